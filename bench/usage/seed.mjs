@@ -13,15 +13,21 @@ const TABLES = [
   'usage_daily_refs',
   'usage_ref_days',
   'usage_hourly',
+  'usage_sums',
 ];
 const REFS = 200;
+const GROUPS = 20;
 
 /** One user has a tenth of all rows; the queries ask for this user. */
 const BUSY_USER = '00000000-0000-4000-8000-000000000000';
+/** One of the groups. */
+const GROUP = '00000000-0000-4000-a000-000000000001';
 
 /**
- * Fills the tables with this many rows in the order of time, as a service writes them: 90 days, 12 models, 4 backends, 1,000 users.
- * One row in three has one of 200 references, each of which uses three of the models. Only the number of rows differs between runs.
+ * Fills the tables with this many rows in the order of time, as a service writes them: 90 days, 12 models of 4 upstreams, 1,000
+ * users. Nine users in ten call with a key, each with one, and half of the keys belong to one of 20 groups; the others call with a
+ * token. One row in three has one of 200 references, each of which uses three of the models. Only the number of rows differs between
+ * runs.
  */
 export async function seed(client, rows, print) {
   const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
@@ -42,7 +48,7 @@ export async function seed(client, rows, print) {
     if (there > 0 && there % ROWS_PER_LINE === 0) print(`${there / 1_000_000} million rows`);
   }
   await client.query('VACUUM (ANALYZE)');
-  return { userId: BUSY_USER, today, month: today.toISOString().slice(0, 7) };
+  return { userId: BUSY_USER, groupId: GROUP, today, month: today.toISOString().slice(0, 7) };
 }
 
 const addUsers = (client) =>
@@ -62,29 +68,34 @@ const INSERT = `
       CASE WHEN random() < 0.1 THEN 0 ELSE floor(random() * ${USERS})::int END AS person,
       CASE WHEN random() < 0.33 THEN floor(random() * ${REFS})::int ELSE -1 END AS ref,
       floor(random() * 12)::int AS kind,
-      floor(random() * 4)::int AS label,
       1 + floor(random() * 5)::int AS way,
       floor(random() * 4000)::int AS prompt,
       floor(random() * 1000)::int AS completion,
       random() < 0.95 AS is_priced,
-      random() < 0.2 AS is_paid
+      random() < 0.2 AS is_paid,
+      random() < 0.01 AS is_broken
     FROM generate_series(1, $1::int)
   )
   INSERT INTO usage_records (
-    user_id, key_id, api_key_id, project, model, backend, ref_id,
-    prompt_tokens, completion_tokens, total_tokens, cost, points, account_type, created_at
+    user_id, key_id, group_id, api_key_id, project, model, backend, upstream, ref_id,
+    prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points, account_type, created_at,
+    status, latency_ms, first_token_ms
   )
   SELECT
     ('00000000-0000-4000-8000-' || lpad(person::text, 12, '0'))::uuid,
-    CASE WHEN label > 0 THEN ('00000000-0000-4000-9000-' || lpad(person::text, 12, '0'))::uuid END,
+    CASE WHEN person % 10 < 9 THEN ('00000000-0000-4000-9000-' || lpad(person::text, 12, '0'))::uuid END,
+    CASE WHEN person % 10 < 9 AND person % 2 = 1
+      THEN ('00000000-0000-4000-a000-' || lpad((person % ${GROUPS})::text, 12, '0'))::uuid END,
     'service-',
-    (ARRAY['default', 'web', 'batch'])[label],
-    'model-' || CASE WHEN ref < 0 THEN kind ELSE (ref + kind % 3) % 12 END,
+    CASE WHEN person % 10 < 9 THEN (ARRAY['web', 'default', 'batch'])[1 + person % 3] END,
+    'model-' || model,
     (ARRAY['gateway', 'gateway', 'rpc', 'realtime', 'video'])[way],
+    'upstream-' || model % 4,
     CASE WHEN ref >= 0 THEN 'ref-' || ref END,
-    prompt, completion, prompt + completion,
+    prompt, completion, prompt / 4, prompt + completion,
     CASE WHEN is_priced THEN (prompt * 2.5 + completion * 10) / 1e6 END,
     CASE WHEN is_paid THEN 1 END, CASE WHEN is_paid THEN 'user' END,
-    $2::timestamptz + share * $3::float8 * interval '1 hour'
-  FROM drawn
+    $2::timestamptz + share * $3::float8 * interval '1 hour',
+    CASE WHEN is_broken THEN 502 ELSE 200 END, completion * 10, 100
+  FROM (SELECT *, CASE WHEN ref < 0 THEN kind ELSE (ref + kind % 3) % 12 END AS model FROM drawn) AS drawn
   ORDER BY share`;

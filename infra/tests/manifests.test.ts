@@ -269,6 +269,7 @@ test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) =
     '/openapi.json': 'gateway',
     '/api/rpc': 'rpc',
     '/api/session': 'rpc',
+    '/api/usage.csv': 'rpc',
     '/ws/agent': 'agent-tunnel',
   });
   for (const { backend } of paths) {

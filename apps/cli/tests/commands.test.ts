@@ -206,6 +206,14 @@ test('a chat prints the reply, then its tokens, times and cost, which are those 
   expect((await gateway.runHere(['usage', '--limit', '1'])).stdout).toContain(
     'This month: 2 requests',
   );
+  expect(await gateway.json(['spend', '--by', 'model', '--model', 'gpt-4o-mini'])).toMatchObject({
+    group_by: 'model',
+    groups: [{ key: 'gpt-4o-mini' }],
+  });
+  expect((await gateway.runHere(['spend', '--by', 'upstream'])).stdout).toContain('cloud');
+  expect(
+    (await gateway.runHere(['spend', '--from', '2020-01-01', '--to', '2020-01-02'])).stdout,
+  ).toBe('Nothing was spent, 2020-01-01 00:00:00 to 2020-01-03 00:00:00 (UTC).\n');
   const unknown = await gateway.runHere(['chat', 'no-such-model', 'Hello']);
   expect(unknown).toMatchObject({ status: 5, stdout: '' });
   expect(unknown.stderr).toContain('gateway models');

@@ -23,6 +23,7 @@ import { createDispatcher } from './protocol/dispatcher.ts';
 import { createDocumentError } from './protocol/error-docs.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
+import { createUsageCsv } from './spend/usage-csv.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createConnectionPlaces } from './transports/connection-places.ts';
 import { createClientOf } from './transports/client-of.ts';
@@ -131,6 +132,7 @@ export function createRpc(
       isAdminToken,
       clientOf,
     }),
+    '/api/usage.csv': createUsageCsv({ accounts, summarize: services.summarizeSpend }),
   };
   // Event streams and sockets never end by themselves, so draining ends those without pending events.
   const onStopping = (): void => {

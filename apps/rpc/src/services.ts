@@ -28,6 +28,7 @@ import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import type { RealtimeSessions } from './realtime/realtime-sessions.ts';
 import type { Sessions } from './sessions/sessions.ts';
+import { createSummarizeSpend } from './spend/spend-summary.ts';
 
 const SECOND_MS = 1_000;
 
@@ -130,6 +131,11 @@ export function createServices(
     sessions,
     runtime,
     usage: database.usage,
+    summarizeSpend: createSummarizeSpend({
+      spend: database.spend,
+      groups: groupRules.access,
+      clock,
+    }),
     ledger: database.ledger,
     hints,
     plans: database.plans,

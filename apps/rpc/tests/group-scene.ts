@@ -20,6 +20,7 @@ export interface PopulatedGroup {
 
 /** A management plane with users and groups. */
 export interface GroupScene {
+  readonly url: string;
   readonly context: TestContext['context'];
   /** The first account: a platform admin in no group. */
   readonly platform: TestUser;
@@ -55,6 +56,7 @@ export async function openGroupScene(
   const deactivated = await createUser('deactivated');
 
   return {
+    url: server.url,
     context,
     platform,
     outsider,

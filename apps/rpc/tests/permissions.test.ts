@@ -132,6 +132,8 @@ const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | nu
   'keys.update': ({ key_id }) => ({ key_id }),
   'keys.rotate': ({ key_id }) => ({ key_id }),
   'memory.delete': null,
+  // A filter: what it may match is decided by its scope, see usage-summary.test.ts.
+  'usage.summary': null,
   'conversations.get': ({ conversation_id }) => ({ conversation_id }),
   'conversations.delete': ({ conversation_id }) => ({ conversation_id }),
   'video.get': ({ job_id }) => ({ job_id }),

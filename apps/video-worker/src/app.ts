@@ -1,12 +1,13 @@
 import type { AppContext } from '@model-gateway/server-process';
 import { sendNotFound, createProbes, pathOf, type ServerApp } from '@model-gateway/http';
-import { createFactRefresh, createRecorder } from '@model-gateway/recorder';
+import { createFactRefresh, createRecorder, createSumsCatchUp } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import { createServiceRouter } from '@model-gateway/inference-runtime';
 import type { VideoWorkerConfig } from './config.ts';
 import { createVideoJobRunner } from './video-job-runner.ts';
 
 export { runRejectedUsage } from './rejected-usage.ts';
+export { runUsageSums } from './usage-sums.ts';
 export { videoWorkerSettings, type VideoWorkerConfig } from './config.ts';
 
 interface VideoWorkerOptions {
@@ -39,6 +40,7 @@ export function createVideoWorker(
     clock,
     log,
   });
+  const sumsCatchUp = createSumsCatchUp({ spendSums: database.spendSums, log });
   const videoJobs = createVideoJobRunner(config, context, router);
   const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
   return {
@@ -47,12 +49,14 @@ export function createVideoWorker(
     async start() {
       await recorder.start();
       await factRefresh.start();
+      await sumsCatchUp.start();
       if (options.router === undefined) await router.start();
       await videoJobs.start();
     },
     async stop() {
       await videoJobs.stop();
       if (options.router === undefined) await router.stop();
+      await sumsCatchUp.stop();
       await factRefresh.stop();
       await recorder.stop();
     },

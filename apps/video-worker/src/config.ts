@@ -51,8 +51,8 @@ export type VideoWorkerConfig = Pick<
   readonly queueRedisUrl: string;
 };
 
-/** Reads the configuration of the command on rejected usage. */
-export function readRejectedUsageConfig() {
+/** Reads the configuration of the commands that work on the database. */
+export function readStoreCommandConfig() {
   const { databaseUrl } = databaseSettings;
   const { pointsPerUsd } = billingSettings;
   return loadConfig({ databaseUrl, pointsPerUsd }, process.env);

@@ -57,5 +57,14 @@ export type {
   UsageQueries,
   UsageSums,
 } from './usage-queries.ts';
+export type {
+  CheckedDay,
+  SpendFilter,
+  SpendGroup,
+  SpendGrouping,
+  SpendQueries,
+  SpendSums,
+  SpendSumsStore,
+} from './spend.ts';
 export type { VideoPricing, VideoPricingStore } from './video-pricing-store.ts';
 export { createAccountHints, type AccountHints } from './account-hints.ts';

@@ -100,6 +100,7 @@ export {
 } from './rest/video.ts';
 export { CONVERSATION_TITLE_DEFAULT } from './rpc/conversations.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
+export type { RequestFilter } from './rpc/spend.ts';
 export {
   rpcMethods,
   type RpcAuth,

@@ -19,6 +19,8 @@ import type {
   PlanStore,
   PriceStore,
   RejectedUsageStore,
+  SpendQueries,
+  SpendSumsStore,
   UsageQueries,
   UsageStore,
   VideoPricingStore,
@@ -57,6 +59,8 @@ import { createPostgresRefreshTokens } from './accounts/postgres-refresh-tokens.
 import { createPostgresSignInAddresses } from './accounts/postgres-sign-in-addresses.ts';
 import { createPostgresResponses } from './conversations/postgres-responses.ts';
 import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
+import { createPostgresSpendSums } from './usage/postgres-spend-sums.ts';
+import { createPostgresSpend } from './usage/postgres-spend.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
 import { createPostgresUsage } from './usage/postgres-usage.ts';
 import { createPostgresPasswords } from './accounts/postgres-passwords.ts';
@@ -103,6 +107,8 @@ export interface DatabaseStores {
   readonly rejectedUsage: RejectedUsageStore;
   readonly billingFacts: BillingFacts;
   readonly usageQueries: UsageQueries;
+  readonly spend: SpendQueries;
+  readonly spendSums: SpendSumsStore;
   readonly ledger: LedgerStore;
   readonly plans: PlanStore;
   readonly prices: PriceStore;
@@ -175,6 +181,8 @@ export function createDatabase({
     rejectedUsage: createPostgresRejectedUsage(within),
     billingFacts: createPostgresBillingFacts(within),
     usageQueries: createPostgresUsageQueries(within),
+    spend: createPostgresSpend(within),
+    spendSums: createPostgresSpendSums(within),
     ledger: createPostgresLedger(within),
     plans: createPostgresPlans(within),
     prices: createPostgresPrices(within),

@@ -29,6 +29,7 @@ const DELIBERATE = [
   'only in the first: constraint usage_records.usage_records_cost_check',
   'only in the first: constraint usage_records.usage_records_points_check',
   'only in the first: constraint usage_records.usage_records_tokens_check',
+  'only in the first: constraint usage_sums_state.usage_sums_state_id_check',
   'only in the first: constraint video_jobs.video_jobs_cost_check',
   'only in the first: constraint video_jobs.video_jobs_progress_check',
   'only in the first: constraint video_jobs.video_jobs_status_check',
@@ -40,12 +41,15 @@ const DELIBERATE = [
   'only in the first: function usage_records_count_finer',
   'only in the first: function usage_records_count_keys',
   'only in the first: function usage_records_ensure_partition',
+  'only in the first: function usage_records_sum',
+  'only in the first: index usage_sums_group_idx',
   'only in the first: index video_jobs_cancel_pending_idx',
   'only in the first: trigger ledger_accounts.ledger_accounts_noted',
   'only in the first: trigger ledger_entries.ledger_entries_append_only',
   'only in the first: trigger usage_records.usage_records_counted',
   'only in the first: trigger usage_records.usage_records_counted_finer',
   'only in the first: trigger usage_records.usage_records_counted_keys',
+  'only in the first: trigger usage_records.usage_records_summed',
 ];
 
 describe('migrations and schema.prisma', () => {

@@ -112,7 +112,7 @@ describe('the totals of usage', () => {
   afterEach(async () => {
     await database.raw.query('DROP TABLE IF EXISTS usage_records_2026_03');
     await database.raw.query(
-      'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly',
+      'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums',
     );
   });
   afterAll(() => database.close());

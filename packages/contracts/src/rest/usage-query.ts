@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { clamped, usageRecord } from '../rpc/records.ts';
-import { timeBound } from './time-bound.ts';
+import { timeBoundText } from './time-bound-text.ts';
 
 const REF_CHARS_MAX = 64;
 const REFS_MAX = 1_000;
@@ -24,24 +24,16 @@ const refIds = boundedArray(
   { max: REFS_MAX },
 ).transform((refs) => [...new Set(refs.filter((ref) => ref !== ''))]);
 
-const bound = (dateMeans: 'start-of-day' | 'end-of-day') =>
-  z.string().transform((text, context) => {
-    const moment = timeBound(text, dateMeans);
-    if (moment !== undefined) return moment;
-    context.addIssue('must be YYYY-MM-DD or an RFC 3339 timestamp');
-    return z.NEVER;
-  });
-
 /** The body of `POST /api/admin/usage/query`: every field is optional, and a row must match all that are given. */
 export const usageQuerySchema = z.object({
   ref_ids: refIds
     .nullish()
     .transform((refs) => refs ?? [])
     .describe('rows with any of these references; an empty list selects all rows'),
-  since: bound('start-of-day')
+  since: timeBoundText('start-of-day')
     .nullish()
     .describe('from this time, or from the start of this UTC day'),
-  until: bound('end-of-day')
+  until: timeBoundText('end-of-day')
     .nullish()
     .describe('before this time, or up to the end of this UTC day'),
   group_by: z.enum(['model', 'backend', 'ref', 'day']).nullish(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { method } from './method.ts';
 import { clamped, text, usageRecord } from './records.ts';
+import { spendSummary, spendSummaryParams } from './spend.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
@@ -22,5 +23,12 @@ export const usageMethods = {
       offset: z.int(),
       project: z.string().nullable(),
     }),
+  }),
+  'usage.summary': method({
+    auth: 'jwt',
+    summary: 'What was spent in a period, by day, model, key or another dimension.',
+    params: spendSummaryParams,
+    result: spendSummary,
+    isExtension: true,
   }),
 };

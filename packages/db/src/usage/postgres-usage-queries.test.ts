@@ -135,7 +135,7 @@ async function insert(rows: readonly Row[]): Promise<void> {
 
 async function forgetAll(): Promise<void> {
   await database.raw.query(
-    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly',
+    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums',
   );
 }
 

@@ -1,0 +1,72 @@
+import type { GroupAccess, User } from '@model-gateway/accounts';
+import type { SpendGroup, SpendQueries, SpendSums } from '@model-gateway/billing';
+import { ServiceError, type RpcParams, type RpcResult } from '@model-gateway/contracts';
+import type { Clock } from '@model-gateway/kernel';
+import { scopedFilter } from './request-scope.ts';
+
+export type SummaryParams = RpcParams<'usage.summary'>;
+type Summary = RpcResult<'usage.summary'>;
+
+/** Answers what was spent, with every group. */
+export type SummarizeSpend = (params: SummaryParams, user: User) => Promise<Summary>;
+
+interface SummaryDependencies {
+  readonly spend: SpendQueries;
+  readonly groups: Pick<GroupAccess, 'authorizeReading'>;
+  readonly clock: Clock;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PERIOD_DAYS_DEFAULT = 30;
+const HOURS_MAX = 2_400;
+
+export function createSummarizeSpend({
+  spend,
+  groups,
+  clock,
+}: SummaryDependencies): SummarizeSpend {
+  return async ({ from, to, group_by, ...params }, user) => {
+    const until = to ?? new Date(clock.now());
+    const since = from ?? defaultStart(until);
+    assertPeriod(since, until, group_by);
+    const filter = await scopedFilter(params, user, groups);
+    const { groups: found, total } = await spend.summary({ ...filter, since, until }, group_by);
+    return {
+      from: since.toISOString(),
+      to: until.toISOString(),
+      group_by,
+      groups: found.map(groupRecord),
+      total: sumsRecord(total),
+    };
+  };
+}
+
+/** 30 days with the last one, from the start of a UTC day. */
+const defaultStart = (until: Date): Date =>
+  new Date((Math.ceil(until.getTime() / DAY_MS) - PERIOD_DAYS_DEFAULT) * DAY_MS);
+
+function assertPeriod(since: Date, until: Date, groupBy: SummaryParams['group_by']): void {
+  if (since >= until) throw invalid(`'from': must be before 'to'`);
+  if (groupBy === 'hour' && until.getTime() - since.getTime() > HOURS_MAX * HOUR_MS)
+    throw invalid(`'from': a summary by hour has at most ${HOURS_MAX} hours; shorten the period`);
+}
+
+const invalid = (problem: string): ServiceError =>
+  new ServiceError('missing_fields', `Invalid params: ${problem}`);
+
+const sumsRecord = (sums: SpendSums): Summary['total'] => ({
+  requests: sums.requests,
+  errors: sums.errors,
+  prompt_tokens: sums.promptTokens,
+  completion_tokens: sums.completionTokens,
+  cached_tokens: sums.cachedTokens,
+  total_tokens: sums.totalTokens,
+  cost_usd: sums.costUsd,
+  points: sums.points,
+});
+
+const groupRecord = ({ key, ...sums }: SpendGroup): Summary['groups'][number] => ({
+  key,
+  ...sumsRecord(sums),
+});

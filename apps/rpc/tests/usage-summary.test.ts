@@ -1,0 +1,221 @@
+import type { UsageEvent } from '@model-gateway/contracts';
+import { newId } from '@model-gateway/kernel';
+import { usageEvent, type RpcAnswer } from '@model-gateway/testkit';
+import {
+  openGroupScene,
+  type GroupScene,
+  type PopulatedGroup,
+  type TestUser,
+} from './group-scene.ts';
+
+const FORBIDDEN = -32_007;
+const INVALID = -32_602;
+const HIDDEN = -32_000;
+const PERIOD = { from: '2026-03-01', to: '2026-03-31' };
+
+interface Summary {
+  readonly from: string;
+  readonly to: string;
+  readonly groups: readonly { readonly key: string | null; readonly requests: number }[];
+  readonly total: { readonly requests: number };
+}
+
+let scene: GroupScene;
+let group: PopulatedGroup;
+const KEY = newId();
+
+const event = ({ id }: TestUser, values: Partial<UsageEvent>): UsageEvent =>
+  usageEvent(id, { created_at: '2026-03-04T05:06:07.890Z', ...values });
+
+beforeAll(async () => {
+  scene = await openGroupScene();
+  group = await scene.populatedGroup();
+  const ofGroup = { group_id: group.id, key_id: KEY, project: '=shop' };
+  await scene.context.database.usage.record(
+    [
+      event(group.member, { ...ofGroup, cost: 0.1, status: 200, cached_tokens: 1 }),
+      event(group.member, { cost: 0.2, status: 499, model: 'other', upstream: 'west' }),
+      event(group.owner, { ...ofGroup, cost: 0.3, created_at: '2026-03-31T23:59:59.999Z' }),
+      event(group.owner, { cost: 1, created_at: '2026-04-01T00:00:00.000Z' }),
+    ],
+    { pointsPerUsd: 100 },
+  );
+});
+afterAll(() => scene.close());
+
+const summary = (user: TestUser, params: object): Promise<RpcAnswer> =>
+  scene.call('usage.summary', { ...PERIOD, group_by: 'model', ...params }, user);
+
+test('the answer has the period, the groups and their sum', async () => {
+  const { result } = await summary(group.member, {});
+  const sums = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, points: 0 };
+  expect(result).toEqual({
+    from: '2026-03-01T00:00:00.000Z',
+    to: '2026-04-01T00:00:00.000Z',
+    group_by: 'model',
+    groups: [
+      { key: 'other', requests: 1, errors: 1, cached_tokens: 0, cost_usd: 0.2, ...sums },
+      { key: 'm', requests: 1, errors: 0, cached_tokens: 1, cost_usd: 0.1, ...sums },
+    ],
+    total: {
+      requests: 2,
+      errors: 1,
+      prompt_tokens: 2,
+      completion_tokens: 4,
+      cached_tokens: 1,
+      total_tokens: 6,
+      cost_usd: 0.3,
+      points: 0,
+    },
+  });
+});
+
+test('without a period it is about the last 30 days, with today', async () => {
+  const { result } = await scene.call('usage.summary', { group_by: 'day' }, group.member);
+  const { from, to } = result as Summary;
+  expect(from).toMatch(/T00:00:00\.000Z$/);
+  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
+  expect(Math.ceil(days)).toBe(30);
+});
+
+/** How many requests each kind of caller sees, or the code of the refusal. */
+const MATRIX: readonly {
+  readonly params: () => object;
+  readonly seen: Readonly<Record<string, number>>;
+}[] = [
+  {
+    params: () => ({}),
+    seen: { owner: 1, admin: 0, member: 2, deactivated: 0, outsider: 0, platform: 0 },
+  },
+  {
+    params: () => ({ scope: 'all' }),
+    seen: {
+      owner: FORBIDDEN,
+      admin: FORBIDDEN,
+      member: FORBIDDEN,
+      deactivated: FORBIDDEN,
+      outsider: FORBIDDEN,
+      platform: 3,
+    },
+  },
+  {
+    params: () => ({ scope: 'group', group_id: group.id }),
+    seen: {
+      owner: 2,
+      admin: 2,
+      member: FORBIDDEN,
+      deactivated: HIDDEN,
+      outsider: HIDDEN,
+      platform: 2,
+    },
+  },
+  // Filters narrow what a scope shows; they never widen it.
+  {
+    params: () => ({ key_id: KEY }),
+    seen: { owner: 1, admin: 0, member: 1, deactivated: 0, outsider: 0, platform: 0 },
+  },
+  {
+    params: () => ({ group_id: group.id }),
+    seen: { owner: 1, admin: 0, member: 1, deactivated: 0, outsider: 0, platform: 0 },
+  },
+  {
+    params: () => ({ user_id: group.member.id }),
+    seen: {
+      owner: FORBIDDEN,
+      admin: FORBIDDEN,
+      member: 2,
+      deactivated: FORBIDDEN,
+      outsider: FORBIDDEN,
+      platform: FORBIDDEN,
+    },
+  },
+  {
+    params: () => ({ scope: 'group', group_id: group.id, user_id: group.member.id }),
+    seen: { owner: 1, admin: 1, member: FORBIDDEN, outsider: HIDDEN, platform: 1 },
+  },
+];
+
+test.each(MATRIX.map((row, index) => ({ ...row, index })))(
+  'each caller sees only what the scope allows ($index)',
+  async ({ params, seen }) => {
+    const { platform, outsider } = scene;
+    const { owner, admin, member, deactivated } = group;
+    const callers: Readonly<Record<string, TestUser>> = {
+      owner,
+      admin,
+      member,
+      deactivated,
+      outsider,
+      platform,
+    };
+    const found: Record<string, number> = {};
+    for (const name of Object.keys(seen)) {
+      const caller = callers[name];
+      if (caller === undefined) continue;
+      const { result, error } = await summary(caller, params());
+      found[name] = error?.code ?? (result as Summary).total.requests;
+    }
+    expect(found).toEqual(seen);
+  },
+);
+
+test.each([
+  { why: 'an unknown grouping', params: { group_by: 'planet' } },
+  { why: 'a period that ends before it begins', params: { from: '2026-03-02', to: '2026-03-01' } },
+  { why: 'no moment', params: { from: 'yesterday' } },
+  { why: 'too many hours', params: { group_by: 'hour', from: '2025-01-01' } },
+  { why: 'a group scope without a group', params: { scope: 'group' } },
+  { why: 'a key that is no id', params: { key_id: 'x' } },
+])('$why is refused', async ({ params }) => {
+  expect((await summary(scene.platform, params)).error).toMatchObject({ code: INVALID });
+});
+
+describe('GET /api/usage.csv', () => {
+  const fetchCsv = (query: string, token?: string, method = 'GET'): Promise<Response> =>
+    fetch(`${scene.url}/api/usage.csv?${query}`, {
+      method,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    });
+  const period = 'from=2026-03-01&to=2026-03-31';
+
+  test('has a line per group that a spreadsheet does not run, and the sum', async () => {
+    const response = await fetchCsv(
+      `${period}&group_by=project&scope=group&group_id=${group.id}`,
+      group.owner.token,
+    );
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('content-disposition')).toContain(
+      'usage-by-project-2026-03-01-2026-04-01.csv',
+    );
+    expect(await response.text()).toBe(
+      [
+        'project,requests,errors,prompt_tokens,completion_tokens,cached_tokens,total_tokens,cost_usd,points',
+        "'=shop,2,0,2,4,1,6,0.4,0",
+        'total,2,0,2,4,1,6,0.4,0',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  test.each([
+    { why: 'no token', query: 'group_by=day', status: 401 },
+    { why: 'a token that is none', query: 'group_by=day', token: () => 'none', status: 401 },
+    {
+      why: 'all without an admin',
+      query: 'group_by=day&scope=all',
+      token: () => group.owner.token,
+      status: 403,
+    },
+    { why: 'no grouping', query: '', token: () => group.owner.token, status: 400 },
+    {
+      why: 'another method',
+      query: 'group_by=day',
+      token: () => group.owner.token,
+      method: 'POST',
+      status: 405,
+    },
+  ])('$why is refused', async ({ query, token, method, status }) => {
+    expect((await fetchCsv(query, token?.(), method)).status).toBe(status);
+  });
+});

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { timeBoundText } from '../rest/time-bound-text.ts';
+import { modelId, record, text, timestamp } from './records.ts';
+
+/** Which requests a summary or a list is about, and whose. */
+const requestFilter = {
+  scope: z
+    .enum(['self', 'all', 'group'])
+    .default('self')
+    .describe('your own; `all` for admins; `group` with `group_id` for the admins of a group'),
+  from: timeBoundText('start-of-day')
+    .optional()
+    .describe('from this time, or from the start of this UTC day'),
+  to: timeBoundText('end-of-day')
+    .optional()
+    .describe('before this time, or up to the end of this UTC day'),
+  model: modelId.optional(),
+  upstream: text(255).min(1).optional().describe('the name of a backend'),
+  key_id: z.uuid().optional(),
+  project: text(128).min(1).optional(),
+  group_id: z.uuid().optional(),
+  user_id: z.uuid().optional(),
+};
+
+/** The same after validation. */
+export type RequestFilter = z.output<z.ZodObject<typeof requestFilter>>;
+
+const groupBy = z.enum(['day', 'hour', 'model', 'upstream', 'key', 'project', 'group', 'user']);
+
+/** The params of `usage.summary`, and the query of `GET /api/usage.csv`. */
+export const spendSummaryParams = z.object({ ...requestFilter, group_by: groupBy });
+
+const sums = {
+  /** Metered requests. */
+  requests: z.int(),
+  /** Metered requests that ended with an error, and requests that failed and cost nothing. */
+  errors: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  cached_tokens: z.int(),
+  total_tokens: z.int(),
+  cost_usd: z.number(),
+  points: z.int(),
+};
+
+/** Sums over requests. */
+const spendSums = record('SpendSums', sums);
+
+/** The answer of `usage.summary`. */
+export const spendSummary = z.object({
+  from: timestamp,
+  to: timestamp,
+  group_by: groupBy,
+  /** Days and hours in their order; others by cost, the highest first. At most 10,000. */
+  groups: z.array(
+    record('SpendGroup', {
+      /** A day is `YYYY-MM-DD`, an hour its first moment; keys, groups and users are their ids. Null without one. */
+      key: z.string().nullable(),
+      ...sums,
+    }),
+  ),
+  total: spendSums,
+});

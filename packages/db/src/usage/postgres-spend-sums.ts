@@ -1,0 +1,88 @@
+import type { CheckedDay, SpendSumsStore, TimeSpan } from '@model-gateway/billing';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { comparison, correction, removal } from './spend-lines.ts';
+
+const DAY_MS = 86_400_000;
+const DATE_CHARS = 'YYYY-MM-DD'.length;
+
+/** Checks and corrects the kept sums in Postgres, a day at a time. */
+export function createPostgresSpendSums(connection: Connection): SpendSumsStore {
+  async function* check({ repairs }: { readonly repairs: boolean }): AsyncIterable<CheckedDay> {
+    const [range] = await connection.run(
+      (queries) => queries.$queryRaw<{ first: Date | null; last: Date | null }[]>`
+        SELECT
+          least((SELECT min(created_at) FROM usage_records), (SELECT min(since) FROM usage_sums)) AS first,
+          greatest((SELECT max(created_at) FROM usage_records), (SELECT max(since) FROM usage_sums)) AS last`,
+    );
+    if (range === undefined || range.first === null || range.last === null) return;
+    const first = startOfDay(range.first);
+    for (let day = startOfDay(range.last); day >= first; day -= DAY_MS) {
+      const days = dayAt(day);
+      const found = repairs
+        ? await connection.transaction((queries) => repair(queries, days))
+        : await connection.run((queries) => compare(queries, days));
+      if (found.rows > 0 || found.wrongLines > 0) yield { day: dateOf(days.since), ...found };
+    }
+    if (repairs) await markComplete();
+  }
+
+  const markComplete = (): Promise<unknown> =>
+    connection.run((queries) =>
+      queries.usageSumsState.updateMany({ data: { completeSince: null } }),
+    );
+
+  /** Counts the newest day that has uncounted rows; answers whether there may be more. */
+  const countNext = (): Promise<boolean> =>
+    connection.transaction(async (queries) => {
+      await keepWritersOut(queries);
+      const completeSince = (await queries.usageSumsState.findFirst())?.completeSince ?? null;
+      if (completeSince === null) return false;
+      const newest = await queries.usageRecord.findFirst({
+        where: { createdAt: { lt: completeSince } },
+        orderBy: { createdAt: 'desc' },
+        select: { createdAt: true },
+      });
+      const days = newest && dayAt(startOfDay(newest.createdAt));
+      if (days) await repair(queries, days);
+      await queries.usageSumsState.updateMany({ data: { completeSince: days?.since ?? null } });
+      return days !== null;
+    });
+
+  return {
+    check,
+    async catchUp(signal) {
+      let days = 0;
+      while (!signal.aborted && (await countNext())) days += 1;
+      return days;
+    },
+  };
+}
+
+type Found = Pick<CheckedDay, 'rows' | 'wrongLines'>;
+
+async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
+  const [found] = await queries.$queryRaw<Found[]>(comparison(days));
+  return found ?? { rows: 0, wrongLines: 0 };
+}
+
+async function repair(queries: Queries, days: TimeSpan): Promise<Found> {
+  await keepWritersOut(queries);
+  const found = await compare(queries, days);
+  if (found.wrongLines === 0) return found;
+  await queries.$executeRaw(correction(days));
+  await queries.$executeRaw(removal(days));
+  return found;
+}
+
+/** Rows that are being written are counted after this transaction, on top of what it leaves. Readers go on. */
+const keepWritersOut = (queries: Queries): Promise<unknown> =>
+  queries.$executeRaw`LOCK TABLE usage_sums IN EXCLUSIVE MODE`;
+
+const startOfDay = (moment: Date): number => Math.floor(moment.getTime() / DAY_MS) * DAY_MS;
+
+const dayAt = (start: number): TimeSpan => ({
+  since: new Date(start),
+  until: new Date(start + DAY_MS),
+});
+
+const dateOf = (moment: Date): string => moment.toISOString().slice(0, DATE_CHARS);

@@ -1,0 +1,278 @@
+import type { SpendFilter, SpendGrouping, SpendSums } from '@model-gateway/billing';
+import { newId, silentLog } from '@model-gateway/kernel';
+import * as fc from 'fast-check';
+import { fullSize } from '../../tests/config.ts';
+import { createDatabase, type Database } from '../database.ts';
+import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+/** What is counted of a row. */
+interface Row {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly userId: string;
+  readonly keyId: string | null;
+  readonly groupId: string | null;
+  readonly project: string | null;
+  readonly model: string;
+  readonly upstream: string | null;
+  readonly status: number | null;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens: number | null;
+  /** In steps that add up exactly; null without a price. */
+  readonly cost: number | null;
+  readonly points: number | null;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+// Across the end of a month, so that rows lie in more than one partition.
+const START_MS = Date.UTC(2025, 1, 26);
+const DAYS = 5;
+const USERS = [newId(), newId(), newId()];
+const KEYS = [newId(), newId(), newId()];
+const GROUPS = [newId(), newId()];
+
+const moment = fc
+  .tuple(
+    fc.integer({ min: 0, max: DAYS - 1 }),
+    fc.constantFrom(0, 1, HOUR_MS - 1, HOUR_MS, 1.5 * HOUR_MS, 12 * HOUR_MS, DAY_MS - 1),
+  )
+  .map(([day, offset]) => new Date(START_MS + day * DAY_MS + offset));
+
+const row: fc.Arbitrary<Row> = fc.record({
+  id: fc.uuid(),
+  createdAt: moment,
+  userId: fc.constantFrom(...USERS),
+  keyId: fc.option(fc.constantFrom(...KEYS)),
+  groupId: fc.option(fc.constantFrom(...GROUPS)),
+  project: fc.option(fc.constantFrom('default', 'shop', '=1+1')),
+  model: fc.constantFrom('gpt-4o', 'demo-chat', 'ärger'),
+  upstream: fc.option(fc.constantFrom('one', 'two')),
+  status: fc.option(fc.constantFrom(200, 399, 400, 499, 502)),
+  promptTokens: fc.integer({ min: 0, max: 20 }),
+  completionTokens: fc.integer({ min: 0, max: 3 }),
+  cachedTokens: fc.option(fc.integer({ min: 0, max: 5 })),
+  cost: fc.option(fc.integer({ min: 0, max: 64 }).map((steps) => steps / 64)),
+  points: fc.option(fc.integer({ min: 0, max: 9 })),
+});
+
+const sometimes = <Value>(...values: readonly Value[]): fc.Arbitrary<Value | undefined> =>
+  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
+
+const filter: fc.Arbitrary<SpendFilter> = fc.record({
+  since: moment,
+  until: moment,
+  userId: sometimes(...USERS),
+  keyId: sometimes(...KEYS),
+  groupId: sometimes(...GROUPS),
+  project: sometimes('default', 'shop'),
+  model: sometimes('gpt-4o', 'ärger'),
+  upstream: sometimes('one', 'two'),
+});
+
+const KEY_OF: Record<SpendGrouping, (row: Row) => string | null> = {
+  day: ({ createdAt }) => createdAt.toISOString().slice(0, 10),
+  hour: ({ createdAt }) => `${createdAt.toISOString().slice(0, 13)}:00:00Z`,
+  model: ({ model }) => model,
+  upstream: ({ upstream }) => upstream,
+  key: ({ keyId }) => keyId,
+  project: ({ project }) => project,
+  group: ({ groupId }) => groupId,
+  user: ({ userId }) => userId,
+};
+const GROUPINGS = Object.keys(KEY_OF) as readonly SpendGrouping[];
+
+const isIn =
+  ({ since, until, ...dimensions }: SpendFilter) =>
+  (each: Row): boolean =>
+    each.createdAt >= since &&
+    each.createdAt < until &&
+    Object.entries(dimensions).every(
+      ([name, value]) => value === undefined || each[name as keyof Row] === value,
+    );
+
+const NOTHING: SpendSums = {
+  requests: 0,
+  errors: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  totalTokens: 0,
+  costUsd: 0,
+  points: 0,
+};
+
+const sumOf = (rows: readonly Row[]): SpendSums =>
+  rows.reduce(
+    (sums, each) => ({
+      requests: sums.requests + 1,
+      errors: sums.errors + (each.status !== null && each.status >= 400 ? 1 : 0),
+      promptTokens: sums.promptTokens + each.promptTokens,
+      completionTokens: sums.completionTokens + each.completionTokens,
+      cachedTokens: sums.cachedTokens + (each.cachedTokens ?? 0),
+      totalTokens: sums.totalTokens + each.promptTokens + each.completionTokens,
+      costUsd: sums.costUsd + (each.cost ?? 0),
+      points: sums.points + (each.points ?? 0),
+    }),
+    NOTHING,
+  );
+
+function groupsOf(rows: readonly Row[], by: SpendGrouping) {
+  const isTime = by === 'day' || by === 'hour';
+  return [...new Set(rows.map(KEY_OF[by]))]
+    .map((key) => ({ key, ...sumOf(rows.filter((each) => KEY_OF[by](each) === key)) }))
+    .toSorted(
+      (left, right) =>
+        (isTime ? 0 : right.costUsd - left.costUsd || right.requests - left.requests) ||
+        compareKeys(left.key, right.key),
+    );
+}
+
+/** By code point, null last. */
+function compareKeys(left: string | null, right: string | null): number {
+  if (left === null || right === null) return left === null ? 1 : -1;
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
+let database: OpenedDatabase;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  // Days are UTC days, whatever the clock of the database says.
+  await database.raw.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'America/New_York'); END $$`,
+  );
+  await database.raw.query(
+    `SELECT usage_records_ensure_partition('2025-02-01'), usage_records_ensure_partition('2025-03-01')`,
+  );
+});
+afterAll(() => database.close());
+
+async function insert(rows: readonly Row[]): Promise<void> {
+  await database.raw.query(
+    `INSERT INTO usage_records
+       (id, user_id, key_id, group_id, project, api_key_id, model, backend, upstream, status, prompt_tokens,
+        completion_tokens, total_tokens, cached_tokens, cost, points, created_at)
+     SELECT id, user_id, key_id, group_id, project, 'x', model, 'gateway', upstream, status, prompt, completion,
+       prompt + completion, cached, cost, points, at
+     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::int[],
+         $9::int[], $10::int[], $11::int[], $12::float8[], $13::int[], $14::timestamptz[])
+       AS row (id, user_id, key_id, group_id, project, model, upstream, status, prompt, completion, cached, cost, points, at)`,
+    [
+      rows.map(({ id }) => id),
+      rows.map(({ userId }) => userId),
+      rows.map(({ keyId }) => keyId),
+      rows.map(({ groupId }) => groupId),
+      rows.map(({ project }) => project),
+      rows.map(({ model }) => model),
+      rows.map(({ upstream }) => upstream),
+      rows.map(({ status }) => status),
+      rows.map(({ promptTokens }) => promptTokens),
+      rows.map(({ completionTokens }) => completionTokens),
+      rows.map(({ cachedTokens }) => cachedTokens),
+      rows.map(({ cost }) => cost),
+      rows.map(({ points }) => points),
+      rows.map(({ createdAt }) => createdAt.toISOString()),
+    ],
+  );
+}
+
+const forgetAll = () =>
+  database.raw.query(
+    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums',
+  );
+
+const someRows = (minLength: number, maxLength: number) =>
+  fc.uniqueArray(row, { minLength, maxLength, selector: ({ id }) => id });
+
+async function expectSums(
+  rows: readonly Row[],
+  filters: readonly SpendFilter[],
+  { spend }: Pick<Database, 'spend'> = database,
+): Promise<void> {
+  for (const each of filters) {
+    const chosen = rows.filter(isIn(each));
+    for (const by of GROUPINGS) {
+      const answer = await spend.summary(each, by);
+      expect({ by, ...answer }).toEqual({ by, total: sumOf(chosen), groups: groupsOf(chosen, by) });
+    }
+  }
+}
+
+test('the sums of every grouping are those of the rows, for any period and filter', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      someRows(0, 60),
+      fc.array(filter, { minLength: 1, maxLength: 4 }),
+      async (rows, filters) => {
+        await forgetAll();
+        const half = Math.floor(rows.length / 2);
+        await insert(rows.slice(0, half));
+        await insert(rows.slice(half));
+        const all = { since: new Date(START_MS), until: new Date(START_MS + DAYS * DAY_MS) };
+        await expectSums(rows, [...filters, all]);
+      },
+    ),
+    { numRuns: fullSize(40, { small: 8 }) },
+  );
+});
+
+const wrongDays = async (repairs: boolean): Promise<readonly string[]> => {
+  const wrong: string[] = [];
+  for await (const { day, wrongLines } of database.spendSums.check({ repairs }))
+    if (wrongLines > 0) wrong.push(day);
+  return wrong;
+};
+
+test('a check finds every line that is wrong, missing or too much, and a repair makes all equal the rows', async () => {
+  await forgetAll();
+  const [rows = []] = fc.sample(someRows(60, 60), { numRuns: 1, seed: 7 });
+  await insert(rows);
+  expect(await wrongDays(false)).toEqual([]);
+  const days = [...new Set(rows.map(KEY_OF.day))].toSorted(compareKeys).toReversed();
+  const broken = [
+    `UPDATE usage_sums SET cost = cost + 0.01 WHERE cut = 'all'`,
+    `DELETE FROM usage_sums WHERE cut = 'account' AND grain = 'hour'`,
+    `INSERT INTO usage_sums SELECT cut, grain, since, user_id, key_id, group_id, project, model || '?', upstream, requests,
+       errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points
+     FROM usage_sums WHERE cut = 'model' AND grain = 'day'`,
+  ];
+  for (const harm of broken) {
+    await database.raw.query(harm);
+    expect(await wrongDays(false)).toEqual(days);
+    expect(await wrongDays(true)).toEqual(days);
+    expect(await wrongDays(false)).toEqual([]);
+  }
+  await expectSums(rows, [
+    { since: new Date(START_MS), until: new Date(START_MS + DAYS * DAY_MS) },
+  ]);
+});
+
+test('rows from before the kept sums are read until they have been counted', async () => {
+  await forgetAll();
+  const [rows = []] = fc.sample(someRows(60, 60), { numRuns: 1, seed: 11 });
+  const filters = fc.sample(filter, { numRuns: 6, seed: 11 });
+  await insert(rows);
+  // As an upgrade leaves it: later rows are counted, and one of a day that is not counted yet.
+  const boundary = new Date(START_MS + 3 * DAY_MS);
+  await database.raw.query('DELETE FROM usage_sums WHERE since < $1', [boundary]);
+  await database.raw.query('UPDATE usage_sums_state SET complete_since = $1', [boundary]);
+  const late = rows.slice(0, 1).map((each) => ({
+    ...each,
+    id: newId(),
+    createdAt: new Date(START_MS + DAY_MS),
+  }));
+  await insert(late);
+  const all = [...rows, ...late];
+  // One of its own: a process that has seen complete sums does not ask again.
+  const upgraded = createDatabase({ databaseUrl: database.raw.url, log: silentLog });
+  try {
+    await expectSums(all, filters, upgraded);
+    expect(await upgraded.spendSums.catchUp(new AbortController().signal)).toBe(3);
+    expect(await wrongDays(false)).toEqual([]);
+    await expectSums(all, filters, upgraded);
+  } finally {
+    await upgraded.close();
+  }
+});

@@ -1,0 +1,93 @@
+import type { TimeSpan } from '@model-gateway/billing';
+import { Prisma } from '../generated/client.ts';
+import { NIL_UUID } from './spend-slices.ts';
+
+const NIL = Prisma.sql`${NIL_UUID}::uuid`;
+
+const KEYS = Prisma.sql`cut, grain, since, user_id, key_id, group_id, project, model, upstream`;
+const SUMS = Prisma.sql`
+  requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points`;
+
+/** The lines that a period of whole days should have. The same sums as those of the trigger `usage_records_sum`. */
+const expectedLines = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+  SELECT ${KEYS},
+    sum(requests)::bigint AS requests, sum(errors)::bigint AS errors, sum(failed)::bigint AS failed,
+    sum(prompt_tokens)::bigint AS prompt_tokens, sum(completion_tokens)::bigint AS completion_tokens,
+    sum(cached_tokens)::bigint AS cached_tokens, sum(total_tokens)::bigint AS total_tokens,
+    sum(cost) AS cost, sum(points)::bigint AS points
+  FROM (
+    ${linesOfRows(days)}
+    UNION ALL
+    SELECT ${KEYS}, 0, 0, failed, 0, 0, 0, 0, 0, 0 FROM usage_sums WHERE ${within(days)} AND failed > 0
+  ) AS part
+  GROUP BY ${KEYS}`;
+
+const linesOfRows = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
+  SELECT
+    CASE WHEN GROUPING(user_id) = 1 THEN 'model' WHEN GROUPING(model) = 1 THEN 'account' ELSE 'all' END AS cut,
+    CASE WHEN GROUPING(day) = 1 THEN 'hour' ELSE 'day' END AS grain,
+    coalesce(hour, day) AS since,
+    coalesce(user_id, ${NIL}) AS user_id, coalesce(key_id, ${NIL}) AS key_id, coalesce(group_id, ${NIL}) AS group_id,
+    coalesce(project, '') AS project, coalesce(model, '') AS model, coalesce(upstream, '') AS upstream,
+    count(*) AS requests, count(*) FILTER (WHERE status >= 400) AS errors, 0 AS failed,
+    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
+    coalesce(sum(cached_tokens), 0) AS cached_tokens, sum(total_tokens) AS total_tokens,
+    coalesce(sum(cost), 0) AS cost, coalesce(sum(points), 0) AS points
+  FROM (
+    SELECT
+      date_trunc('hour', created_at, 'UTC') AS hour, date_trunc('day', created_at, 'UTC') AS day,
+      user_id, coalesce(key_id, ${NIL}) AS key_id, coalesce(group_id, ${NIL}) AS group_id,
+      coalesce(project, '') AS project, model, coalesce(upstream, '') AS upstream,
+      status, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost::numeric AS cost, points
+    FROM usage_records
+    WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz
+  ) AS row
+  GROUP BY GROUPING SETS (
+    (hour, model, upstream),
+    (day, model, upstream),
+    (hour, user_id, key_id, group_id, project),
+    (day, user_id, key_id, group_id, project),
+    (day, user_id, key_id, group_id, project, model, upstream)
+  )`;
+
+/** The condition of the kept lines of a period; it uses the primary key. */
+const within = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
+  cut IN ('model', 'account', 'all') AND grain IN ('hour', 'day')
+  AND since >= ${since}::timestamptz AND since < ${until}::timestamptz`;
+
+/** How many lines differ from the rows, and the number of the rows, in one snapshot. */
+export const comparison = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+  WITH expected AS (${expectedLines(days)}),
+    kept AS (SELECT ${KEYS}, ${SUMS} FROM usage_sums WHERE ${within(days)})
+  SELECT
+    coalesce(sum(expected.requests) FILTER (WHERE expected.cut = 'model' AND expected.grain = 'day'), 0)::int AS rows,
+    count(*) FILTER (WHERE ${differs(Prisma.sql`expected`, Prisma.sql`kept`)})::int AS "wrongLines"
+  FROM expected FULL JOIN kept USING (${KEYS})`;
+
+/** Adds lines that are missing and corrects those that are wrong. */
+export const correction = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+  INSERT INTO usage_sums AS kept (${KEYS}, ${SUMS})
+  SELECT ${KEYS}, ${SUMS} FROM (${expectedLines(days)}) AS expected
+  ON CONFLICT (${KEYS}) DO UPDATE SET
+    requests = EXCLUDED.requests, errors = EXCLUDED.errors, failed = EXCLUDED.failed,
+    prompt_tokens = EXCLUDED.prompt_tokens, completion_tokens = EXCLUDED.completion_tokens,
+    cached_tokens = EXCLUDED.cached_tokens, total_tokens = EXCLUDED.total_tokens,
+    cost = EXCLUDED.cost, points = EXCLUDED.points
+  WHERE ${differs(Prisma.sql`EXCLUDED`, Prisma.sql`kept`)}`;
+
+/** Removes lines that no row is counted in. */
+export const removal = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+  DELETE FROM usage_sums kept
+  WHERE ${within(days)} AND NOT EXISTS (
+    SELECT 1 FROM (${expectedLines(days)}) AS expected
+    WHERE (expected.cut, expected.grain, expected.since, expected.user_id, expected.key_id, expected.group_id,
+        expected.project, expected.model, expected.upstream)
+      = (kept.cut, kept.grain, kept.since, kept.user_id, kept.key_id, kept.group_id, kept.project, kept.model, kept.upstream)
+  )`;
+
+const differs = (one: Prisma.Sql, other: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`${sumsOf(one)} IS DISTINCT FROM ${sumsOf(other)}`;
+
+const sumsOf = (line: Prisma.Sql): Prisma.Sql => Prisma.sql`(
+  ${line}.requests, ${line}.errors, ${line}.failed, ${line}.prompt_tokens, ${line}.completion_tokens,
+  ${line}.cached_tokens, ${line}.total_tokens, ${line}.cost, ${line}.points)`;

@@ -1,0 +1,163 @@
+import {
+  splitTime,
+  type SpendFilter,
+  type SpendGrouping,
+  type TimeSpan,
+} from '@model-gateway/billing';
+import { Prisma } from '../generated/client.ts';
+
+/** What a kept line or a row does not have. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';
+type Cut = 'model' | 'account' | 'all';
+
+const COLUMNS = {
+  userId: Prisma.sql`user_id`,
+  keyId: Prisma.sql`key_id`,
+  groupId: Prisma.sql`group_id`,
+  project: Prisma.sql`project`,
+  model: Prisma.sql`model`,
+  upstream: Prisma.sql`upstream`,
+} as const satisfies Record<Dimension, Prisma.Sql>;
+
+const UUIDS: readonly Dimension[] = ['userId', 'keyId', 'groupId'];
+const DIMENSIONS = Object.keys(COLUMNS) as readonly Dimension[];
+const OF_MODELS: readonly Dimension[] = ['model', 'upstream'];
+
+const GROUPED: Record<SpendGrouping, Dimension | undefined> = {
+  day: undefined,
+  hour: undefined,
+  model: 'model',
+  upstream: 'upstream',
+  key: 'keyId',
+  project: 'project',
+  group: 'groupId',
+  user: 'userId',
+};
+
+/** The sums of kept lines, in the order of `SLICE_COLUMNS`. */
+const ADDED = Prisma.sql`
+  sum(requests), sum(errors + failed), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), sum(total_tokens),
+  sum(cost), sum(points)`;
+const ADDED_ROWS = Prisma.sql`
+  count(*), count(*) FILTER (WHERE status >= 400), sum(prompt_tokens), sum(completion_tokens),
+  coalesce(sum(cached_tokens), 0), sum(total_tokens), coalesce(sum(cost::numeric), 0), coalesce(sum(points), 0)`;
+const SLICE_COLUMNS = Prisma.sql`
+  (bucket, requests, errors, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
+const NOTHING = Prisma.sql`
+  SELECT NULL::text, ${ADDED} FROM usage_sums WHERE false HAVING count(*) > 0`;
+
+/**
+ * The sums of the rows that match the filter, by bucket, each in one or more slices: whole days and hours come from kept
+ * sums, the rest from the rows. Rows and kept sums change in one transaction, so they agree. Before `completeSince` there are
+ * only the rows.
+ */
+export function spendSlices(
+  filter: SpendFilter,
+  by: SpendGrouping,
+  completeSince: Date | null,
+): Prisma.Sql {
+  const kept = spanOf(later(filter.since, completeSince), filter.until);
+  const uncounted =
+    completeSince === null ? [] : spanOf(filter.since, earlier(filter.until, completeSince));
+  const slices = [
+    ...uncounted.flatMap((span) => rowSlices(span, filter, by)),
+    ...kept.flatMap((span) => keptSlices(span, filter, by)),
+  ];
+  return Prisma.sql`(${Prisma.join(slices.length > 0 ? slices : [NOTHING], ' UNION ALL ')}) AS slice ${SLICE_COLUMNS}`;
+}
+
+function keptSlices(span: TimeSpan, filter: SpendFilter, by: SpendGrouping): readonly Prisma.Sql[] {
+  const cut = cutFor(filter, by);
+  const { days, edges, hours, rest } = splitTime(span);
+  const wholeDays = days === undefined ? [] : spanOf(days.since, days.until);
+  // Lines of all dimensions exist only by day: by hour they would be almost as many as the rows.
+  if (cut === 'all') {
+    if (by === 'hour') return rowSlices(span, filter, by);
+    return [
+      ...wholeDays.map((part) => keptSlice(cut, 'day', part, filter, by)),
+      ...edges.flatMap((part) => rowSlices(part, filter, by)),
+    ];
+  }
+  const grain = by === 'hour' ? 'hour' : 'day';
+  return [
+    ...wholeDays.map((part) => keptSlice(cut, grain, part, filter, by)),
+    ...hours.map((part) => keptSlice(cut, 'hour', part, filter, by)),
+    ...rest.flatMap((part) => rowSlices(part, filter, by)),
+  ];
+}
+
+/** The kept lines with the fewest dimensions that have all that the question needs. */
+function cutFor(filter: SpendFilter, by: SpendGrouping): Cut {
+  const grouped = GROUPED[by];
+  const needed = DIMENSIONS.filter((each) => each === grouped || filter[each] !== undefined);
+  if (needed.every((each) => OF_MODELS.includes(each))) return 'model';
+  return needed.some((each) => OF_MODELS.includes(each)) ? 'all' : 'account';
+}
+
+function keptSlice(
+  cut: Cut,
+  grain: 'day' | 'hour',
+  { since, until }: TimeSpan,
+  filter: SpendFilter,
+  by: SpendGrouping,
+): Prisma.Sql {
+  const { key, shown } = bucketOf(by, Prisma.sql`since`);
+  return Prisma.sql`
+    SELECT ${shown}, ${ADDED} FROM usage_sums
+    WHERE cut = ${cut} AND grain = ${grain}
+      AND since >= ${since}::timestamptz AND since < ${until}::timestamptz ${matching(filter)}
+    GROUP BY ${key}`;
+}
+
+const rowSlices = (
+  { since, until }: TimeSpan,
+  filter: SpendFilter,
+  by: SpendGrouping,
+): readonly Prisma.Sql[] => {
+  const { key, shown } = bucketOf(by, Prisma.sql`created_at`);
+  return [
+    Prisma.sql`
+      SELECT ${shown}, ${ADDED_ROWS} FROM usage_records
+      WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz ${matching(filter)}
+      GROUP BY ${key}`,
+  ];
+};
+
+/** What is grouped by, and how it is shown, which is worked out once for each group. */
+function bucketOf(
+  by: SpendGrouping,
+  time: Prisma.Sql,
+): { readonly key: Prisma.Sql; readonly shown: Prisma.Sql } {
+  const dimension = GROUPED[by];
+  if (dimension === undefined) {
+    const [unit, form] =
+      by === 'day'
+        ? [Prisma.sql`'day'`, Prisma.sql`'YYYY-MM-DD'`]
+        : [Prisma.sql`'hour'`, Prisma.sql`'YYYY-MM-DD"T"HH24:00:00"Z"'`];
+    const key = Prisma.sql`date_trunc(${unit}, ${time}, 'UTC')`;
+    return { key, shown: Prisma.sql`to_char(${key} AT TIME ZONE 'UTC', ${form})` };
+  }
+  const key = COLUMNS[dimension];
+  const nothing = UUIDS.includes(dimension) ? Prisma.sql`${NIL_UUID}::uuid` : Prisma.sql`''`;
+  return { key, shown: Prisma.sql`NULLIF(${key}, ${nothing})::text` };
+}
+
+function matching(filter: SpendFilter): Prisma.Sql {
+  const conditions = DIMENSIONS.flatMap((dimension) => {
+    const value = filter[dimension];
+    if (value === undefined) return [];
+    const wanted = UUIDS.includes(dimension) ? Prisma.sql`${value}::uuid` : Prisma.sql`${value}`;
+    return [Prisma.sql` AND ${COLUMNS[dimension]} = ${wanted}`];
+  });
+  return conditions.length === 0 ? Prisma.empty : Prisma.join(conditions, ' ');
+}
+
+function spanOf(since: Date | undefined, until: Date | undefined): readonly TimeSpan[] {
+  return since === undefined || until === undefined || since >= until ? [] : [{ since, until }];
+}
+
+const later = (one: Date, other: Date | null): Date =>
+  other === null || one > other ? one : other;
+const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
