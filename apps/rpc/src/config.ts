@@ -14,6 +14,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
+import { checkOidcSettings, oidcSettings } from '@model-gateway/oidc';
 import { inferenceRuntimeSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
@@ -24,6 +25,7 @@ export const accountSettings = {
   ...adminSettings,
   ...billingSettings,
   ...inferenceRuntimeSettings,
+  ...oidcSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How many seconds a WebSocket without a token may be idle.',
   }),
@@ -94,5 +96,6 @@ export type RpcConfig = Pick<
 /** Reads the configuration of an rpc process. */
 export function readRpcConfig(environment: Environment = process.env) {
   const config = loadConfig(processSettings, environment);
+  checkOidcSettings(config);
   return { ...config, dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']) };
 }

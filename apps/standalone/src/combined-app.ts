@@ -10,7 +10,7 @@ interface CombinedApps {
   readonly videoWorker: ServerApp;
 }
 
-const RPC_PATHS = /^\/api\/(?:usage\.csv$|(?:rpc|session)(?:\/|$))/;
+const RPC_PATHS = /^\/(?:api\/usage\.csv$|(?:api\/rpc|api\/session|auth\/oidc)(?:\/|$))/;
 
 /** Every server app on one port, routed by path like an ingress does. */
 export function combineApps(

@@ -20,7 +20,7 @@ import {
 import { tracingSettings } from '@model-gateway/telemetry';
 import { agentTunnelSettings } from 'agent-tunnel/app';
 import { gatewaySettings } from 'gateway/app';
-import { accountSettings } from 'rpc/app';
+import { accountSettings, checkOidcSettings } from 'rpc/app';
 import { videoWorkerSettings } from 'video-worker/app';
 import { commandLineOf } from './command-line.ts';
 
@@ -75,6 +75,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
   readonly commandLine: string | undefined;
 } {
   const config = loadConfig(processSettings, environment);
+  checkOidcSettings(config);
   return {
     ...config,
     dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),

@@ -1,3 +1,4 @@
+export { areClaimsComplete, identityOf } from './identity/provider-identity.ts';
 export { addressKey } from './login/address-key.ts';
 export { createAccessTokens } from './users/access-tokens.ts';
 export {

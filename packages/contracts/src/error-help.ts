@@ -139,6 +139,15 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Registration is closed (`SERVICE_REGISTRATION_OPEN=false`).',
     remedy: 'Ask the operator for an invitation or an account.',
   },
+  sign_in_refused: {
+    cause: 'The identity provider refused the sign-in, or the account may not sign in here.',
+    remedy:
+      'The message says why: an email address that is not verified or of another domain, or a deactivated account.',
+  },
+  identity_provider_unavailable: {
+    cause: 'The identity provider (`SERVICE_OIDC_ISSUER`) does not answer.',
+    remedy: 'Try again later, or sign in with a password; the log has the reason.',
+  },
   too_many_login_attempts: {
     cause: 'Too many logins have failed for this account or from this address.',
     remedy: 'Wait as long as `retry_after_secs` says.',

@@ -36,6 +36,8 @@ export const ERROR_CODES = [
   'email_taken',
   'origin_not_allowed',
   'registration_closed',
+  'sign_in_refused',
+  'identity_provider_unavailable',
   'too_many_login_attempts',
   'provider_exists',
   'provider_built_in',

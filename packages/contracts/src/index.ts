@@ -115,7 +115,12 @@ export {
   type RpcNotificationParams,
 } from './rpc/notifications.ts';
 export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';
-export { PASSWORD_CHARS_MAX, type BudgetPeriod, type VideoResult } from './rpc/records.ts';
+export {
+  PASSWORD_CHARS_MAX,
+  email as emailSchema,
+  type BudgetPeriod,
+  type VideoResult,
+} from './rpc/records.ts';
 export {
   isSessionId,
   SESSION_LISTENERS_CHANNEL,

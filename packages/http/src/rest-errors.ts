@@ -77,6 +77,8 @@ export const REST_ERRORS = {
   email_taken: invalid('email_taken', 409),
   origin_not_allowed: auth('origin_not_allowed', 403),
   registration_closed: auth('registration_closed', 403),
+  sign_in_refused: auth('sign_in_refused', 403),
+  identity_provider_unavailable: server('identity_provider_unavailable', 503),
   too_many_login_attempts: auth('too_many_login_attempts', 429),
   provider_exists: invalid('provider_exists', 409),
   provider_built_in: invalid('provider_built_in', 409),

@@ -29,7 +29,8 @@ export function createAuthMethods({ accounts, passwordChanges }: Services): Hand
   };
 }
 
-function signedInRecord({
+/** The tokens of a sign-in as clients get them. */
+export function signedInRecord({
   user,
   accessToken,
   refreshToken,

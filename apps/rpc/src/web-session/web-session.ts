@@ -11,11 +11,12 @@ import {
 } from '@model-gateway/http';
 import { userRecord } from '../methods/auth.ts';
 import type { ClientOf } from '../transports/client-of.ts';
-import { SESSION_PATH, type SessionCookie } from './session-cookie.ts';
+import type { BrowserCookie } from './browser-cookie.ts';
+import { SESSION_PATH } from './session-cookie.ts';
 
 interface WebSessionDependencies {
   readonly accounts: Pick<Accounts, 'login' | 'register' | 'refreshCookie' | 'logoutCookie'>;
-  readonly cookie: SessionCookie;
+  readonly cookie: BrowserCookie;
   readonly isSameOrigin: OriginCheck;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
   readonly clientOf: ClientOf;

@@ -35,6 +35,7 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     findById: async (id) => (id === user.id ? user : undefined),
     findBySignIn: async ({ userId }) => (userId === user.id ? user : undefined),
     isEmpty: async () => false,
+    makeAdmin: async () => undefined,
     findOldestAdmin: async () => undefined,
     findByEmail: async (email) =>
       email === user.email ? { user, passwordHash: 'hash of the right one' } : undefined,

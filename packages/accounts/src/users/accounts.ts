@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { ServiceError } from '@model-gateway/contracts';
 import { newId, randomToken, sha256Hex, type Clock, type Log } from '@model-gateway/kernel';
+import { createLinkAccount } from '../identity/link-account.ts';
+import type { ProviderIdentity } from '../identity/provider-identity.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { LoginLimits } from '../login/login-limits.ts';
 import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
@@ -44,6 +46,8 @@ export interface Accounts {
     readonly password: string;
     readonly clientIp: string;
   }): Promise<SignedIn>;
+  /** Signs in a user whom an identity provider has identified; the first time this may create the account. */
+  signInWithIdentity(identity: ProviderIdentity, clientIp: string): Promise<SignedIn>;
   /** Exchanges a refresh token, once. A reused token revokes all tokens of its family. */
   refresh(refreshToken: string): Promise<SignedIn>;
   /**
@@ -93,6 +97,8 @@ interface NewRefreshToken {
 export function createAccounts(dependencies: AccountsDependencies): Accounts {
   const { users, refreshTokens, accessTokens, passwords, loginLimits, signInEnds, clock, log } =
     dependencies;
+
+  const linkAccount = createLinkAccount(dependencies);
 
   const expiring = (refreshToken: string): NewRefreshToken => ({
     refreshToken,
@@ -203,6 +209,8 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       if (account === undefined) throw invalidLogin();
       return openSession(account.user, clientIp, account.passwordHash);
     },
+    signInWithIdentity: async (identity, clientIp) =>
+      openSession(await linkAccount(identity), clientIp),
     refresh: (presented) => refresh(presented, newRefreshToken()),
     refreshCookie: (presented) =>
       refresh(presented, { ...successorOf(presented), repeatableMs: REPEATABLE_MS }),

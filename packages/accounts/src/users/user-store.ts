@@ -13,8 +13,8 @@ export interface NewUser {
   readonly email: string;
   readonly name: string;
   readonly passwordHash: string;
-  /** When the account becomes an admin: as the first account, if there is no admin yet, or never. */
-  readonly becomesAdmin?: 'if-first' | 'if-no-admin' | 'never';
+  /** When the account becomes an admin: as the first account, if there is no admin yet, always, or never. */
+  readonly becomesAdmin?: 'if-first' | 'if-no-admin' | 'always' | 'never';
 }
 
 export interface UserStore {
@@ -29,6 +29,8 @@ export interface UserStore {
   findBySignIn(signIn: SignIn): Promise<User | undefined>;
   /** Whether there is any account. */
   isEmpty(): Promise<boolean>;
+  /** Gives a user the role of a platform admin. */
+  makeAdmin(id: string): Promise<void>;
   /** The account for calls with the admin token. */
   findOldestAdmin(): Promise<User | undefined>;
   findByEmail(

@@ -55,6 +55,11 @@ export function createPostgresUsers(connection: Connection): UserStore {
         async (queries) => (await queries.user.findFirst({ select: { id: true } })) === null,
       ),
 
+    makeAdmin: (id) =>
+      connection.run(async (queries) => {
+        await queries.user.updateMany({ where: { id }, data: { isAdmin: true } });
+      }),
+
     findOldestAdmin: () =>
       connection.run(async (queries) => {
         const row = await queries.user.findFirst({
@@ -80,9 +85,9 @@ export function createPostgresUsers(connection: Connection): UserStore {
 
 async function becomesAdminNow(
   queries: Queries,
-  rule: 'if-first' | 'if-no-admin' | 'never',
+  rule: 'if-first' | 'if-no-admin' | 'always' | 'never',
 ): Promise<boolean> {
-  if (rule === 'never') return false;
+  if (rule === 'never' || rule === 'always') return rule === 'always';
   const where = rule === 'if-no-admin' ? { isAdmin: true } : {};
   return (await queries.user.findFirst({ where, select: { id: true } })) === null;
 }
