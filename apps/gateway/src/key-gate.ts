@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KeyCache, KeyGrant, KnownGrant } from '@model-gateway/accounts';
 import {
+  budgetWindowOf,
   windowOf,
   type AdmissionAnswer,
   type AdmissionStore,
@@ -24,6 +25,7 @@ import {
 import type { Clock } from '@model-gateway/kernel';
 import type { KeyChecks } from './key-checks.ts';
 import {
+  minuteTokenHeaders,
   reachedHeaders,
   requestHeaders,
   setLimitHeaders,
@@ -142,7 +144,19 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
     const call = requested === undefined ? undefined : quotas.callOf(payer, requested);
     const window =
       account === undefined ? undefined : windowOf(grant.holder.userId, new Date(clock.now()));
-    const answer = await admission.admit({ knownEpoch: epoch, limits, window, account, call });
+    const { id, budgetPeriod = null } = payer.key ?? {};
+    const budget =
+      id === undefined || budgetPeriod === null
+        ? undefined
+        : budgetWindowOf(id, budgetPeriod, new Date(clock.now()));
+    const answer = await admission.admit({
+      knownEpoch: epoch,
+      limits,
+      window,
+      account,
+      budget,
+      call,
+    });
     return { answer, call };
   }
 
@@ -154,11 +168,13 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       holder,
       limits: { tier },
     } = grant;
-    const { counted } = answer;
+    const { counted, key } = answer;
+    const { tpm } = grant.settings;
     const requests = requestHeaders(limiter, holder.keyId, {
       limits: factsOf(grant).limits,
       counted,
     });
+    if (tpm !== null && key !== undefined) return [...requests, ...minuteTokenHeaders(tpm, key)];
     if (tier.monthlyTokenQuota === null) return requests;
     return [...requests, ...tokenHeaders(tier, answer, new Date(clock.now()))];
   }
@@ -211,6 +227,11 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
         setLimitHeaders(response, reachedHeaders(answer.limit.requestsPerMinute));
         throw tooMany(answer.limit, known.grant);
       }
+      if (answer.outcome === 'tokens_limited') {
+        const { tpm } = known.grant.settings;
+        setLimitHeaders(response, minuteTokenHeaders(tpm ?? 0, { ...answer, tokens: tpm ?? 0 }));
+        throw tooManyTokens(tpm ?? 0, answer.nextFreeMs);
+      }
       if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
       const held = call && reservation ? { call, reservation } : undefined;
       return { caller, payer, passed: answer, limitHeaders: headersFor(known.grant, answer), held };
@@ -253,13 +274,29 @@ function tooMany(
   );
 }
 
+function tooManyTokens(tokensPerMinute: number, nextFreeMs: number): ServiceError {
+  return new ServiceError(
+    'rate_limit_exceeded',
+    `rate limit exceeded: this key allows ${tokensPerMinute} tokens per minute. ` +
+      'Its tpm sets this limit; its owner changes it with keys.update.',
+    { details: { retry_after_secs: Math.max(1, Math.ceil(nextFreeMs / 1000)) } },
+  );
+}
+
+/** Undefined where the key has neither a budget nor a limit of tokens. */
+function payerKeyOf({ holder, settings }: KeyGrant): Payer['key'] {
+  const { budgetUsd, budgetPeriod, tpm } = settings;
+  if (budgetUsd === null && tpm === null) return undefined;
+  return { id: holder.keyId, budgetUsd, budgetPeriod, tokensPerMinute: tpm };
+}
+
 function readGrant(grant: KeyGrant): GrantFacts {
   const { holder, limits, modelPolicy } = grant;
   const { userId, keyId, keyPrefix, project, groupId } = holder;
   const multiplier = groupId === null ? 1 : limits.costMultiplier;
   return {
     caller: { userId, keyId, apiKeyId: keyPrefix, project, groupId, multiplier, modelPolicy },
-    payer: { userId, groupId, multiplier, tier: limits.tier },
+    payer: { userId, groupId, multiplier, tier: limits.tier, key: payerKeyOf(grant) },
     limits: limitsOf(grant),
     account: hasQuota(limits.tier) ? drawingAccountOf(holder) : undefined,
   };

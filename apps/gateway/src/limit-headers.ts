@@ -3,6 +3,7 @@ import {
   secondsToNextMonth,
   type AdmissionAnswer,
   type CountedRequests,
+  type KeyCounts,
   type RequestLimit,
 } from '@model-gateway/billing';
 import type { RequestLimiter } from './request-limiter.ts';
@@ -59,6 +60,12 @@ export function tokenHeaders(
   const left = monthlyTokenQuota - window.tokens - reserved.tokens;
   return headersOf('tokens', monthlyTokenQuota, left, secondsToNextMonth(now));
 }
+
+/** What is left of the tokens per minute of a key. */
+export const minuteTokenHeaders = (
+  limit: number,
+  { tokens, nextFreeMs }: Pick<KeyCounts, 'tokens' | 'nextFreeMs'>,
+): LimitHeaders => headersOf('tokens', limit, limit - tokens, Math.ceil(nextFreeMs / 1000));
 
 /** Adds the headers to a response that has not begun. */
 export function setLimitHeaders(response: ServerResponse, headers: LimitHeaders): void {

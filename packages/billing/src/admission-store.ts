@@ -1,3 +1,5 @@
+import type { BudgetWindow } from './budget-window.ts';
+
 /** The usage that counts against a quota: one month of a user. */
 export interface QuotaWindow {
   readonly userId: string;
@@ -11,6 +13,32 @@ export interface WindowUsage {
   readonly tokens: number;
   /** Increases with every row of the window, paid by points or by the tier: the higher of two versions is newer. */
   readonly version: number;
+}
+
+/** What counts against the budget of a key in a period. */
+export interface BudgetUsage {
+  readonly costUsd: number;
+  /** Increases with every row of the period: the higher of two versions is newer. */
+  readonly version: number;
+}
+
+/** The limits of a key; null means unlimited. */
+export interface KeyLimits {
+  readonly id: string;
+  readonly budgetUsd: number | null;
+  readonly tokensPerMinute: number | null;
+}
+
+/** What a key with limits has in flight and has used. */
+export interface KeyCounts {
+  /** By its other requests in flight, and by requests that are not settled yet. */
+  readonly reservedUsd: number;
+  /** The part of it that was used. */
+  readonly unsettledUsd: number;
+  /** Of the last minute, and of its other requests in flight; 0 without a limit. */
+  readonly tokens: number;
+  /** When the oldest of the tokens stop counting. */
+  readonly nextFreeMs: number;
 }
 
 /** The account that a request draws on. */
@@ -67,6 +95,8 @@ export interface RequestedReservation extends ReservedAmounts {
   readonly account: DrawingAccount;
   /** Whether the model has a price: without one it cannot be paid with points. */
   readonly isPriced: boolean;
+  /** Omitted if the key has no such limits. */
+  readonly key?: KeyLimits | undefined;
 }
 
 /** A request in flight: one of the concurrent calls of its user, with what it reserves. */
@@ -91,6 +121,8 @@ export interface CallEnd {
   readonly isUrgent: boolean;
   /** What the call has used: it counts instead of what was reserved, until it is settled or the reservation would expire. */
   readonly usage?: ReservedAmounts | undefined;
+  /** The key whose limits the call counts in, if it has any. */
+  readonly keyId?: string | undefined;
 }
 
 /** A call whose usage is in the database. */
@@ -107,6 +139,8 @@ export interface AdmissionRequest {
   /** Omitted if no quota can refuse. */
   readonly window?: QuotaWindow | undefined;
   readonly account?: DrawingAccount | undefined;
+  /** Omitted if the key has no budget. */
+  readonly budget?: BudgetWindow | undefined;
   /** Begins a call, unless the request is refused. */
   readonly call?: RequestedCall | undefined;
 }
@@ -118,12 +152,17 @@ export type AdmissionAnswer =
   | { readonly outcome: 'limited'; readonly epoch: number; readonly limit: RequestLimit }
   /** The user has as many calls as allowed: nothing was counted. */
   | { readonly outcome: 'busy'; readonly epoch: number; readonly callsMax: number }
+  /** The key has used as many tokens as allowed: nothing was counted. */
+  | { readonly outcome: 'tokens_limited'; readonly epoch: number; readonly nextFreeMs: number }
   | {
       readonly outcome: 'passed';
       readonly epoch: number;
       /** Undefined if it is not known. */
       readonly window: WindowUsage | undefined;
       readonly account: AccountState | undefined;
+      readonly budget?: BudgetUsage | undefined;
+      /** Undefined if the request has no limits of its key. */
+      readonly key?: KeyCounts | undefined;
       /**
        * What the other requests in flight reserve, and what requests have used that is not settled yet; zeros if the
        * request reserves nothing.
@@ -141,6 +180,7 @@ export type AdmissionAnswer =
 export interface AdmissionFacts {
   readonly windows: readonly (QuotaWindow & WindowUsage)[];
   readonly accounts: readonly (DrawingAccount & AccountState)[];
+  readonly budgets?: readonly (BudgetWindow & BudgetUsage)[];
   /** The calls that these values include: they count as unsettled no longer. */
   readonly settled?: readonly SettledCall[];
 }

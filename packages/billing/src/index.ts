@@ -15,9 +15,12 @@ export type {
   AdmissionFacts,
   AdmissionRequest,
   AdmissionStore,
+  BudgetUsage,
   CallEnd,
   CountedRequests,
   DrawingAccount,
+  KeyCounts,
+  KeyLimits,
   QuotaWindow,
   RequestedCall,
   RequestedReservation,
@@ -36,7 +39,8 @@ export {
   secondsToNextMonth,
   windowOf,
 } from './quota-window.ts';
-export { budgetResetOf } from './budget-window.ts';
+export { decideBudget } from './budget-decision.ts';
+export { budgetResetOf, budgetWindowOf, type BudgetWindow } from './budget-window.ts';
 export { billingSettings } from './settings.ts';
 export {
   accountOf,

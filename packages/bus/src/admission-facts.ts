@@ -1,6 +1,8 @@
 import type {
   AccountState,
   AdmissionFacts,
+  BudgetUsage,
+  BudgetWindow,
   DrawingAccount,
   QuotaWindow,
   WindowUsage,
@@ -16,6 +18,7 @@ export interface KeptFact {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WINDOW_KEPT_MS = 2 * DAY_MS;
 const ACCOUNT_KEPT_MS = 3 * DAY_MS;
+const BUDGET_KEPT_MS = 3 * DAY_MS;
 
 /** The name of a window's fact. */
 export const windowKey = ({ userId, month }: QuotaWindow): string => `window:${month}:${userId}`;
@@ -23,8 +26,16 @@ export const windowKey = ({ userId, month }: QuotaWindow): string => `window:${m
 /** The name of an account's fact. */
 export const accountKey = ({ type, id }: DrawingAccount): string => `account:${type}:${id}`;
 
-/** Facts as they are stored on Redis: of a window until some days after its month, of an account for some days. */
-export function keptFacts({ windows, accounts }: AdmissionFacts): readonly KeptFact[] {
+/** The name of the fact of a budget. */
+export const budgetKey = ({ keyId, period, start }: BudgetWindow): string =>
+  `budget:${period}:${start}:${keyId}`;
+
+/** Facts as they are stored on Redis: of a window until some days after its month, of an account or a budget for some days. */
+export function keptFacts({
+  windows,
+  accounts,
+  budgets = [],
+}: AdmissionFacts): readonly KeptFact[] {
   return [
     ...windows.map((window): KeptFact => ({
       name: windowKey(window),
@@ -35,6 +46,11 @@ export function keptFacts({ windows, accounts }: AdmissionFacts): readonly KeptF
       name: accountKey(account),
       fact: `${account.version} ${account.balance} ${account.hasHistory ? 1 : 0} ${account.refusedUntil?.getTime() ?? ''}`,
       expiry: ['PX', String(ACCOUNT_KEPT_MS)],
+    })),
+    ...budgets.map((budget): KeptFact => ({
+      name: budgetKey(budget),
+      fact: `${budget.version} ${budget.costUsd}`,
+      expiry: ['PX', String(BUDGET_KEPT_MS)],
     })),
   ];
 }
@@ -56,6 +72,13 @@ export function readAccount(fact: unknown): AccountState | undefined {
     hasHistory: hasHistory === '1',
     refusedUntil: refusedUntil === '' ? null : new Date(Number(refusedUntil)),
   };
+}
+
+/** Undefined for what is not a fact. */
+export function readBudget(fact: unknown): BudgetUsage | undefined {
+  if (typeof fact !== 'string') return undefined;
+  const [version, costUsd] = fact.split(' ');
+  return { version: Number(version), costUsd: Number(costUsd) };
 }
 
 /** When the month is over, in milliseconds since the epoch. */

@@ -3,6 +3,7 @@ import { eventually } from './eventually.ts';
 import { sharedRedisUrl } from './subjects.ts';
 
 const MINUTE_US = 60_000_000;
+const SPAN_MS = 5_000;
 
 /** The calls and reservations that are on Redis a moment later, when nothing is pending any more. */
 export async function leftOverCalls(prefix: string): Promise<readonly string[]> {
@@ -32,6 +33,13 @@ export async function ageAdmissions(prefix: string, milliseconds: number): Promi
     for (const [log, time] of times.toSorted(([, left], [, right]) => left - right)) {
       const older = time - milliseconds * 1_000;
       await client.rpush(`${log}:${Math.floor(older / MINUTE_US)}`, older);
+    }
+    for (const key of await client.keys(`${prefix}tokens:*`)) {
+      const [name, span] = [
+        key.slice(0, key.lastIndexOf(':')),
+        key.slice(key.lastIndexOf(':') + 1),
+      ];
+      await client.rename(key, `${name}:${Number(span) - Math.floor(milliseconds / SPAN_MS)}`);
     }
     for (const pattern of ['calls:*', 'reserved:*']) {
       for (const key of await client.keys(`${prefix}${pattern}`)) {

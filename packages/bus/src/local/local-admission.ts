@@ -1,12 +1,16 @@
 import {
   decideAdmission,
+  decideBudget,
   NOTHING_RESERVED,
   type AccountState,
   type AdmissionAnswer,
   type AdmissionRequest,
   type AdmissionStore,
+  type BudgetUsage,
   type CallEnd,
   type CountedRequests,
+  type KeyCounts,
+  type KeyLimits,
   type DrawingAccount,
   type RequestedCall,
   type RequestLimit,
@@ -14,8 +18,9 @@ import {
   type WindowUsage,
 } from '@model-gateway/billing';
 import type { Clock, Counters } from '@model-gateway/kernel';
-import { accountKey, windowKey } from '../admission-facts.ts';
+import { accountKey, budgetKey, windowKey } from '../admission-facts.ts';
 import { createBoundedExpiringMap, type BoundedExpiringMap } from './bounded-expiring-map.ts';
+import { createLocalTokens } from './local-tokens.ts';
 import { createLocalCalls, type LocalCalls } from './local-calls.ts';
 import { NANO_USD, wholeAmount } from '../whole-amounts.ts';
 
@@ -44,6 +49,8 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
   const logs = createBoundedExpiringMap<number[]>({ clock, entriesMax: LIMITS_MAX });
   const windows = createBoundedExpiringMap<WindowUsage>({ clock, entriesMax: FACTS_MAX });
   const accounts = createBoundedExpiringMap<AccountState>({ clock, entriesMax: FACTS_MAX });
+  const budgets = createBoundedExpiringMap<BudgetUsage>({ clock, entriesMax: FACTS_MAX });
+  const tokensUsed = createLocalTokens(clock, LIMITS_MAX);
 
   function isReached({ name, requestsPerMinute }: RequestLimit, now: number): boolean {
     const log = logs.get(name)?.value ?? [];
@@ -88,42 +95,69 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     };
   }
 
+  function countsOf({ id }: KeyLimits): KeyCounts {
+    const [inFlight, nanoUsd] = calls.sums(keyName(id));
+    const [, usedNanoUsd] = unsettled.sums(keyName(id));
+    const { tokens, nextFreeMs } = tokensUsed.of(id);
+    return {
+      reservedUsd: (nanoUsd + usedNanoUsd) / NANO_USD,
+      unsettledUsd: usedNanoUsd / NANO_USD,
+      tokens: inFlight + tokens,
+      nextFreeMs,
+    };
+  }
+
+  /** Each entry is linked to the next one, and ends with it. */
   function reserve(
     all: LocalCalls,
     { id, userId }: Pick<RequestedCall, 'id' | 'userId'>,
-    pointsName: string,
+    { pointsName, keyId }: { readonly pointsName: string; readonly keyId: string | undefined },
     { tokens, costUsd, points }: ReservedAmounts,
   ): void {
     const amounts = [wholeAmount(tokens), wholeAmount(costUsd * NANO_USD)] as const;
     all.add(reservedName(userId), id, amounts, pointsName);
-    all.add(pointsName, id, [wholeAmount(points), 0]);
+    all.add(pointsName, id, [wholeAmount(points), 0], keyId && keyName(keyId));
+    if (keyId !== undefined) all.add(keyName(keyId), id, amounts);
   }
 
   /** Begins the call of a request, unless the facts and the other reservations refuse it. */
   function begin(
     { call }: AdmissionRequest,
-    facts: { readonly window: WindowUsage | undefined; readonly account: AccountState | undefined },
+    facts: {
+      readonly window: WindowUsage | undefined;
+      readonly account: AccountState | undefined;
+      readonly budget: BudgetUsage | undefined;
+    },
+    counts: KeyCounts | undefined,
   ): Reserved & { readonly hasBegun: boolean } {
     const reservation = call?.reservation;
     let held: Reserved = NO_RESERVATION;
     if (call !== undefined && reservation !== undefined) {
-      const { tier, isPriced, account } = reservation;
+      const { tier, isPriced, account, key } = reservation;
       held = reservedBy(call.userId, account);
       const { reserved } = held;
       const state = { ...facts, tier, isPriced, reserved, now: new Date(clock.now()) };
-      if (decideAdmission(state) !== 'admit') return { ...held, hasBegun: false };
-      reserve(calls, call, reservedName(accountKey(account)), reservation);
+      const isLeft =
+        key === undefined ||
+        counts === undefined ||
+        decideBudget(key.budgetUsd, facts.budget, counts) === 'admit';
+      if (!isLeft || decideAdmission(state) !== 'admit') return { ...held, hasBegun: false };
+      const links = { pointsName: reservedName(accountKey(account)), keyId: key?.id };
+      reserve(calls, call, links, reservation);
     }
     if (call !== undefined) calls.add(callsName(call.userId), call.id);
     return { ...held, hasBegun: true };
   }
 
   function endCall(end: CallEnd): void {
-    const { id, userId, endsCall, endsReservation, usage } = end;
-    if (endsCall) calls.remove(callsName(userId), id);
+    const { id, userId, endsCall, endsReservation, usage, keyId } = end;
+    const isRunning = endsCall && calls.remove(callsName(userId), id) !== undefined;
+    if (isRunning && usage !== undefined && keyId !== undefined)
+      tokensUsed.add(keyId, usage.tokens);
     const pointsName = endsReservation ? calls.remove(reservedName(userId), id) : undefined;
     // A call that was settled before has nothing left that could become usage.
-    if (pointsName !== undefined && usage !== undefined) reserve(unsettled, end, pointsName, usage);
+    if (pointsName === undefined || usage === undefined) return;
+    reserve(unsettled, end, { pointsName, keyId }, usage);
   }
 
   return {
@@ -138,11 +172,18 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       if (call !== undefined && isBusy(call)) {
         return { outcome: 'busy', epoch, callsMax: call.callsMax };
       }
+      const limitedKey = call?.reservation?.key;
+      const key = limitedKey && countsOf(limitedKey);
+      const tokensMax = limitedKey?.tokensPerMinute ?? Infinity;
+      if (key !== undefined && key.tokens >= tokensMax) {
+        return { outcome: 'tokens_limited', epoch, nextFreeMs: key.nextFreeMs };
+      }
       const counted = limits.map((each) => count(each, now));
       const window = request.window && windows.get(windowKey(request.window))?.value;
       const account = request.account && accounts.get(accountKey(request.account))?.value;
-      const begun = begin(request, { window, account });
-      return { outcome: 'passed', epoch, window, account, ...begun, counted };
+      const budget = request.budget && budgets.get(budgetKey(request.budget))?.value;
+      const begun = begin(request, { window, account, budget }, key);
+      return { outcome: 'passed', epoch, window, account, budget, key, ...begun, counted };
     },
     endCall,
     async updateHints(facts) {
@@ -151,6 +192,9 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       }
       for (const { balance, hasHistory, refusedUntil, version, ...account } of facts.accounts) {
         update(accounts, accountKey(account), { balance, hasHistory, refusedUntil, version });
+      }
+      for (const { costUsd, version, ...budget } of facts.budgets ?? []) {
+        update(budgets, budgetKey(budget), { costUsd, version });
       }
       for (const { id, userId } of facts.settled ?? []) {
         for (const all of [calls, unsettled]) all.remove(reservedName(userId), id);
@@ -168,6 +212,7 @@ const NO_RESERVATION: Reserved = {
 type Reserved = Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled'>;
 
 const callsName = (userId: string): string => `calls:${userId}`;
+const keyName = (keyId: string): string => `key:${keyId}`;
 const reservedName = (name: string): string => `reserved:${name}`;
 
 interface Versioned {

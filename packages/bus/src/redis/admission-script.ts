@@ -6,22 +6,27 @@ const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
 // A request that would be refused waits for what has expired; for others a step now and then keeps the hash small.
 const SEARCH_STEPS = 25;
+const SPAN_SECS = 5;
+const SPANS = LIMITED_MS / 1000 / SPAN_SECS;
 const LINE = String.raw`([^\n]*)\n`;
 
 // Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the ends, and the requests. All ends
 // are one value, with a line for each field, and so are all requests, with a carriage return after each: one long value costs
 // less than many short ones. An end: the user, the id, whether its call ends, and whether its reservation ends (1) or becomes usage (2), then the
-// tokens, nano-USD and points of that. A request: its known epoch, the id of its call (empty for none), its user, the
+// tokens, nano-USD and points of that, and the id of the key that has limits. A request: its known epoch, the id of its call (empty for none), its user, the
 // maximum of calls, its tokens (empty for no reservation), nano-USD, points, both quotas (empty for none), whether points can
-// pay, the positions of the window and the account, the name of the account if it is not the wallet of the user, and the name
-// and the maximum of each limit.
+// pay, the positions of the window and the account, the name of the account if it is not the wallet of the user, the
+// limits of the key (its id, tokens per minute, budget, and the position of the fact of that), and the name and the maximum
+// of each limit.
 //
 // Accepted requests are logged with the clock of Redis, in microseconds, in one list per minute: only the current and the last
 // minute can count, older lists expire, and nothing is trimmed. Of the last minute only the entry that would reach the limit
 // is read, and a few to find the first that still counts.
 //
 // The outcome of a request: the index of the limit that it reached, -2 for too many calls, -1, or a list: whether its call
-// began, five amounts, and for each limit the count and the milliseconds until the oldest request stops counting.
+// began, five amounts, and for each limit the count and the milliseconds until the oldest request stops counting; for a key
+// with limits then another list: its nano-USD, the used ones of them, its tokens, and when the oldest of these stop counting.
+// The list is -3 and that time if the key has used its tokens. These are counted in spans of a few seconds.
 //
 // What a call has used counts instead of what it reserved, until the recorder has settled it: another process must not admit
 // meanwhile what is used up. A call that was settled before it ended has nothing left that could become usage.
@@ -32,29 +37,54 @@ local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 local accepted = string.format('%.0f', now)
 local minute = math.floor(time[1] / 60)
 local calls_prefix, pools_prefix, log_prefix = ARGV[1] .. 'calls:', ARGV[1] .. 'reserved:', ARGV[1] .. 'admitted:'
+local tokens_prefix, span = ARGV[1] .. 'tokens:', math.floor(time[1] / ${SPAN_SECS})
 local kept_ms = tonumber(ARGV[2])
 
 ${TALLY_LUA}
 ${SEARCH_LUA}
 local function use(tally, id, entry, call, tokens, nano, points)
   local _, held = struct.unpack(CALL, entry)
-  local pool = poolOf(entry)
+  local links = linksOf(entry)
+  local pool, key = splitLinks(links)
   if pool ~= '' then
     local ofPool = tallyOf(pools_prefix .. pool, id)
     if ofPool.calls[id] then use(ofPool, id, ofPool.calls[id], 0, 0, 0, points) end
     points = 0
   end
-  put(tally, id, call, held, tokens, nano, points, 1, pool)
+  if key ~= '' then
+    local ofKey = tallyOf(pools_prefix .. 'key:' .. key, id)
+    if ofKey.calls[id] then use(ofKey, id, ofKey.calls[id], 0, tokens, nano, 0) end
+  end
+  put(tally, id, call, held, tokens, nano, points, 1, links)
 end
 
-local function finish(user, id, endsCall, what, tokens, nano, points)
+local function addTokens(key, tokens)
+  local name = tokens_prefix .. key .. ':' .. span
+  redis.call('INCRBY', name, tokens)
+  redis.call('PEXPIRE', name, ${LIMITED_MS + 2 * SPAN_SECS * 1000})
+end
+
+-- The tokens of the last minute, and when the oldest of them stop counting.
+local function tokensOf(key)
+  local names = {}
+  for age = 0, ${SPANS} do names[age + 1] = tokens_prefix .. key .. ':' .. (span - age) end
+  local sum, oldest = 0, 0
+  for index, tokens in ipairs(redis.call('MGET', unpack(names))) do
+    if tokens then sum, oldest = sum + tokens, index - 1 end
+  end
+  return sum, (span - oldest + 1) * ${SPAN_SECS * 1000} + ${LIMITED_MS} - now_ms
+end
+
+local function finish(user, id, endsCall, what, tokens, nano, points, key)
   local tally = tallyOf(calls_prefix .. user, id)
   local entry = tally.calls[id]
   if not entry then return end
   local call, held, hadTokens, hadNano, hadPoints, used = struct.unpack(CALL, entry)
+  -- Once, also when the end is sent again.
+  if key ~= '' and what == '2' and call > 0 then addTokens(key, tokens) end
   if endsCall == '1' then call = 0 end
   if what == '0' or held == 0 or used == 1 then
-    put(tally, id, call, held, hadTokens, hadNano, hadPoints, used, poolOf(entry))
+    put(tally, id, call, held, hadTokens, hadNano, hadPoints, used, linksOf(entry))
   elseif what == '2' then
     use(tally, id, entry, call, tonumber(tokens), tonumber(nano), tonumber(points))
   else
@@ -62,7 +92,7 @@ local function finish(user, id, endsCall, what, tokens, nano, points)
   end
 end
 
-local function begin(tally, id, call, ownTokens, ownNano, ownPoints, pool)
+local function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
   if tally.size == 0 then tally.dueAt = now_ms + kept_ms end
   if now_ms >= tally.dueAt + kept_ms then removeExpired(tally, 1) end
   tally.keptMs = kept_ms
@@ -73,20 +103,20 @@ local function begin(tally, id, call, ownTokens, ownNano, ownPoints, pool)
     _, held, tokens, nano, points, used = struct.unpack(CALL, entry)
   end
   if held > 0 then
-    put(tally, id, call, ownTokens and now_ms + kept_ms or held, tokens, nano, points, used, poolOf(entry))
+    put(tally, id, call, ownTokens and now_ms + kept_ms or held, tokens, nano, points, used, linksOf(entry))
   elseif ownTokens then
-    put(tally, id, call, now_ms + kept_ms, tonumber(ownTokens), tonumber(ownNano), tonumber(ownPoints), 0, pool)
+    put(tally, id, call, now_ms + kept_ms, tonumber(ownTokens), tonumber(ownNano), tonumber(ownPoints), 0, links)
   else
     put(tally, id, call, 0, 0, 0, 0, 0, '')
   end
 end
 
 -- One match is much faster than a loop over the fields.
-local END = '${LINE.repeat(7)}'
-local REQUEST = '${LINE.repeat(13)}([^\\r]*)\\r'
+local END = '${LINE.repeat(8)}'
+local REQUEST = '${LINE.repeat(14)}([^\\r]*)\\r'
 
-for user, id, call, what, tokens, nano, points in string.gmatch(ARGV[3], END) do
-  finish(user, id, call, what, tokens, nano, points)
+for user, id, call, what, tokens, nano, points, key in string.gmatch(ARGV[3], END) do
+  finish(user, id, call, what, tokens, nano, points, key)
 end
 
 local held = redis.call('MGET', unpack(KEYS))
@@ -153,6 +183,12 @@ local function isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, to
   return isPriced == '1' and not is_refused and tonumber(balance) > points
 end
 
+local function isLeft(ofKey, budget, budgetAt)
+  local fact = budgetAt ~= '0' and held[tonumber(budgetAt)]
+  if not fact then return true end
+  return not isDrained(string.match(fact, '^%S+ (%S+)'), ofKey.nano / ${NANO_USD}, budget, 1e-9)
+end
+
 local function isFull(tally, id, callsMax)
   if tally.running < callsMax then return false end
   removeExpired(tally, ${SEARCH_STEPS})
@@ -161,7 +197,7 @@ local function isFull(tally, id, callsMax)
 end
 
 local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt,
-    accountAt, pool, limits)
+    accountAt, pool, key, limits)
   if epoch > tonumber(known) then return -1 end
   local reached = limits ~= '' and firstReached(limits)
   if reached then return reached end
@@ -171,30 +207,48 @@ local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, u
     if tally then begin(tally, id, now_ms + kept_ms) end
     return limits == '' and -1 or countIn(limits, { 1, 0, 0, 0, 0, 0 })
   end
+  local keyId, keyTokens, budget, budgetAt = string.match(key, '^(%S+) (%S*) (%S*) (%d+)$')
+  local ofKey = keyId and tallyOf(pools_prefix .. 'key:' .. keyId, id)
+  local keyUsed, keyFreeMs = 0, 0
+  if ofKey and keyTokens ~= '' then
+    local spent
+    spent, keyFreeMs = tokensOf(keyId)
+    if spent + ofKey.tokens - ofKey.usedTokens >= tonumber(keyTokens) then removeExpired(ofKey, ${SEARCH_STEPS}) end
+    keyUsed = spent + ofKey.tokens - ofKey.usedTokens
+    if keyUsed >= tonumber(keyTokens) then return { -3, keyFreeMs } end
+  end
   local ofPool = pool ~= '' and tallyOf(pools_prefix .. pool, id) or tally
   local function isAllowed()
+    if ofKey and not isLeft(ofKey, budget, budgetAt) then return false end
     return isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tally.tokens, tally.nano, ofPool.points)
   end
   local begins = isAllowed()
   if not begins then
     removeExpired(tally, ${SEARCH_STEPS})
     removeExpired(ofPool, ${SEARCH_STEPS})
+    if ofKey then removeExpired(ofKey, ${SEARCH_STEPS}) end
     begins = isAllowed()
   end
   local outcome = { begins and 1 or 0, tally.tokens, tally.nano, ofPool.points, tally.usedTokens, tally.usedNano }
+  local ofKeyCounts = ofKey and { ofKey.nano, ofKey.usedNano, keyUsed, keyFreeMs }
+  if begins and ofKey then begin(ofKey, id, 0, ownTokens, ownNano, 0, '') end
   if begins and ofPool ~= tally then
     begin(ofPool, id, 0, 0, 0, ownPoints, '')
     ownPoints = 0
   end
-  if begins then begin(tally, id, now_ms + kept_ms, ownTokens, ownNano, ownPoints, pool) end
-  return limits == '' and outcome or countIn(limits, outcome)
+  if begins then
+    begin(tally, id, now_ms + kept_ms, ownTokens, ownNano, ownPoints, ofKey and pool .. '\\t' .. keyId or pool)
+  end
+  if limits ~= '' then countIn(limits, outcome) end
+  if ofKey then outcome[#outcome + 1] = ofKeyCounts end
+  return outcome
 end
 
 local outcomes = {}
-for known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, pool, limits
-    in string.gmatch(ARGV[4], REQUEST) do
+for known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, pool, key,
+    limits in string.gmatch(ARGV[4], REQUEST) do
   outcomes[#outcomes + 1] = admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced,
-    windowAt, accountAt, pool, limits)
+    windowAt, accountAt, pool, key, limits)
 end
 saveAll()
 return { held, outcomes }

@@ -3,9 +3,11 @@ import {
   type AdmissionAnswer,
   type AdmissionRequest,
   type AdmissionStore,
+  type BudgetWindow,
   type CallEnd,
   type CountedRequests,
   type DrawingAccount,
+  type KeyCounts,
   type QuotaWindow,
   type RequestedReservation,
   type ReservedAmounts,
@@ -13,8 +15,10 @@ import {
 } from '@model-gateway/billing';
 import {
   accountKey,
+  budgetKey,
   keptFacts,
   readAccount,
+  readBudget,
   readWindow,
   windowKey,
   type KeptFact,
@@ -48,6 +52,7 @@ interface ReadableFacts {
   readonly keys: readonly string[];
   readonly windows: readonly number[];
   readonly accounts: readonly number[];
+  readonly budgets: readonly number[];
 }
 
 /** The position of the epoch, where no fact can be. */
@@ -57,6 +62,7 @@ const ADMIT_AT_ONCE = 128;
 const CALL_KEPT_MS = 15 * 60_000;
 const PASSED = -1;
 const BUSY = -2;
+const TOKENS_LIMITED = -3;
 const FACTS_PER_CALL_MAX = 200;
 
 // A fact begins with its version. Keys: those of the facts. Values: the prefix of all other keys; for each fact the fact, and
@@ -109,13 +115,23 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
       return place;
     }
 
+    const ofBudgets = new Map<string, number>();
+    function budgetPlace(budget: BudgetWindow): number {
+      const name = budgetKey(budget);
+      const place = ofBudgets.get(name) ?? add(name);
+      ofBudgets.set(name, place);
+      return place;
+    }
+
     const windows: number[] = [];
     const accounts: number[] = [];
-    for (const { window, account } of requests) {
+    const budgets: number[] = [];
+    for (const { window, account, budget } of requests) {
       windows.push(window === undefined ? NOT_ASKED : windowPlace(window));
       accounts.push(account === undefined ? NOT_ASKED : accountPlace(account));
+      budgets.push(budget === undefined ? NOT_ASKED : budgetPlace(budget));
     }
-    return { keys, windows, accounts };
+    return { keys, windows, accounts, budgets };
   }
 
   /** Calls that end, and requests. */
@@ -128,7 +144,11 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     for (const end of ended) endLines += endValue(end);
     let requestLines = '';
     for (const [index, request] of requests.entries()) {
-      requestLines += requestValue(request, facts.windows[index], facts.accounts[index]);
+      requestLines += requestValue(request, {
+        window: facts.windows[index],
+        account: facts.accounts[index],
+        budget: facts.budgets[index],
+      });
     }
     const values = [prefix, String(callKeptMs), endLines, requestLines];
     const answer = await ADMIT.runNow(connection, facts.keys, values);
@@ -188,7 +208,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
 /** The epoch and the facts in the order of their keys, and the outcome of each request. */
 function readAnswers(
   requests: readonly AdmissionRequest[],
-  { windows, accounts }: ReadableFacts,
+  { windows, accounts, budgets }: ReadableFacts,
   stored: unknown,
   outcomes: unknown,
 ): readonly AdmissionAnswer[] {
@@ -198,17 +218,24 @@ function readAnswers(
   const epoch = Number(stored[0] ?? 0);
   const window = readOnce(stored, readWindow);
   const account = readOnce(stored, readAccount);
+  const budget = readOnce(stored, readBudget);
   return requests.map((request, index) => {
     if (epoch > request.knownEpoch) return { outcome: 'stale', epoch };
     const outcome: unknown = outcomes[index] ?? PASSED;
     const limit = typeof outcome === 'number' ? request.limits[outcome] : undefined;
     if (limit !== undefined) return { outcome: 'limited', epoch, limit };
     if (outcome === BUSY) return { outcome: 'busy', epoch, callsMax: request.call?.callsMax ?? 0 };
+    if (Array.isArray(outcome) && outcome[0] === TOKENS_LIMITED) {
+      return { outcome: 'tokens_limited', epoch, nextFreeMs: Number(outcome[1]) };
+    }
     return {
       outcome: 'passed',
       epoch,
       window: window(windows[index]),
       account: account(accounts[index]),
+      ...(request.call?.reservation?.key === undefined
+        ? {}
+        : { budget: budget(budgets[index]), key: readKeyCounts(outcome) }),
       ...readReserved(outcome),
       counted: request.limits.length === 0 ? NOT_COUNTED : readCounted(outcome),
     };
@@ -216,16 +243,15 @@ function readAnswers(
 }
 
 /** A line for each field. */
-function endValue({ userId, id, endsCall, endsReservation, usage }: CallEnd): string {
+function endValue({ userId, id, endsCall, endsReservation, usage, keyId = '' }: CallEnd): string {
   const ends = `${userId}\n${id}\n${endsCall ? 1 : 0}\n`;
-  if (usage === undefined) return `${ends}${endsReservation ? 1 : 0}\n0\n0\n0\n`;
-  return `${ends}2\n${amountLines(usage)}`;
+  if (usage === undefined) return `${ends}${endsReservation ? 1 : 0}\n0\n0\n0\n\n`;
+  return `${ends}2\n${amountLines(usage)}${keyId}\n`;
 }
 
 function requestValue(
   { knownEpoch, limits, call }: AdmissionRequest,
-  window: number | undefined,
-  account: number | undefined,
+  { window, account, budget }: Places,
 ): string {
   let value = `${knownEpoch}\n`;
   if (call === undefined) value += NO_CALL;
@@ -234,13 +260,31 @@ function requestValue(
     value += `${id}\n${userId}\n${callsMax}\n`;
     value += reservation === undefined ? NO_RESERVATION_LINES : reservationLines(reservation);
     value += `${placeValue(window)}\n${placeValue(account)}\n`;
-    value += reservation === undefined ? '\n' : `${poolName(userId, reservation.account)}\n`;
+    value +=
+      reservation === undefined
+        ? '\n\n'
+        : `${poolName(userId, reservation.account)}\n${keyValue(reservation, budget)}\n`;
   }
   for (const { name, requestsPerMinute } of limits) value += `${name}\n${requestsPerMinute}\n`;
   return `${value}\r`;
 }
 
-const NO_CALL = '\n'.repeat(12);
+/** The positions of the facts of a request. */
+interface Places {
+  readonly window: number | undefined;
+  readonly account: number | undefined;
+  readonly budget: number | undefined;
+}
+
+/** Empty without limits of the key. */
+function keyValue({ key }: RequestedReservation, budget: number | undefined): string {
+  if (key === undefined) return '';
+  const { id, tokensPerMinute, budgetUsd } = key;
+  const place = budgetUsd === null ? 0 : placeValue(budget);
+  return `${id} ${tokensPerMinute ?? ''} ${budgetUsd ?? ''} ${place}`;
+}
+
+const NO_CALL = '\n'.repeat(13);
 const NO_RESERVATION_LINES = '\n'.repeat(6);
 
 const amountLines = ({ tokens, costUsd, points }: ReservedAmounts): string =>
@@ -282,6 +326,19 @@ function readReserved(
 }
 
 const NOT_COUNTED: readonly CountedRequests[] = [];
+
+/** The last value: a list of its own. */
+function readKeyCounts(outcome: unknown): KeyCounts | undefined {
+  const counts: unknown = Array.isArray(outcome) ? outcome.at(-1) : undefined;
+  if (!Array.isArray(counts)) return undefined;
+  const at = (place: number): number => Number(counts[place] ?? 0);
+  return {
+    reservedUsd: at(0) / NANO_USD,
+    unsettledUsd: at(1) / NANO_USD,
+    tokens: at(2),
+    nextFreeMs: at(3),
+  };
+}
 
 /** Behind the amounts, two values for each limit. */
 function readCounted(outcome: unknown): readonly CountedRequests[] {

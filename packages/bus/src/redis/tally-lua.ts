@@ -7,7 +7,8 @@ const SEARCHED_AT_ONCE = 200;
  * are exact. A run reads each call once, and writes each tally once when it ends. The hash vanishes with its last call.
  *
  * A call is: when it expires as a call and as a reservation (0 for neither), its tokens, nano-USD and points, 1 if these are
- * used and no longer reserved; then the name of the pool that its points are of, if it is not the wallet of the user.
+ * used and no longer reserved; then its links: the name of the pool that its points are of, if it is not the wallet of the
+ * user, and behind a tab the id of its key, if that has limits. The key has a tally of its own, as a pool has.
  *
  * The sums are: the number of fields, the number of running calls, the amounts of all, the used tokens and nano-USD, and a
  * time before which nothing expires. Numbers are binary, because text takes several times as long to write and to read; and
@@ -67,13 +68,19 @@ local function remove(tally, id)
   put(tally, id, 0, 0)
 end
 
-local function poolOf(entry)
+local function linksOf(entry)
   return string.sub(entry, CALL_BYTES + 1)
 end
 
+local function splitLinks(links)
+  if links == '' then return '', '' end
+  return string.match(links, '^([^\\t]*)\\t?(.*)$')
+end
+
 local function release(pools_prefix, tally, id, entry, call)
-  local pool = poolOf(entry)
+  local pool, key = splitLinks(linksOf(entry))
   if pool ~= '' then remove(tallyOf(pools_prefix .. pool, id), id) end
+  if key ~= '' then remove(tallyOf(pools_prefix .. 'key:' .. key, id), id) end
   put(tally, id, call, 0, 0, 0, 0, 0, '')
 end
 
@@ -121,7 +128,7 @@ local function dropExpired(tally, id, entry)
     put(tally, id, call, 0, 0, 0, 0, 0, '')
     held = 0
   elseif isCall then
-    put(tally, id, 0, held, tokens, nano, points, used, poolOf(entry))
+    put(tally, id, 0, held, tokens, nano, points, used, linksOf(entry))
   end
   return math.min(call > 0 and call or math.huge, held > 0 and held or math.huge)
 end

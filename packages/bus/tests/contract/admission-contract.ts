@@ -9,7 +9,7 @@ import {
   type AdmissionSubject,
   type On,
 } from './admission-subject.ts';
-import { describeCalls, describeReservations } from './reservation-contract.ts';
+import { describeCalls, describeKeyLimits, describeReservations } from './reservation-contract.ts';
 import { withSubject, type MakeSubject } from './subject.ts';
 
 const GROUP = { name: 'group:b', requestsPerMinute: 12 };
@@ -42,6 +42,7 @@ export function describeAdmission(name: string, make: MakeSubject<AdmissionSubje
     describeFacts(on);
     describeCalls(on);
     describeReservations(on);
+    describeKeyLimits(on);
   });
 }
 

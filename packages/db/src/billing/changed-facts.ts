@@ -6,6 +6,7 @@ import {
 } from '@model-gateway/billing';
 import { readAccounts } from './account-states.ts';
 import type { Connection } from '../connection/connection.ts';
+import { budgetWindowsOf, readBudgets } from '../usage/budget-usage.ts';
 import { readWindows } from '../usage/window-usage.ts';
 
 const PAGE_ROWS = 1000;
@@ -26,6 +27,34 @@ export async function* readChangedFacts(
     const accounts = await connection.run((queries) => readAccounts(queries, lines.map(toAccount)));
     yield { windows: [], accounts };
   }
+  for await (const lines of pages<KeyLine>((after) => changedKeys(connection, since, after))) {
+    const uses = lines.map(({ keyId }) => ({ keyId, at: new Date() }));
+    const budgets = await connection.run(async (queries) =>
+      readBudgets(queries, await budgetWindowsOf(queries, uses)),
+    );
+    if (budgets.length > 0) yield { windows: [], accounts: [], budgets };
+  }
+}
+
+interface KeyLine {
+  readonly keyId: string;
+}
+
+/** The keys with a budget that were used since then. */
+function changedKeys(
+  connection: Connection,
+  since: Date,
+  after: KeyLine | undefined,
+): Promise<readonly KeyLine[]> {
+  return connection.run(
+    (queries) => queries.$queryRaw<KeyLine[]>`
+      SELECT DISTINCT spend.key_id::text AS "keyId"
+      FROM key_spend spend JOIN api_keys key ON key.id = spend.key_id
+      WHERE spend.updated_at >= ${since.toISOString()}::timestamptz
+        AND key.budget_period IS NOT NULL AND spend.key_id > ${after?.keyId ?? SMALLEST_UUID}::uuid
+      ORDER BY 1
+      LIMIT ${PAGE_ROWS}`,
+  );
 }
 
 /** Reads pages until one is not full. */

@@ -3,6 +3,7 @@ import { readAccounts } from './account-states.ts';
 import { readChangedFacts } from './changed-facts.ts';
 import type { Connection } from '../connection/connection.ts';
 import { readTiers } from './tier-limits.ts';
+import { readBudgets } from '../usage/budget-usage.ts';
 import { readWindows } from '../usage/window-usage.ts';
 
 /** Quotas and accounts in the database. */
@@ -12,6 +13,8 @@ export function createPostgresBillingFacts(connection: Connection): BillingFacts
       connection.run(async (queries) => only(await readWindows(queries, [window]))),
     account: (account) =>
       connection.run(async (queries) => only(await readAccounts(queries, [account]))),
+    budget: (window) =>
+      connection.run(async (queries) => only(await readBudgets(queries, [window]))),
     tierOf: (userId) =>
       connection.run(
         async (queries) => (await readTiers(queries, [userId])).get(userId) ?? FREE_TIER,

@@ -77,6 +77,7 @@ describe('settlement in Postgres', () => {
       { kind: 'usage', delta: -25, balance_after: 75, ref: event.id },
     ]);
     expect(facts).toEqual({
+      budgets: [],
       windows: [{ userId, month: '2026-03', costUsd: 0, tokens: 0, version: 1 }],
       accounts: [
         { type: 'user', id: userId, balance: 75, hasHistory: true, refusedUntil: null, version: 2 },

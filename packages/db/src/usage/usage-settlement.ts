@@ -12,6 +12,7 @@ import { readAccounts } from '../billing/account-states.ts';
 import type { Queries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
 import { insertUsageRows } from './usage-rows.ts';
+import { budgetWindowsOf, readBudgets } from './budget-usage.ts';
 import { readWindows } from './window-usage.ts';
 
 // One settlement at a time in the whole installation; the number is used for no other lock.
@@ -30,8 +31,14 @@ export async function settleBatch(
   const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
   const windows = await readWindows(queries, distinct(batch.map(windowOfEvent)));
   const accounts = await readAccounts(queries, distinct(batch.map(accountOf)));
-  return { added: events.length, points, facts: { windows, accounts } };
+  const budgets = await readBudgets(queries, await budgetWindowsOf(queries, usesOfKeys(batch)));
+  return { added: events.length, points, facts: { windows, accounts, budgets } };
 }
+
+const usesOfKeys = (batch: readonly UsageEvent[]) =>
+  batch.flatMap(({ key_id: keyId, created_at }) =>
+    keyId === null ? [] : [{ keyId, at: new Date(created_at) }],
+  );
 
 /** Returns the number of points paid. */
 async function settleNew(

@@ -2,6 +2,8 @@ import type {
   AccountState,
   AdmissionStore,
   BillingFacts,
+  BudgetUsage,
+  BudgetWindow,
   DrawingAccount,
   QuotaWindow,
   TierLimits,
@@ -9,12 +11,13 @@ import type {
 } from '@model-gateway/billing';
 import { describeError, withTimeout, type Clock, type Log } from '@model-gateway/kernel';
 
-export type ReadableFacts = Pick<BillingFacts, 'window' | 'account' | 'tierOf'>;
+export type ReadableFacts = Pick<BillingFacts, 'window' | 'account' | 'budget' | 'tierOf'>;
 
 /** Quotas read from the database; undefined while it is unavailable. Results become hints for the next request. */
 export interface QuotaFacts {
   window(window: QuotaWindow): Promise<WindowUsage | undefined>;
   account(account: DrawingAccount): Promise<AccountState | undefined>;
+  budget(window: BudgetWindow): Promise<BudgetUsage | undefined>;
   tierOf(userId: string): Promise<TierLimits | undefined>;
 }
 
@@ -47,10 +50,13 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
   function updateHints(
     windows: readonly (QuotaWindow & WindowUsage)[],
     accounts: readonly (DrawingAccount & AccountState)[],
+    budgets: readonly (BudgetWindow & BudgetUsage)[] = [],
   ) {
-    store.updateHints({ windows, accounts }).catch((error: unknown) => {
-      log.warn({ reason: describeError(error) }, 'storing quota hints failed');
-    });
+    store
+      .updateHints({ windows, accounts, ...(budgets.length === 0 ? {} : { budgets }) })
+      .catch((error: unknown) => {
+        log.warn({ reason: describeError(error) }, 'storing quota hints failed');
+      });
   }
 
   return {
@@ -63,6 +69,11 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
       const state = await ask(() => facts.account(account));
       if (state !== undefined) updateHints([], [{ ...account, ...state }]);
       return state;
+    },
+    async budget(window) {
+      const usage = await ask(() => facts.budget(window));
+      if (usage !== undefined) updateHints([], [], [{ ...window, ...usage }]);
+      return usage;
     },
     tierOf: (userId) => ask(() => facts.tierOf(userId)),
   };

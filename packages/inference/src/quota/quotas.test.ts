@@ -49,6 +49,7 @@ function setup({ window = drained, account = empty } = {}) {
   const facts: ReadableFacts = {
     window: () => answer(window),
     account: () => answer(account),
+    budget: async () => ({ costUsd: 0, version: 0 }),
     tierOf: () => answer(TIER),
   };
   const store: AdmissionStore = {

@@ -1,5 +1,8 @@
 import {
+  budgetResetOf,
+  budgetWindowOf,
   decideAdmission,
+  decideBudget,
   isDrained,
   secondsToNextMonth,
   windowOf,
@@ -7,11 +10,12 @@ import {
   type AdmissionStore,
   type AdmissionAnswer,
   type DrawingAccount,
+  type KeyLimits,
   type PriceBook,
   type RequestedCall,
   type TierLimits,
 } from '@model-gateway/billing';
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
@@ -24,6 +28,13 @@ export interface Payer {
   /** What a request costs the group, as a multiple of its price. */
   readonly multiplier: number;
   readonly tier: TierLimits;
+  /** The limits of the key of the request; undefined where it has neither a budget nor a limit of tokens. */
+  readonly key?: PayerKey | undefined;
+}
+
+interface PayerKey extends KeyLimits {
+  /** Null without a budget. */
+  readonly budgetPeriod: BudgetPeriod | null;
 }
 
 /** The answer of the admission store to a request that its limits allow. */
@@ -71,15 +82,15 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   let calls = 0;
 
   /** On a drained tier a request with a cost costs at least one point. */
-  const pointsOf = (costUsd: number, { multiplier }: Payer): number =>
-    Math.ceil(costUsd * pointsPerUsd * multiplier) || (costUsd > 0 ? 1 : 0);
+  const pointsOf = (costUsd: number, { multiplier, tier }: Payer): number =>
+    hasQuota(tier) ? Math.ceil(costUsd * pointsPerUsd * multiplier) || (costUsd > 0 ? 1 : 0) : 0;
 
   function callOf(payer: Payer, { model, expected, jobId }: RequestedAdmission): RequestedCall {
     calls += 1;
     const id = jobId ?? `${idPrefix}-${calls.toString(36)}`;
-    const { userId, tier } = payer;
+    const { userId, tier, key } = payer;
     const callsMax = callsPerUserMax;
-    if (!hasQuota(tier)) return { id, userId, callsMax };
+    if (!hasQuota(tier) && key === undefined) return { id, userId, callsMax };
     const { promptTokens, completionTokens, costUsd } = expected();
     const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
     const cost = costUsd ?? (model === null ? 0 : (prices.costOf(model, usage) ?? 0));
@@ -94,13 +105,14 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
         tokens: promptTokens + completionTokens,
         costUsd: cost,
         points: pointsOf(cost, payer),
+        key: key && limitsOf(key),
       },
     };
   }
 
   function reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission) {
     return createReservation(call, {
-      isUrgent: isLast(payer.tier, call, passed),
+      isUrgent: isLast(payer, call, passed) || isLastOfKey(call, passed),
       pointsOf: (costUsd) => pointsOf(costUsd, payer),
       store,
     });
@@ -110,6 +122,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   async function refusalOf(payer: Payer, passed: PassedAdmission, model: string | null) {
     const now = new Date(clock.now());
     const { tier, userId } = payer;
+    if (!hasQuota(tier)) return undefined;
     const { reserved, unsettled } = passed;
     const window = passed.window ?? (await stored.window(windowOf(userId, now)));
     if (window === undefined || !isDrained(tier, withReserved(window, reserved))) return undefined;
@@ -135,6 +148,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const deadline = performance.now() + SETTLED_WITHIN_MS;
     let known = passed;
     for (;;) {
+      await assertBudget(payer, known);
       const refused = await refusalOf(payer, known, model);
       // The hints of the store may have refused what the database covers.
       if (refused === undefined) return known.hasBegun ? undefined : beginAnyway(call);
@@ -145,12 +159,32 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     }
   }
 
+  /** Refuses what the budget of the key does not cover. */
+  async function assertBudget(
+    { key }: Payer,
+    { budget, key: counts = NOTHING_COUNTED }: PassedAdmission,
+  ): Promise<void> {
+    if (key === undefined || key.budgetPeriod === null) return;
+    const now = new Date(clock.now());
+    const window = budgetWindowOf(key.id, key.budgetPeriod, now);
+    const usage = budget ?? (await stored.budget(window));
+    const decision = decideBudget(key.budgetUsd, usage, counts);
+    if (decision !== 'admit') throw budgetRefusal(decision, key.budgetPeriod, now);
+  }
+
   /** Without the limits of keys: where there are any, the request has been counted. */
   async function admitCall(payer: Payer, call: RequestedCall): Promise<PassedAdmission> {
-    const answer = await store.admit({ ...ANY_EPOCH, limits: [], ...factsFor(payer), call });
+    const counted = withKey(call, { tokensPerMinute: null });
+    const asked = { ...factsFor(payer), budget: budgetOf(payer), call: counted };
+    const answer = await store.admit({ ...ANY_EPOCH, limits: [], ...asked });
     if (answer.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
     return answer;
   }
+
+  const budgetOf = ({ key }: Payer) =>
+    key === undefined || key.budgetPeriod === null
+      ? undefined
+      : budgetWindowOf(key.id, key.budgetPeriod, new Date(clock.now()));
 
   const factsFor = (payer: Payer) =>
     hasQuota(payer.tier)
@@ -158,7 +192,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       : {};
 
   async function beginAnyway(call: RequestedCall): Promise<void> {
-    const reservation = call.reservation && { ...call.reservation, tier: UNLIMITED };
+    const unlimited = withKey(call, { tokensPerMinute: null, budgetUsd: null });
+    const reservation = unlimited.reservation && { ...unlimited.reservation, tier: UNLIMITED };
     const answer = await store.admit({ ...ANY_EPOCH, limits: [], call: { ...call, reservation } });
     if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
   }
@@ -169,6 +204,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     passed: PassedAdmission,
     model: string | null,
   ) {
+    if (mayBeSpent(payer, passed)) return decide(payer, call, passed, model);
     if (!hasQuota(payer.tier)) return undefined;
     const { window, reserved } = passed;
     if (window === undefined) return decide(payer, call, passed, model);
@@ -199,12 +235,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
 }
 
 /** Whether another request may be refused while this one is in flight. */
-function isLast(
-  tier: TierLimits,
-  { reservation }: RequestedCall,
-  passed: PassedAdmission,
-): boolean {
-  if (reservation === undefined) return false;
+function isLast({ tier }: Payer, { reservation }: RequestedCall, passed: PassedAdmission): boolean {
+  if (reservation === undefined || !hasQuota(tier)) return false;
   const { window, reserved } = passed;
   return (
     window === undefined ||
@@ -212,6 +244,63 @@ function isLast(
   );
 }
 
+/** Whether the budget or the tokens of the key are used up while this request is in flight. */
+function isLastOfKey({ reservation }: RequestedCall, { budget, key }: PassedAdmission): boolean {
+  const limits = reservation?.key;
+  if (reservation === undefined || limits === undefined || key === undefined) return false;
+  const { budgetUsd, tokensPerMinute } = limits;
+  if (tokensPerMinute !== null && key.tokens + reservation.tokens >= tokensPerMinute) return true;
+  const reservedUsd = key.reservedUsd + reservation.costUsd;
+  return budgetUsd !== null && decideBudget(budgetUsd, budget, { ...key, reservedUsd }) !== 'admit';
+}
+
+/** Whether the budget is not known, or what is known of it refuses the request. */
+function mayBeSpent(
+  { key }: Payer,
+  { budget, key: counts = NOTHING_COUNTED }: PassedAdmission,
+): boolean {
+  if (key === undefined || key.budgetUsd === null) return false;
+  return budget === undefined || decideBudget(key.budgetUsd, budget, counts) !== 'admit';
+}
+
+/** The call with other limits of its key, if it has any. */
+function withKey(call: RequestedCall, limits: Partial<KeyLimits>): RequestedCall {
+  const { reservation } = call;
+  if (reservation?.key === undefined) return call;
+  return { ...call, reservation: { ...reservation, key: { ...reservation.key, ...limits } } };
+}
+
+const limitsOf = ({ id, budgetUsd, tokensPerMinute }: PayerKey): KeyLimits => ({
+  id,
+  budgetUsd,
+  tokensPerMinute,
+});
+
+function budgetRefusal(
+  decision: 'budget_exceeded' | 'budget_reserved',
+  period: BudgetPeriod,
+  now: Date,
+): ServiceError {
+  if (decision === 'budget_reserved') {
+    return new ServiceError(
+      'budget_reserved',
+      'the rest of the budget of this key is reserved by requests in progress; retry when they have ended',
+      { details: { retry_after_secs: RESERVED_RETRY_SECS } },
+    );
+  }
+  const reset = budgetResetOf(period, now);
+  return new ServiceError(
+    'budget_exceeded',
+    reset === null
+      ? 'the budget of this key is spent'
+      : `the budget of this key for the ${period} is spent`,
+    reset === null
+      ? {}
+      : { details: { retry_after_secs: Math.ceil((reset.getTime() - now.getTime()) / 1000) } },
+  );
+}
+
+const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0, tokens: 0, nextFreeMs: 0 };
 const ID_PREFIX_BYTES = 9;
 const RESERVED_RETRY_SECS = 5;
 const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };

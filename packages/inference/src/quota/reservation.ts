@@ -128,9 +128,10 @@ class BegunReservation implements Reservation {
   #finish(endsReservation: boolean, usage: ReservedAmounts | undefined): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    const { id, userId } = this.#call;
+    const { id, userId, reservation } = this.#call;
     const { isUrgent, store } = this.#options;
-    store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage });
+    const keyId = reservation?.key?.id;
+    store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage, keyId });
   }
 }
 

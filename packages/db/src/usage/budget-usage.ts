@@ -1,0 +1,62 @@
+import { budgetWindowOf, type BudgetUsage, type BudgetWindow } from '@model-gateway/billing';
+import type { BudgetPeriod } from '@model-gateway/contracts';
+import type { Queries } from '../connection/connection.ts';
+
+const NOTHING: BudgetUsage = { costUsd: 0, version: 0 };
+
+/** What counts against each budget, in their order. */
+export async function readBudgets(
+  queries: Queries,
+  windows: readonly BudgetWindow[],
+): Promise<readonly (BudgetWindow & BudgetUsage)[]> {
+  if (windows.length === 0) return [];
+  const rows = await queries.$queryRaw<BudgetUsage[]>`
+    SELECT used."costUsd", used.version
+    FROM unnest(
+      ${windows.map(({ keyId }) => keyId)}::uuid[],
+      ${windows.map(({ period }) => period)}::text[],
+      ${windows.map(({ start }) => start)}::date[]
+    ) WITH ORDINALITY AS asked (key_id, period, start, position)
+    CROSS JOIN LATERAL (
+      SELECT
+        coalesce(sum(cost), 0)::double precision AS "costUsd",
+        coalesce(sum(requests), 0)::double precision AS version
+      FROM key_spend spend
+      WHERE spend.key_id = asked.key_id AND spend.day >= asked.start AND spend.day < CASE asked.period
+        WHEN 'day' THEN asked.start + 1
+        WHEN 'week' THEN asked.start + 7
+        WHEN 'month' THEN (asked.start + INTERVAL '1 month')::date
+        ELSE 'infinity'::date
+      END
+    ) AS used
+    ORDER BY asked.position`;
+  return windows.map((window, index) => ({ ...window, ...(rows[index] ?? NOTHING) }));
+}
+
+/** The use of a key at a time. */
+interface KeyUse {
+  readonly keyId: string;
+  readonly at: Date;
+}
+
+/** The windows that the uses of keys count in, each once; keys without a budget have none. */
+export async function budgetWindowsOf(
+  queries: Queries,
+  uses: readonly KeyUse[],
+): Promise<readonly BudgetWindow[]> {
+  if (uses.length === 0) return [];
+  const rows = await queries.$queryRaw<{ id: string; period: BudgetPeriod }[]>`
+    SELECT id::text AS id, budget_period AS period
+    FROM api_keys
+    WHERE id = ANY(${[...new Set(uses.map(({ keyId }) => keyId))]}::uuid[])
+      AND budget_period IS NOT NULL`;
+  const periods = new Map(rows.map(({ id, period }) => [id, period]));
+  const windows = new Map<string, BudgetWindow>();
+  for (const { keyId, at } of uses) {
+    const period = periods.get(keyId);
+    if (period === undefined) continue;
+    const window = budgetWindowOf(keyId, period, at);
+    windows.set(`${window.start} ${keyId}`, window);
+  }
+  return [...windows.values()];
+}
