@@ -39,7 +39,7 @@ export async function startService(readyPath: string): Promise<Service> {
     }
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const pod = next();
     if (pod === undefined) return void response.writeHead(503).end('no pod is ready');
     const forwarded = ask(

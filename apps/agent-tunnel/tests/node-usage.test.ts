@@ -26,7 +26,7 @@ async function startModel(prompt_tokens: number, completion_tokens: number) {
   const stream =
     event({ choices: [{ index: 0, delta: message, finish_reason: 'stop' }] }) +
     event({ choices: [], usage });
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void text(request).then((body) => {
       response.setHeader('content-type', 'application/json');
       if (request.url === '/v1/models')

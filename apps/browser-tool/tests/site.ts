@@ -18,7 +18,7 @@ export interface Site {
 /** Serves routes by their path. */
 export async function startSite(routes: Readonly<Record<string, Route>>): Promise<Site> {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
     requests.push(pathname);
     const route = routes[pathname];

@@ -39,7 +39,7 @@ export async function startPassedUpstream({
   const notice = (): void => {
     for (const check of waiting) check();
   };
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     if (request.url === '/v1/models') {
       sendJson(response, { data: models.map((id) => ({ id })) });
       return;

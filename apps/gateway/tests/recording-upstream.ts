@@ -17,7 +17,7 @@ export async function startRecordingUpstream(): Promise<RecordingUpstream> {
   const bodies: Record<string, unknown>[] = [];
   let type = 'application/json';
   let text = '{}';
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {

@@ -89,7 +89,7 @@ export async function startResponsesUpstream(): Promise<ResponsesUpstream> {
   let script: Script = {};
   let onLeft = (): void => undefined;
   const left = new Promise<void>((resolve) => (onLeft = resolve));
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {

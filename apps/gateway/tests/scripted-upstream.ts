@@ -12,7 +12,7 @@ export interface ScriptedUpstream {
 /** It serves the model `scripted`. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   let script: readonly object[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     request.resume();
     request.on('end', () => {
       if (request.url === '/v1/models') sendJson(response, { data: [{ id: 'scripted' }] });

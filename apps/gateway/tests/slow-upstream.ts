@@ -19,7 +19,7 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 export async function startSlowUpstream(model: string): Promise<SlowUpstream> {
   const gate = createGate();
   let waiting = 0;
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const send = (body: unknown): void => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(body));

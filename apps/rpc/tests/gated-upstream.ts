@@ -13,7 +13,7 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
 export async function startGatedUpstream(model: string): Promise<GatedUpstream> {
   const gate = createGate();
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     if (request.method === 'GET') {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ object: 'list', data: [{ id: model, object: 'model' }] }));

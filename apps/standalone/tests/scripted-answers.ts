@@ -28,7 +28,7 @@ export async function startScriptedAnswers(): Promise<ScriptedAnswers> {
     response.write(body);
     response.end();
   };
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     request.resume();
     // The gateway hangs up on an answer that is too long.
     response.on('error', () => undefined);

@@ -84,7 +84,7 @@ export async function startTestRpcServer({
     }
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     handle(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   const webSockets = new WebSocketServer({ server, path: '/api/rpc' });

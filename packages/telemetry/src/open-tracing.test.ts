@@ -112,7 +112,7 @@ test('a trace continues from headers and is passed on to calls made in a span', 
 
 test('annotations are added to the span of a call only', async () => {
   let sent = '';
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     request.on('data', (chunk: Buffer) => (sent += chunk.toString()));
     request.on('end', () => response.writeHead(200).end('{}'));
   });

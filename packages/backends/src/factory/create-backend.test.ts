@@ -143,7 +143,7 @@ test.each([
   'only the first 10,000 models that a server of the type %s lists are read',
   async (type, field, model) => {
     const listed = Array.from({ length: 10_001 }, (_, index) => model(`m${index}`));
-    const server = createServer((_request, response) => {
+    const server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
       response.end(JSON.stringify({ [field]: listed }));
     });
     server.listen(0, '127.0.0.1');

@@ -11,7 +11,7 @@ const MEBIBYTE = 1024 * 1024;
 async function startServer(answer: (response: ServerResponse) => void = () => undefined) {
   let arrive = (): void => undefined;
   const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  const server = createServer((_request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
     arrive();
     answer(response);
   });

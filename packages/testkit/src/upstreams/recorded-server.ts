@@ -29,7 +29,8 @@ export interface RecordedServer {
 export async function startRecordedServer(): Promise<RecordedServer> {
   const requests: RecordedRequest[] = [];
   const answers = new Map<string, RecordedAnswer>();
-  const server = createServer((request, response) => {
+  // Clients keep connections for as long as they like: one that ends while a request is sent fails that request.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
