@@ -1,4 +1,4 @@
-import { createPendingCalls, messageText } from '@model-gateway/json-rpc';
+import { createPendingCalls, serializeMessage } from '@model-gateway/json-rpc';
 import { raceAbort, type Cancel } from '@model-gateway/kernel';
 import type { AgentResponse } from './agent-protocol.ts';
 
@@ -28,7 +28,7 @@ export function createAgentCalls(send: (text: string) => void): AgentCalls {
       if (signal.aborted) throw cancelled(signal);
       lastId += 1;
       const id = lastId;
-      send(messageText({ id, method, params }));
+      send(serializeMessage({ id, method, params }));
       const response = calls.add(id, resultOf);
       return raceAbort(response, signal, cancelled).finally(() => calls.fail(id, undefined));
     },

@@ -5,7 +5,7 @@ import {
   type AgentProgress,
 } from '@model-gateway/contracts';
 import { describeError, errorCode, startPeerTimeout, type Log } from '@model-gateway/kernel';
-import { messageText } from '@model-gateway/json-rpc';
+import { serializeMessage } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import type { RawData, WebSocket } from 'ws';
 import { createAgentCalls, type AgentCalls } from './agent-calls.ts';
@@ -152,7 +152,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     calls,
     welcome(welcome) {
       isWelcomed = true;
-      socket.send(messageText({ id: helloId, result: welcome }));
+      socket.send(serializeMessage({ id: helloId, result: welcome }));
     },
     openExchange: (head) => tunnel.open(head),
     get exchanges() {
@@ -160,7 +160,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     },
     askToMove() {
       if (socket.readyState === socket.OPEN)
-        socket.send(messageText({ method: AGENT_METHODS.move, params: {} }));
+        socket.send(serializeMessage({ method: AGENT_METHODS.move, params: {} }));
     },
     close,
   };

@@ -9,7 +9,7 @@ import {
   type AgentHello,
   type AgentProgress,
 } from '@model-gateway/contracts';
-import { messageText, RPC_ERRORS } from '@model-gateway/json-rpc';
+import { serializeMessage, RPC_ERRORS } from '@model-gateway/json-rpc';
 import { z } from 'zod';
 
 /** The meaning of a frame of a node. */
@@ -77,7 +77,7 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
       isFatal: isFatal || refused >= REFUSED_MAX,
       ...(id === undefined
         ? {}
-        : { reply: messageText({ id, error: { code, message: `refused: ${why}` } }) }),
+        : { reply: serializeMessage({ id, error: { code, message: `refused: ${why}` } }) }),
     };
   }
 
@@ -156,7 +156,7 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
 
 /** A notification needs no response; a node that sends an id gets one. */
 const confirmation = (id: Message['id']): { readonly reply?: string } =>
-  id === undefined || id === null ? {} : { reply: messageText({ id, result: { ok: true } }) };
+  id === undefined || id === null ? {} : { reply: serializeMessage({ id, result: { ok: true } }) };
 
 interface RefusalOptions {
   /** The id of the error response; null where it is unknown, undefined where no response is sent. */

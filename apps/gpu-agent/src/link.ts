@@ -11,7 +11,7 @@ import {
   tryParseJson,
   type Log,
 } from '@model-gateway/kernel';
-import { isMessage, messageText, RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
+import { isMessage, serializeMessage, RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import { WebSocket, type RawData } from 'ws';
 
@@ -88,7 +88,7 @@ export function openLink(options: LinkOptions): Link {
   }
 
   const send = (message: RpcMessage): void => {
-    if (socket.readyState === WebSocket.OPEN) socket.send(messageText(message));
+    if (socket.readyState === WebSocket.OPEN) socket.send(serializeMessage(message));
   };
 
   const notify: Notify = (method, params) => send({ method, params });

@@ -45,7 +45,7 @@ export function createChunkShape(model: string, clock: Clock): ChunkShape {
 }
 
 /** The usage of an answer out of its two counts. */
-export function usageOf(promptTokens: number, completionTokens: number): TokenUsage {
+export function tokenUsage(promptTokens: number, completionTokens: number): TokenUsage {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

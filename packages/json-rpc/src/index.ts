@@ -1,2 +1,8 @@
-export { isRpcFailure, messageText, isMessage, RPC_ERRORS, type RpcMessage } from './messages.ts';
+export {
+  isRpcFailure,
+  serializeMessage,
+  isMessage,
+  RPC_ERRORS,
+  type RpcMessage,
+} from './messages.ts';
 export { createPendingCalls } from './pending-calls.ts';

@@ -1,4 +1,4 @@
-import { isMessage, messageText } from './messages.ts';
+import { isMessage, serializeMessage } from './messages.ts';
 
 test('a message is read as it was written', () => {
   const messages = [
@@ -8,7 +8,7 @@ test('a message is read as it was written', () => {
     { id: null, error: { code: -32_700, message: 'not JSON' } },
   ];
   for (const message of messages) {
-    const value: unknown = JSON.parse(messageText(message));
+    const value: unknown = JSON.parse(serializeMessage(message));
     expect(isMessage(value)).toBe(true);
     expect(value).toEqual({ jsonrpc: '2.0', ...message });
   }

@@ -15,7 +15,7 @@ export interface RpcMessage {
   readonly error?: { readonly code: number; readonly message: string } | undefined;
 }
 
-export function messageText(message: RpcMessage): string {
+export function serializeMessage(message: RpcMessage): string {
   return JSON.stringify({ jsonrpc: '2.0', ...message });
 }
 

@@ -11,13 +11,13 @@ import {
 import {
   createPendingCalls,
   isMessage,
-  messageText,
+  serializeMessage,
   type RpcMessage,
 } from '@model-gateway/json-rpc';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { SendQueue } from '../realtime/send-queue.ts';
-import { bearerOf, openUpstreamSocket } from '../transport/upstream-socket.ts';
+import { upstreamKey, openUpstreamSocket } from '../transport/upstream-socket.ts';
 import { aborted, abortedUnsent, refused, timedOut } from './rpc-failures.ts';
 
 /** The options of one call. */
@@ -60,7 +60,7 @@ const LONG_BYTES_MIN = 256 * 1024;
 /** Connects, and resolves when the socket is open. A later error closes the connection. */
 export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
   const calls = createPendingCalls<number, RpcMessage>();
-  const secret = bearerOf(options.headers ?? {});
+  const secret = upstreamKey(options.headers ?? {});
   let lastId = 0;
 
   function resultOf({ result, error }: RpcMessage): unknown {
@@ -110,7 +110,7 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     if (!socket.isOpen) throw upstreamFailed('the connection is closed');
     lastId += 1;
     const id = lastId;
-    socket.send(messageText({ id, method, params }));
+    socket.send(serializeMessage({ id, method, params }));
     const answer = calls.add(id, (message) => {
       const result = resultOf(message);
       if (!signal.aborted) return read(result);
@@ -132,10 +132,10 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     call,
     send(method, params) {
       // A closed peer need not be notified.
-      if (socket.isOpen) socket.send(messageText({ id: 0, method, params }));
+      if (socket.isOpen) socket.send(serializeMessage({ id: 0, method, params }));
     },
     notify(method, params, queue) {
-      const text = messageText({ method, params });
+      const text = serializeMessage({ method, params });
       return queue.add(text, (onSent) => socket.send(text, onSent));
     },
     close: () => socket.end('the connection was closed'),

@@ -1,7 +1,7 @@
 import { type TokenUsage, type UpstreamCompletion } from '@model-gateway/contracts';
 import { randomToken, type Clock } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { answerHead, usageOf } from '../chunk-shape.ts';
+import { answerHead, tokenUsage } from '../chunk-shape.ts';
 import { ifPresent } from '../if-present.ts';
 import { answerRefused, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
@@ -121,7 +121,7 @@ export function finishReason({ done_reason }: LocalAnswer, hasToolCalls: boolean
 /** The counts of a response. The server omits a zero; when both are missing, the usage is unknown. */
 export function localUsage({ prompt_eval_count, eval_count }: LocalAnswer): TokenUsage | undefined {
   if (prompt_eval_count === undefined && eval_count === undefined) return undefined;
-  return usageOf(prompt_eval_count ?? 0, eval_count ?? 0);
+  return tokenUsage(prompt_eval_count ?? 0, eval_count ?? 0);
 }
 
 /** Only the pieces of a stream are numbered. */

@@ -43,7 +43,7 @@ const NORMAL_CLOSE = 1000;
 /** Connects, and resolves when the socket is open. A later error closes the connection. */
 export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<UpstreamSocket> {
   const { url, headers = {}, connectTimeoutMs, frameBytesMax = ANSWER_BYTES_MAX } = options;
-  const secret = bearerOf(headers);
+  const secret = upstreamKey(headers);
   const socket = new WebSocket(url, {
     headers: { ...headers },
     handshakeTimeout: connectTimeoutMs,
@@ -149,7 +149,7 @@ async function refusalOf(
 }
 
 /** The key that is sent to an upstream. */
-export const bearerOf = ({ authorization }: Readonly<Record<string, string>>): string | null =>
+export const upstreamKey = ({ authorization }: Readonly<Record<string, string>>): string | null =>
   authorization?.replace(/^bearer /i, '') ?? null;
 
 function closed(code: number, reason: string): UpstreamFailure {

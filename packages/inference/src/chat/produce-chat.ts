@@ -7,7 +7,7 @@ import { cannotChat } from './complete-chat.ts';
 import { readDeltas, type ChatDelta } from '../stream/read-deltas.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { settleStream, type SettledStream } from './settle-stream.ts';
-import { createStreamObserver, outcomeOf } from '../stream/stream-observer.ts';
+import { createStreamObserver, streamOutcome } from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 /** The end of a complete response. */
@@ -93,7 +93,7 @@ export async function* produceChat(
     for await (const deltas of rest) yield deltas;
     void route.settle('success');
     const { usage = NO_USAGE, messageId } = await settle(true);
-    call.end(() => outcomeOf(observer, usage));
+    call.end(() => streamOutcome(observer, usage));
     const { finishReason = null, model = route.model } = observer;
     return { finishReason, usage, model, messageId };
   } catch (failure) {

@@ -11,7 +11,11 @@ import type { ChunkHead } from '../stream/event-reader.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
 import { settleStream } from './settle-stream.ts';
-import { createStreamObserver, outcomeOf, type StreamObserver } from '../stream/stream-observer.ts';
+import {
+  createStreamObserver,
+  streamOutcome,
+  type StreamObserver,
+} from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 /** A turn that is streamed while it is generated. */
@@ -186,7 +190,7 @@ async function deliver(
     const outcome = { observer, route, firstTokenAt, isComplete };
     const { usage } = await settleStream(turn, dependencies, outcome);
     estimated = usage === observer.usage ? undefined : usage;
-    if (isComplete) call.end(() => outcomeOf(observer, usage));
+    if (isComplete) call.end(() => streamOutcome(observer, usage));
     else call.leave();
   }
   if (isComplete && estimated !== undefined) await sink.usage(estimated);

@@ -3,7 +3,7 @@ import type { PassedAnswer } from '@model-gateway/router';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import { createEventFacts, type EventFacts } from './event-facts.ts';
-import { usageOf } from './reported-usage.ts';
+import { tokenUsage } from './reported-usage.ts';
 
 /** Audio, text, or events, which pass while they arrive. */
 export function readByteAnswer(answer: PassedAnswer): AnswerReader {
@@ -23,7 +23,7 @@ export function readByteAnswer(answer: PassedAnswer): AnswerReader {
     get generatedTokens() {
       return facts?.tokens ?? 0;
     },
-    usage: ({ promptTokens }) => facts?.usage ?? usageOf(promptTokens(), facts?.tokens ?? 0),
+    usage: ({ promptTokens }) => facts?.usage ?? tokenUsage(promptTokens(), facts?.tokens ?? 0),
   };
 }
 

@@ -4,7 +4,7 @@ import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
 import { errorOf } from '../stream/chunk-fields.ts';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
-import { reportedUsage, usageOf } from './reported-usage.ts';
+import { reportedUsage, tokenUsage } from './reported-usage.ts';
 import { createTopFields, type TopFields } from './top-fields.ts';
 
 /** A larger answer, as of images, passes while it arrives. */
@@ -61,7 +61,7 @@ export function readJsonAnswer(
       return generatedTokens();
     },
     usage: ({ promptTokens }) =>
-      reportedUsage(large?.fields ?? json) ?? usageOf(promptTokens(), generatedTokens()),
+      reportedUsage(large?.fields ?? json) ?? tokenUsage(promptTokens(), generatedTokens()),
   };
 }
 

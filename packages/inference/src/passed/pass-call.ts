@@ -12,7 +12,7 @@ import { SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import type { PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
-import { usageOf } from './reported-usage.ts';
+import { tokenUsage } from './reported-usage.ts';
 
 /** The answer to a passed request. */
 export interface PassedResponse {
@@ -144,7 +144,7 @@ async function settle(
   const { kind } = route.backend;
   const usage =
     unbounded &&
-    boundedUsage(kind, unbounded, () => usageOf(promptTokens(), reader.generatedTokens));
+    boundedUsage(kind, unbounded, () => tokenUsage(promptTokens(), reader.generatedTokens));
   if (usage !== undefined) {
     const status = servedStatus(isComplete, signal);
     await meter.record({ ...servedBy(passed, route), usage, status, firstTokenAt });
@@ -171,7 +171,7 @@ function routeRequestOf(
     async onLeft(route) {
       // An upstream that has only a part of the request did nothing with it.
       if (upload?.isSent() === false) return;
-      const usage = usageOf(operation.promptTokens(fields), 0);
+      const usage = tokenUsage(operation.promptTokens(fields), 0);
       await meter.record({ ...servedBy(passed, route), usage, status: SERVED_STATUS.left });
     },
   };

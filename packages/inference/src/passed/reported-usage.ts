@@ -21,20 +21,22 @@ export function reportedUsage(answer: unknown): TokenUsage | undefined {
 function inputAndOutput(counts: unknown): TokenUsage | undefined {
   const input = countOf(property(counts, 'input_tokens'));
   const output = countOf(property(counts, 'output_tokens'));
-  return input === undefined && output === undefined ? undefined : usageOf(input ?? 0, output ?? 0);
+  return input === undefined && output === undefined
+    ? undefined
+    : tokenUsage(input ?? 0, output ?? 0);
 }
 
 /** Rerankers generate nothing, and report only the sum. */
 function inAll(usage: unknown): TokenUsage | undefined {
   const total = countOf(property(usage, 'total_tokens'));
-  return total === undefined ? undefined : usageOf(total, 0);
+  return total === undefined ? undefined : tokenUsage(total, 0);
 }
 
 const inSeconds = (usage: unknown): TokenUsage | undefined =>
-  property(usage, 'type') === 'duration' ? usageOf(0, 0) : undefined;
+  property(usage, 'type') === 'duration' ? tokenUsage(0, 0) : undefined;
 
 /** The usage of a number of tokens. */
-export const usageOf = (prompt_tokens: number, completion_tokens: number): TokenUsage => ({
+export const tokenUsage = (prompt_tokens: number, completion_tokens: number): TokenUsage => ({
   prompt_tokens,
   completion_tokens,
   total_tokens: prompt_tokens + completion_tokens,

@@ -2,7 +2,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 import { createResponseEstimates } from './response-estimates.ts';
-import { responseUsage } from './response-usage.ts';
+import { realtimeUsage } from './realtime-usage.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import { createTranscripts } from './transcripts.ts';
 
@@ -45,7 +45,7 @@ export function createRealtimeObserver({ refId }: RealtimeObserverOptions): Real
   /** The reported usage; of a response that was broken off without a report, the estimate. */
   function usageOfEnded(event: RealtimeEvent): TokenUsage {
     const response = event['response'];
-    const usage = responseUsage(event);
+    const usage = realtimeUsage(event);
     const isReported = (property(response, 'usage') ?? null) !== null;
     const estimate = estimates.takeEnded(event, isReported ? usage : undefined);
     return !isReported && BROKEN_OFF.includes(property(response, 'status')) ? estimate : usage;

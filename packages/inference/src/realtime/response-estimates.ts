@@ -2,6 +2,7 @@ import { createTokenCount, estimateTokens, type TokenCount } from '@model-gatewa
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { LRUCache } from 'lru-cache';
+import { tokenUsage } from '../passed/reported-usage.ts';
 import { property } from '../stream/chunk-fields.ts';
 import { IMAGE_TOKENS, tokensOfImages } from '../usage/estimate-usage.ts';
 
@@ -74,7 +75,7 @@ export function createResponseEstimates(): ResponseEstimates {
     begun.delete(id);
     if (id !== '') ended.set(id, true);
     if (id === latestId) latestId = '';
-    return usageOf(response?.promptTokens ?? sumOf(prompt), response?.generated.tokens ?? 0);
+    return tokenUsage(response?.promptTokens ?? sumOf(prompt), response?.generated.tokens ?? 0);
   }
 
   return {
@@ -113,7 +114,7 @@ export function createResponseEstimates(): ResponseEstimates {
     },
     takeAll() {
       const estimates = [...begun.rkeys()].map(take);
-      if (requested !== undefined) estimates.push(usageOf(sumOf(requested), 0));
+      if (requested !== undefined) estimates.push(tokenUsage(sumOf(requested), 0));
       requested = undefined;
       return estimates;
     },
@@ -161,12 +162,6 @@ function tokensOfItem(item: unknown): number {
   ];
   return estimateTokens(texts.join('')) + tokensOfImages(list);
 }
-
-const usageOf = (prompt_tokens: number, completion_tokens: number): TokenUsage => ({
-  prompt_tokens,
-  completion_tokens,
-  total_tokens: prompt_tokens + completion_tokens,
-});
 
 function stringAt(value: unknown, name: string): string | undefined {
   const text = property(value, name);

@@ -37,7 +37,7 @@ export function isFirstChoice(choice: unknown): boolean {
 }
 
 /** The usage in a chunk. */
-export function usageOf(chunk: unknown): TokenUsage | undefined {
+export function chunkUsage(chunk: unknown): TokenUsage | undefined {
   return readUsage(property(chunk, 'usage'));
 }
 

@@ -5,7 +5,7 @@ import {
   isFirstChoice,
   property,
   toolCallsOf,
-  usageOf,
+  chunkUsage,
 } from './chunk-fields.ts';
 import { textOfDelta } from './generated-text.ts';
 import { createReplyCollector, type Reply } from '../chat/reply-collector.ts';
@@ -41,7 +41,7 @@ interface StreamObserverOptions {
 }
 
 /** The outcome of an observed stream for its trace. */
-export const outcomeOf = (
+export const streamOutcome = (
   { finishReason, model }: StreamObserver,
   usage: TokenUsage | undefined,
 ): CallOutcome => ({
@@ -92,7 +92,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
         if (typeof named === 'string') model = named;
       }
       for (const choice of choicesOf(chunk)) observeChoice(choice);
-      const reported = usageOf(chunk);
+      const reported = chunkUsage(chunk);
       if (reported === undefined) return;
       usage = reported;
       cachedTokens = readCachedTokens(property(chunk, 'usage')) ?? cachedTokens;

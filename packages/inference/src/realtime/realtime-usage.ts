@@ -3,7 +3,7 @@ import type { RealtimeEvent } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 
 /** The tokens of a response that `response.done` ends; zero if the upstream reports none. */
-export function responseUsage(event: RealtimeEvent): TokenUsage {
+export function realtimeUsage(event: RealtimeEvent): TokenUsage {
   const usage = property(event['response'], 'usage');
   const prompt_tokens = sideOf(usage, 'input') ?? 0;
   const rest = Math.max(0, (countOf(usage, 'total_tokens') ?? 0) - prompt_tokens);
