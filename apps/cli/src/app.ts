@@ -10,6 +10,7 @@ import { addLoginCommands } from './commands/login.ts';
 import { addModelsCommand } from './commands/models.ts';
 import { addNodesCommand } from './commands/nodes.ts';
 import { addPlanCommands } from './commands/plan.ts';
+import { addRequestsCommand } from './commands/requests.ts';
 import { addSpendCommand } from './commands/spend.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { readCliConfig, type CliConfig } from './config.ts';
@@ -105,6 +106,7 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
   addBackendCommands(program, run);
   addUsageCommand(program, run);
   addSpendCommand(program, run);
+  addRequestsCommand(program, run);
   addPlanCommands(program, run);
   addNodesCommand(program, run);
   addDoctorCommand(program, run);

@@ -210,6 +210,11 @@ test('a chat prints the reply, then its tokens, times and cost, which are those 
     group_by: 'model',
     groups: [{ key: 'gpt-4o-mini' }],
   });
+  expect(await gateway.json(['requests', '--limit', '1'])).toMatchObject({
+    requests: [{ id: result.usage_id }],
+    next_cursor: expect.any(String),
+  });
+  expect((await gateway.runHere(['requests', '--errors'])).stdout).toBe('No requests.\n');
   expect((await gateway.runHere(['spend', '--by', 'upstream'])).stdout).toContain('cloud');
   expect(
     (await gateway.runHere(['spend', '--from', '2020-01-01', '--to', '2020-01-02'])).stdout,

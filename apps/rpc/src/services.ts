@@ -131,6 +131,7 @@ export function createServices(
     sessions,
     runtime,
     usage: database.usage,
+    requestLog: database.requestLog,
     summarizeSpend: createSummarizeSpend({
       spend: database.spend,
       groups: groupRules.access,

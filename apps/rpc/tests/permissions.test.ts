@@ -134,6 +134,7 @@ const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | nu
   'memory.delete': null,
   // A filter: what it may match is decided by its scope, see usage-summary.test.ts.
   'usage.summary': null,
+  'requests.list': null,
   'conversations.get': ({ conversation_id }) => ({ conversation_id }),
   'conversations.delete': ({ conversation_id }) => ({ conversation_id }),
   'video.get': ({ job_id }) => ({ job_id }),

@@ -219,3 +219,63 @@ describe('GET /api/usage.csv', () => {
     expect((await fetchCsv(query, token?.(), method)).status).toBe(status);
   });
 });
+
+describe('requests.list and requests.get', () => {
+  interface Listed {
+    readonly requests: readonly { readonly id: string; readonly cost: number }[];
+    readonly next_cursor: string | null;
+  }
+  const list = async (user: TestUser, params: object): Promise<Listed> => {
+    const { result, error } = await scene.call('requests.list', { ...PERIOD, ...params }, user);
+    expect(error).toBeUndefined();
+    return result as Listed;
+  };
+  const costs = async (user: TestUser, params: object) =>
+    (await list(user, params)).requests.map(({ cost }) => cost);
+
+  test('a list has own requests; others by scope alone, as with the summary', async () => {
+    expect(await costs(group.member, {})).toHaveLength(2);
+    expect(await costs(group.owner, { scope: 'group', group_id: group.id })).toEqual([0.3, 0.1]);
+    expect(await costs(scene.platform, { scope: 'all', status: 'error' })).toEqual([0.2]);
+    expect(await costs(scene.platform, { scope: 'all', key_id: KEY })).toEqual([0.3, 0.1]);
+    for (const params of [{ scope: 'all' }, { user_id: group.owner.id }]) {
+      const { error } = await scene.call('requests.list', params, group.member);
+      expect(error).toMatchObject({ code: FORBIDDEN });
+    }
+  });
+
+  test('a cursor goes on where the page ended; another text is refused', async () => {
+    const first = await list(scene.platform, { scope: 'all', limit: 2 });
+    const second = await list(scene.platform, {
+      scope: 'all',
+      limit: 2,
+      cursor: first.next_cursor,
+    });
+    expect(first.requests).toHaveLength(2);
+    expect(second.requests).toHaveLength(1);
+    expect(second.next_cursor).toBeNull();
+    const refused = await scene.call('requests.list', { cursor: 'x' }, group.member);
+    expect(refused.error).toMatchObject({ code: INVALID });
+  });
+
+  test('a request is shown to its owner, to the admins of its group and to platform admins', async () => {
+    const { requests } = await list(group.member, { group_id: group.id });
+    const request_id = requests[0]?.id;
+    const seen: Record<string, unknown> = {};
+    const { outsider, platform } = scene;
+    for (const [name, user] of Object.entries({ ...group, outsider, platform })) {
+      if (typeof user === 'string') continue;
+      const { result, error } = await scene.call('requests.get', { request_id }, user);
+      seen[name] = error?.message ?? (result as { id: string }).id;
+    }
+    const hidden = 'request not found';
+    expect(seen).toEqual({
+      owner: request_id,
+      admin: request_id,
+      member: request_id,
+      platform: request_id,
+      deactivated: hidden,
+      outsider: hidden,
+    });
+  });
+});

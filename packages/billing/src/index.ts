@@ -70,5 +70,6 @@ export type {
   SpendSums,
   SpendSumsStore,
 } from './spend.ts';
+export type { RequestFilter, RequestLog, RequestPosition } from './request-log.ts';
 export type { VideoPricing, VideoPricingStore } from './video-pricing-store.ts';
 export { createAccountHints, type AccountHints } from './account-hints.ts';

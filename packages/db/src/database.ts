@@ -19,6 +19,7 @@ import type {
   PlanStore,
   PriceStore,
   RejectedUsageStore,
+  RequestLog,
   SpendQueries,
   SpendSumsStore,
   UsageQueries,
@@ -59,6 +60,7 @@ import { createPostgresRefreshTokens } from './accounts/postgres-refresh-tokens.
 import { createPostgresSignInAddresses } from './accounts/postgres-sign-in-addresses.ts';
 import { createPostgresResponses } from './conversations/postgres-responses.ts';
 import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
+import { createPostgresRequestLog } from './usage/postgres-request-log.ts';
 import { createPostgresSpendSums } from './usage/postgres-spend-sums.ts';
 import { createPostgresSpend } from './usage/postgres-spend.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
@@ -108,6 +110,7 @@ export interface DatabaseStores {
   readonly billingFacts: BillingFacts;
   readonly usageQueries: UsageQueries;
   readonly spend: SpendQueries;
+  readonly requestLog: RequestLog;
   readonly spendSums: SpendSumsStore;
   readonly ledger: LedgerStore;
   readonly plans: PlanStore;
@@ -182,6 +185,7 @@ export function createDatabase({
     billingFacts: createPostgresBillingFacts(within),
     usageQueries: createPostgresUsageQueries(within),
     spend: createPostgresSpend(within),
+    requestLog: createPostgresRequestLog(within),
     spendSums: createPostgresSpendSums(within),
     ledger: createPostgresLedger(within),
     plans: createPostgresPlans(within),

@@ -13,6 +13,7 @@ import { createLedgerMethods } from './ledger.ts';
 import { createMemoryMethods } from './memory.ts';
 import { createProvidersMethods } from './providers.ts';
 import { createRealtimeMethods } from './realtime.ts';
+import { createRequestsMethods } from './requests.ts';
 import { createSystemMethods } from './system.ts';
 import { createUsageMethods } from './usage.ts';
 import { createUsersMethods } from './users.ts';
@@ -33,6 +34,7 @@ export function createMethods(services: Services): Handlers {
     ...createRealtimeMethods(services),
     ...createEngineMethods(services),
     ...createUsageMethods(services),
+    ...createRequestsMethods(services),
     ...createBillingMethods(services),
     ...createBillingPricingMethods(services),
     ...createAgentsMethods(services),

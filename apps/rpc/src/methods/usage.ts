@@ -19,7 +19,8 @@ export function createUsageMethods({ usage, summarizeSpend }: Services): Handler
   };
 }
 
-function usageRecord(record: UsageRecord): RpcResult<'usage.list'>['records'][number] {
+/** A metered request as it is shown. */
+export function usageRecord(record: UsageRecord): RpcResult<'usage.list'>['records'][number] {
   return {
     id: record.id,
     model: record.model,

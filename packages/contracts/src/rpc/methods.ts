@@ -10,6 +10,7 @@ import { keysMethods } from './keys.ts';
 import { memoryMethods } from './memory.ts';
 import { providersMethods } from './providers.ts';
 import { realtimeMethods } from './realtime.ts';
+import { requestsMethods } from './requests.ts';
 import { systemMethods } from './system.ts';
 import { usageMethods } from './usage.ts';
 import { usersMethods } from './users.ts';
@@ -30,6 +31,7 @@ export const rpcMethods = {
   ...memoryMethods,
   ...conversationsMethods,
   ...usageMethods,
+  ...requestsMethods,
   ...billingMethods,
   ...videoMethods,
   ...systemMethods,

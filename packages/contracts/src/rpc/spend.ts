@@ -3,7 +3,7 @@ import { timeBoundText } from '../rest/time-bound-text.ts';
 import { modelId, record, text, timestamp } from './records.ts';
 
 /** Which requests a summary or a list is about, and whose. */
-const requestFilter = {
+export const requestFilter = {
   scope: z
     .enum(['self', 'all', 'group'])
     .default('self')

@@ -1,4 +1,10 @@
-import type { SpendFilter, SpendGrouping, SpendSums } from '@model-gateway/billing';
+import type {
+  RequestFilter,
+  RequestPosition,
+  SpendFilter,
+  SpendGrouping,
+  SpendSums,
+} from '@model-gateway/billing';
 import { newId, silentLog } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
 import { fullSize } from '../../tests/config.ts';
@@ -275,4 +281,56 @@ test('rows from before the kept sums are read until they have been counted', asy
   } finally {
     await upgraded.close();
   }
+});
+
+const requestFilter: fc.Arbitrary<RequestFilter> = fc
+  .tuple(filter, sometimes<'ok' | 'error' | number>('ok', 'error', 499, 200), fc.boolean())
+  .map(([each, status, isOpen]) => ({
+    ...each,
+    status,
+    ...(isOpen ? { since: undefined, until: undefined } : {}),
+  }));
+
+const isListed = ({ status, since, until, ...rest }: RequestFilter, each: Row): boolean => {
+  const code = each.status ?? 200;
+  const isError = code >= 400;
+  const hasStatus =
+    status === undefined ||
+    (typeof status === 'number' ? each.status === status : isError === (status === 'error'));
+  return (
+    hasStatus && isIn({ ...rest, since: since ?? new Date(0), until: until ?? new Date() })(each)
+  );
+};
+
+test('pages of requests have every row that matches, once and in order, whatever the filter', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      someRows(0, 60),
+      fc.array(requestFilter, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (rows, filters, limit) => {
+        await forgetAll();
+        await insert(rows);
+        for (const each of filters) {
+          const listed: string[] = [];
+          let after: RequestPosition | undefined;
+          do {
+            const page = await database.requestLog.list(each, { limit, after });
+            expect(page.requests.length).toBeLessThanOrEqual(limit);
+            listed.push(...page.requests.map(({ id }) => id));
+            after = page.next;
+          } while (after !== undefined);
+          const expected = rows
+            .filter((row_) => isListed(each, row_))
+            .toSorted(
+              (left, right) =>
+                right.createdAt.getTime() - left.createdAt.getTime() ||
+                (left.id < right.id ? -1 : 1),
+            );
+          expect(listed).toEqual(expected.map(({ id }) => id));
+        }
+      },
+    ),
+    { numRuns: fullSize(40, { small: 8 }) },
+  );
 });

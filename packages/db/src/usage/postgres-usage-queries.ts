@@ -7,6 +7,7 @@ import type {
 } from '@model-gateway/billing';
 import type { Connection } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
+import { USAGE_RECORD } from './usage-record-columns.ts';
 import { rowsWithin, slicesOf } from './usage-slices.ts';
 
 /** Sums over usage, and the rows behind them, in Postgres. */
@@ -38,7 +39,7 @@ export function createPostgresUsageQueries(connection: Connection): UsageQueries
     records: (filter, { limit, offset }) =>
       connection.run(
         (queries) => queries.$queryRaw<UsageRecord[]>`
-          SELECT ${RECORD} FROM ${newestRows(filter, limit + offset)} AS row
+          SELECT ${USAGE_RECORD} FROM ${newestRows(filter, limit + offset)} AS row
           ORDER BY created_at DESC, id ASC
           LIMIT ${limit} OFFSET ${offset}`,
       ),
@@ -69,12 +70,6 @@ const SUMS = Prisma.sql`
   COALESCE(sum(completion_tokens), 0)::bigint AS "completionTokens",
   COALESCE(sum(total_tokens), 0)::bigint AS "totalTokens",
   COALESCE(sum(cost), 0)::float8 AS "costUsd"`;
-
-const RECORD = Prisma.sql`
-  id, api_key_id AS "apiKeyId", key_id AS "keyId", user_id AS "userId", project, group_id AS "groupId", model, backend,
-  prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens", total_tokens AS "totalTokens",
-  cost, points, account_type AS "accountType", ref_id AS "refId", created_at AS "createdAt",
-  upstream, cached_tokens AS "cachedTokens", latency_ms AS "latencyMs", first_token_ms AS "firstTokenMs", status`;
 
 interface SumsRow {
   readonly requests: bigint;

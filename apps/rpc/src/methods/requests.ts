@@ -1,0 +1,69 @@
+import type { User } from '@model-gateway/accounts';
+import type { RequestPosition, UsageRecord } from '@model-gateway/billing';
+import { ServiceError } from '@model-gateway/contracts';
+import { z } from 'zod';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
+import { scopedFilter } from '../spend/request-scope.ts';
+import { usageRecord } from './usage.ts';
+
+export function createRequestsMethods({
+  requestLog,
+  groupRules,
+}: Services): HandlersOf<'requests'> {
+  const { access } = groupRules;
+
+  async function mayRead({ userId, groupId }: UsageRecord, user: User): Promise<boolean> {
+    if (userId === user.id || user.isAdmin) return true;
+    if (groupId === null) return false;
+    return access.authorizeReading(user, groupId).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ServiceError) return false;
+        throw error;
+      },
+    );
+  }
+
+  return {
+    'requests.list': async ({ from, to, status, limit, cursor, ...params }, { user }) => {
+      const filter = await scopedFilter(params, user, access);
+      const { requests, next } = await requestLog.list(
+        { ...filter, status, since: from, until: to },
+        { limit, after: cursor === undefined ? undefined : readCursor(cursor) },
+      );
+      return {
+        requests: requests.map(usageRecord),
+        next_cursor: next === undefined ? null : writeCursor(next),
+      };
+    },
+    'requests.get': async ({ request_id }, { user }) => {
+      const found = await requestLog.find(request_id);
+      // The same answer for a request that does not exist and for one of another user.
+      if (found === undefined || !(await mayRead(found, user)))
+        throw new ServiceError('not_found', 'request not found');
+      return usageRecord(found);
+    },
+  };
+}
+
+const position = z.tuple([
+  z.string().regex(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/),
+  z.uuid(),
+]);
+
+const writeCursor = ({ createdAt, id }: RequestPosition): string =>
+  Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
+
+function readCursor(cursor: string): RequestPosition {
+  try {
+    const [createdAt, id] = position.parse(
+      JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')),
+    );
+    return { createdAt, id };
+  } catch (error) {
+    throw new ServiceError('missing_fields', `Invalid params: 'cursor': is not one of this list`, {
+      cause: error,
+    });
+  }
+}
