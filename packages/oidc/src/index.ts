@@ -1,7 +1,2 @@
-export {
-  createOidcClient,
-  describeRefusal,
-  type OidcClient,
-  type SignInProof,
-} from './oidc-client.ts';
+export { createOidcClient, describeRefusal, type OidcClient } from './oidc-client.ts';
 export { checkOidcSettings, oidcSettings } from './settings.ts';
