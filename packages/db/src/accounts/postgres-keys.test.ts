@@ -166,6 +166,58 @@ describe('API keys in Postgres', () => {
     expect(await rotate(second)).toBeUndefined();
   });
 
+  it('have what they spent by period, exactly the sum of their rows, and each threshold once', async () => {
+    const key = newKey({ settings: { ...NO_KEY_SETTINGS, budgetUsd: 1, budgetPeriod: 'week' } });
+    await database.keys.create(key);
+    const spend = async (day: string, ...costs: (number | null)[]) => {
+      const events = costs.map((cost) => ({
+        id: newId(),
+        user_id: userId,
+        key_id: key.id,
+        api_key_id: 'service-',
+        project: 'default',
+        group_id: null,
+        model: 'm',
+        backend: 'gateway',
+        prompt_tokens: 1,
+        completion_tokens: 0,
+        total_tokens: 1,
+        cost,
+        multiplier: 1,
+        ref_id: null,
+        created_at: `${day}T12:00:00.000Z`,
+      }));
+      const { facts } = await database.usage.record(events, { pointsPerUsd: 100 });
+      // The same events again change nothing.
+      await database.usage.record(events, { pointsPerUsd: 100 });
+      return facts.budgets;
+    };
+    const window = { keyId: key.id, period: 'week', start: '2026-03-02' } as const;
+    expect(await spend('2026-03-01', 0.7)).toMatchObject([{ start: '2026-02-23', costUsd: 0.7 }]);
+    expect(await spend('2026-03-02', 0.1, 0.2, null)).toEqual([
+      { ...window, costUsd: 0.3, version: 3 },
+    ]);
+    expect(await spend('2026-03-08', 0.5, 0.4)).toEqual([{ ...window, costUsd: 1.2, version: 5 }]);
+    expect(await database.billingFacts.budget(window)).toMatchObject({ costUsd: 1.2, version: 5 });
+    const [listed] = await database.keys.list(userId, 1, new Date('2026-03-04T00:00:00Z'));
+    expect(listed?.spentUsd).toBe(1.2);
+    const crossed = await database.raw.query(
+      `SELECT start::text, percent FROM budget_thresholds
+       WHERE key_id = $1 AND published_at IS NULL ORDER BY start, percent`,
+      [key.id],
+    );
+    expect(crossed).toEqual([
+      { start: '2026-02-23', percent: 50 },
+      { start: '2026-03-02', percent: 50 },
+      { start: '2026-03-02', percent: 80 },
+      { start: '2026-03-02', percent: 100 },
+    ]);
+    const changed = [];
+    for await (const { budgets = [] } of database.billingFacts.changedSince(new Date(0)))
+      changed.push(...budgets);
+    expect(changed.map(({ keyId }) => keyId)).toContain(key.id);
+  });
+
   it('are revoked only by their owner', async () => {
     const key = newKey();
     await database.keys.create(key);

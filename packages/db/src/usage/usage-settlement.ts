@@ -12,6 +12,7 @@ import { readAccounts } from '../billing/account-states.ts';
 import type { Queries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
 import { insertUsageRows } from './usage-rows.ts';
+import { storeThresholds } from './budget-thresholds.ts';
 import { budgetWindowsOf, readBudgets } from './budget-usage.ts';
 import { readWindows } from './window-usage.ts';
 
@@ -32,6 +33,7 @@ export async function settleBatch(
   const windows = await readWindows(queries, distinct(batch.map(windowOfEvent)));
   const accounts = await readAccounts(queries, distinct(batch.map(accountOf)));
   const budgets = await readBudgets(queries, await budgetWindowsOf(queries, usesOfKeys(batch)));
+  await storeThresholds(queries, budgets);
   return { added: events.length, points, facts: { windows, accounts, budgets } };
 }
 

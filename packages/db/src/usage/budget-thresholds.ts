@@ -1,0 +1,32 @@
+import type { BudgetUsage, BudgetWindow } from '@model-gateway/billing';
+import type { Queries } from '../connection/connection.ts';
+
+/** Of a budget, in percent. */
+const THRESHOLDS = [50, 80, 100];
+const TOLERANCE_USD = 1e-9;
+
+/**
+ * Stores which parts of their budgets keys have spent, each once per period, in the transaction that writes the rows. A row
+ * without `published_at` waits for its delivery.
+ */
+export async function storeThresholds(
+  queries: Queries,
+  budgets: readonly (BudgetWindow & BudgetUsage)[],
+): Promise<void> {
+  if (budgets.length === 0) return;
+  await queries.$executeRaw`
+    INSERT INTO budget_thresholds (key_id, period, start, percent, budget_usd, spent_usd)
+    SELECT key.id, used.period, used.start, threshold.percent, key.budget_usd, used.spent_usd
+    FROM unnest(
+      ${budgets.map(({ keyId }) => keyId)}::uuid[],
+      ${budgets.map(({ period }) => period)}::text[],
+      ${budgets.map(({ start }) => start)}::date[],
+      ${budgets.map(({ costUsd }) => costUsd)}::double precision[]
+    ) AS used (key_id, period, start, spent_usd)
+    JOIN api_keys key ON key.id = used.key_id
+    CROSS JOIN unnest(${THRESHOLDS}::integer[]) AS threshold (percent)
+    WHERE used.spent_usd > 0
+      AND used.spent_usd >= key.budget_usd * threshold.percent / 100 - ${TOLERANCE_USD}
+    ORDER BY key.id, threshold.percent
+    ON CONFLICT (key_id, period, start, percent) DO NOTHING`;
+}
