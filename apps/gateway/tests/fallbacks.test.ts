@@ -1,3 +1,5 @@
+import { RETRY_REASONS, type RouteRule } from '@model-gateway/router';
+import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { admin, groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
 import type { GatewayUnderTest } from './gateway.ts';
@@ -35,6 +37,89 @@ function post(path: string, body: object, key = gateway.key): Promise<Response> 
 const messages = [{ role: 'user', content: 'Hi' }];
 const chat = (body: object, key?: string) => post('chat/completions', { messages, ...body }, key);
 const usage = () => takeUsage(gateway.test.context.bus.journal, 1);
+
+describe('a route', () => {
+  /** Sets a route as the management API does, and waits until the gateway lists it. */
+  async function setRoute(rule: Partial<RouteRule>): Promise<void> {
+    routes += 1;
+    model = `best-${routes}`;
+    const { database, bus } = gateway.test.context;
+    const targets = [
+      { model: 'primary', priority: 0, weight: 1 },
+      { model: 'spare', priority: 1, weight: 1 },
+    ];
+    await database.routeRules.set({ model, targets, attempts: 2, retryOn: RETRY_REASONS, ...rule });
+    await bus.channels.publish('routes', model);
+    await waitUntil(async () => {
+      const listed = await fetch(`${gateway.url}/v1/models/${model}`, {
+        headers: { 'x-api-key': gateway.key },
+      });
+      return listed.status === 200;
+    });
+  }
+  let routes = 0;
+  let model = '';
+  const served = (response: Response) => [response.status, response.headers.get('x-service-route')];
+
+  test.each([{ stream: false }, { stream: true }])(
+    'uses the first priority, and the next when it fails, stream: $stream',
+    async ({ stream }) => {
+      await setRoute({});
+      const asked = await chat({ model, stream });
+      expect(served(asked)).toEqual([200, 'primary@first']);
+      await asked.text();
+      await usage();
+      first.faults.next({ kind: 'status', status: 503 });
+      const again = await chat({ model, stream });
+      expect(served(again)).toEqual([200, 'spare@second']);
+      await again.text();
+      expect(await usage()).toMatchObject([{ model: 'spare', upstream: 'second', status: 200 }]);
+    },
+  );
+
+  test('is listed with what its first target can do', async () => {
+    await setRoute({});
+    const listed = await fetch(`${gateway.url}/v1/models/${model}`, {
+      headers: { 'x-api-key': gateway.key },
+    });
+    expect(await listed.json()).toMatchObject({
+      id: model,
+      owned_by: 'route',
+      capabilities: expect.arrayContaining(['chat']),
+    });
+  });
+
+  test('gives each target its time until the first byte', async () => {
+    await setRoute({ timeoutMs: 500 });
+    first.faults.next({ kind: 'hang' });
+    const response = await chat({ model, stream: true });
+    expect(served(response)).toEqual([200, 'spare@second']);
+    expect(await response.text()).toContain('[DONE]');
+    await usage();
+  });
+
+  test.each([
+    { why: 'only the named failures are tried again', rule: { retryOn: ['timeout'] as const } },
+    { why: 'no more targets are tried than allowed', rule: { attempts: 1 } },
+  ])('$why', async ({ rule }) => {
+    await setRoute(rule);
+    first.faults.next({ kind: 'status', status: 503 });
+    const before = second.requestCount;
+    const response = await chat({ model });
+    expect(response.status).toBe(502);
+    expect(second.requestCount).toBe(before);
+  });
+
+  test('works for embeddings and for other APIs', async () => {
+    await setRoute({});
+    const embedded = await post('embeddings', { model, input: 'x' });
+    expect(served(embedded)).toEqual([200, 'primary@first']);
+    await usage();
+    const message = await post('messages', { model, max_tokens: 9, messages });
+    expect(served(message)).toEqual([200, 'primary@first']);
+    await usage();
+  });
+});
 
 describe('models', () => {
   test.each([{ stream: false }, { stream: true }])(

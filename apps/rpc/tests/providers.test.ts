@@ -120,3 +120,41 @@ test.each(['providers.add', 'providers.update', 'providers.remove', 'providers.t
     expect(error?.code).toBe(method === 'providers.test' ? undefined : -32_602);
   },
 );
+
+test('an admin sets, lists and removes routes; they are checked, and nobody else may', async () => {
+  const call = (method: string, params: object, token = admin.token) =>
+    rpc.call(method, params, token);
+  const targets = [
+    { model: 'llama', backend: 'gpu', priority: 0, weight: 3 },
+    { model: 'gpt-4o', priority: 1 },
+  ];
+  const set = await call('routes.set', { model: 'best', targets, timeout_secs: 1.5 });
+  expect(set.result).toEqual({ ok: true });
+  const route = {
+    model: 'best',
+    targets: [targets[0], { model: 'gpt-4o', backend: null, priority: 1, weight: 1 }],
+    attempts: 2,
+    timeout_secs: 1.5,
+    retry_on: ['transport', 'timeout', '5xx', '429'],
+  };
+  expect((await call('routes.list', {})).result).toEqual([route]);
+  for (const wrong of [
+    { targets: [] },
+    { targets, attempts: 6 },
+    { targets, retry_on: ['404'] },
+    { targets: [{ model: 'x', priority: -1 }] },
+    { targets, timeout_secs: 0 },
+  ]) {
+    const refused = await call('routes.set', { model: 'best', ...wrong });
+    expect(refused.error).toMatchObject({ code: -32_602 });
+  }
+  for (const method of ['routes.list', 'routes.set', 'routes.remove']) {
+    const refused = await call(method, { model: 'best', targets }, person.token);
+    expect(refused.error).toMatchObject({ code: -32_007 });
+  }
+  expect((await call('routes.remove', { model: 'best' })).result).toEqual({ ok: true });
+  expect((await call('routes.remove', { model: 'best' })).error).toMatchObject({
+    message: "model 'best' has no route",
+  });
+  expect((await call('routes.list', {})).result).toEqual([]);
+});

@@ -34,6 +34,7 @@ import type {
   AgentConnections,
   AgentStore,
   BackendConfigStore,
+  RouteRuleStore,
 } from '@model-gateway/router';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type ClientBase } from 'pg';
@@ -56,6 +57,7 @@ import { createPostgresModelRules } from './accounts/postgres-model-rules.ts';
 import { createPostgresPlans } from './billing/postgres-plans.ts';
 import { createPostgresPrices } from './billing/postgres-prices.ts';
 import { createPostgresProviders } from './routing/postgres-providers.ts';
+import { createPostgresRouteRules } from './routing/postgres-route-rules.ts';
 import { createPostgresRefreshTokens } from './accounts/postgres-refresh-tokens.ts';
 import { createPostgresSignInAddresses } from './accounts/postgres-sign-in-addresses.ts';
 import { createPostgresResponses } from './conversations/postgres-responses.ts';
@@ -118,6 +120,7 @@ export interface DatabaseStores {
   readonly videoPricing: VideoPricingStore;
   readonly videoJobs: VideoJobStore;
   readonly backendConfigs: BackendConfigStore;
+  readonly routeRules: RouteRuleStore;
   readonly agents: AgentStore;
   readonly agentConnections: AgentConnections;
   readonly agentCounter: AgentCounter;
@@ -192,6 +195,7 @@ export function createDatabase({
     prices: createPostgresPrices(within),
     videoPricing: createPostgresVideoPricing(within),
     videoJobs: createPostgresVideoJobs(within),
+    routeRules: createPostgresRouteRules(within),
     backendConfigs: createPostgresBackendConfigs({ connection: within, secretBox, log }),
     agents: createPostgresAgents(within),
     agentConnections: createPostgresAgentConnections(within),

@@ -11,6 +11,7 @@ const EXPOSED_HEADERS = [
   'x-request-id',
   'request-id',
   'x-service-backend',
+  'x-service-route',
   'x-service-memory',
   'retry-after',
   'x-should-retry',

@@ -40,6 +40,7 @@ export function createServiceRouter(
     requests: bus.requests,
     circuits: bus.circuits,
     store: database.backendConfigs,
+    routeStore: database.routeRules,
     builder: withTunnelKey(builder, agentTunnelKey),
     unlisted,
     clock,

@@ -79,6 +79,7 @@ export {
   type VideoTask,
 } from './registry/backend.ts';
 export type { ChoiceOptions, Route } from './choice/chooser.ts';
+export type { Tried } from './choice/ruled-choice.ts';
 export type { Circuit, CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 export type { Aliases } from './choice/aliases.ts';
 export { forbidsAnother } from './choice/provider-match.ts';
@@ -89,5 +90,14 @@ export { fingerprintOf, type BackendBuilder, type Changed } from './registry/reg
 export type { HealthReport } from './health/health-report.ts';
 export { createRouter, type RoutedBackend, type Router } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
+export {
+  DEFAULT_RETRIES,
+  RETRY_REASONS,
+  type RetryReason,
+  type RouteRule,
+  type RouteTarget,
+} from './routes/route-rule.ts';
+export type { RouteRuleStore } from './routes/route-rule-store.ts';
+export type { RouteRules } from './routes/route-rules.ts';
 export { outcomeOf, type RouteOutcome } from './refusals/outcome.ts';
 export { UnsupportedByBackend, UpstreamFailure } from './registry/upstream-failure.ts';

@@ -13,6 +13,8 @@ import { createHealth } from './health/health.ts';
 import { createRefusals } from './refusals/refusals.ts';
 import { createRegistry, type BackendBuilder, type Registry } from './registry/registry.ts';
 import { createRequestCounts } from './choice/request-counts.ts';
+import type { RouteRuleStore } from './routes/route-rule-store.ts';
+import { createRouteRules, type RouteRules } from './routes/route-rules.ts';
 
 /** The current state of a listed backend. Its index is its position in the list. */
 export interface RoutedBackend {
@@ -59,6 +61,7 @@ export interface Router {
   probe(name: string): Promise<void>;
   readonly registry: Registry;
   readonly aliases: Aliases;
+  readonly routes: RouteRules;
   /** Reads the state of the other replicas after a lost connection. */
   refresh(): Promise<void>;
   start(): Promise<void>;
@@ -72,12 +75,15 @@ export interface RouterDependencies {
   readonly requests: Requests;
   readonly circuits: CircuitStore;
   readonly store: BackendConfigStore;
+  readonly routeStore: RouteRuleStore;
   readonly builder: BackendBuilder;
   /** Backends that get requests but are neither stored nor listed. */
   readonly unlisted?: readonly BackendConfig[];
   readonly clock: Clock;
   readonly log: Log;
   readonly rules: RouterRules;
+  /** From 0 to below 1; for tests. */
+  readonly random?: () => number;
 }
 
 export interface RouterRules {
@@ -100,6 +106,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
   const counts = createRequestCounts({ channels, log });
   const affinity = createAffinity(entries);
   const aliases = createAliases({ channels, requests, clock, log });
+  const routes = createRouteRules({ store: dependencies.routeStore, channels, log });
   const breakers = createBreakers({
     store: circuits,
     channels,
@@ -194,23 +201,29 @@ export function createRouter(dependencies: RouterDependencies): Router {
     changing: () => registry.changing(),
     onKeyRefused: probeSoon,
     log,
+    random: dependencies.random ?? Math.random,
   });
   // The registry stops first: what is being probed then ends soon.
-  const parts = [counts, breakers, refusals, health, aliases, checker, registry];
+  const parts = [counts, breakers, refusals, health, aliases, routes, checker, registry];
 
   return {
-    choose: (model, options = {}) =>
+    choose(model, options = {}) {
+      const resolved = options.resolved ?? aliases.resolve(model);
       // Field by field: spreading objects costs more than the choice itself.
-      chooser.choose({
+      return chooser.choose({
         requested: model,
-        model: options.resolved ?? aliases.resolve(model),
+        model: resolved,
+        rule: routes.find(model, resolved),
         capability: options.capability,
         provider: options.provider,
         conversationId: options.conversationId,
         exclude: options.exclude,
-      }),
-    canServe: (model, { resolved = aliases.resolve(model), ...options } = {}) =>
-      isServed(list.all(), { requested: model, model: resolved, ...options }),
+      });
+    },
+    canServe(model, { resolved = aliases.resolve(model), ...options } = {}) {
+      const rule = routes.find(model, resolved);
+      return isServed(list.all(), { requested: model, model: resolved, rule, ...options });
+    },
     use(name) {
       const slot = list.get(name);
       return slot === undefined ? undefined : { backend: slot.backend, release: slot.use() };
@@ -220,12 +233,14 @@ export function createRouter(dependencies: RouterDependencies): Router {
     probe: (name) => health.probe(name),
     registry,
     aliases,
+    routes,
     async refresh() {
       await Promise.all([
         registry.reread(),
         breakers.refresh(names()),
         refusals.load(names()),
         aliases.announceAll(),
+        routes.reload(),
       ]);
     },
     async start() {

@@ -68,7 +68,7 @@ test.each([
   {
     why: 'all of them have been tried',
     model: 'm',
-    options: { exclude: ['a'] },
+    options: { exclude: [{ backend: 'a', model: 'm' }] },
     code: 'all_backends_unhealthy',
   },
 ] as const)('a model has no backend: $why', async ({ model, options, code }) => {
@@ -340,12 +340,26 @@ test('the order of a provider hint comes before the request counts', async () =>
   const provider = { order: ['c', 'b'] };
   expect(await chosen('m', { provider })).toBe('c');
   expect(await chosen('m', { provider })).toBe('c');
-  expect(await chosen('m', { provider, exclude: ['c'] })).toBe('b');
-  expect(await chosen('m', { provider, exclude: ['b', 'c'] })).toBe('a');
+  expect(await chosen('m', { provider, exclude: [{ backend: 'c', model: 'm' }] })).toBe('b');
+  expect(
+    await chosen('m', {
+      provider,
+      exclude: [
+        { backend: 'b', model: 'm' },
+        { backend: 'c', model: 'm' },
+      ],
+    }),
+  ).toBe('a');
   const strict = { ...provider, allow_fallbacks: false };
-  await expect(router.choose('m', { provider: strict, exclude: ['b', 'c'] })).rejects.toMatchObject(
-    { code: 'all_backends_unhealthy' },
-  );
+  await expect(
+    router.choose('m', {
+      provider: strict,
+      exclude: [
+        { backend: 'b', model: 'm' },
+        { backend: 'c', model: 'm' },
+      ],
+    }),
+  ).rejects.toMatchObject({ code: 'all_backends_unhealthy' });
   await expect(router.choose('m', { provider: { only: ['x'] } })).rejects.toMatchObject({
     code: 'model_not_found',
   });

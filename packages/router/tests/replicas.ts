@@ -10,6 +10,8 @@ import {
   type Capability,
   type Probe,
   type Router,
+  type RouteRule,
+  type RouteRuleStore,
 } from '../src/index.ts';
 import type { RouterDependencies } from '../src/router.ts';
 import { createReplicaStores, type ReplicaStores } from './replica-stores.ts';
@@ -29,6 +31,8 @@ export interface FakeUpstream {
 export interface Replicas {
   readonly stores: ReplicaStores;
   readonly upstreams: ReadonlyMap<string, FakeUpstream>;
+  /** The stored routes, of all replicas. */
+  readonly routes: RouteRuleStore;
   readonly kept: BackendConfig[];
   /** While true the database does not answer. */
   storeIsAway: boolean;
@@ -73,6 +77,7 @@ export function createReplicas(clock: Clock = manualClock(1_000_000)): Replicas 
   const replicas: Replicas = {
     stores,
     upstreams,
+    routes: memoryRoutes(),
     kept: [],
     storeIsAway: false,
     upstream(name, options = {}) {
@@ -90,6 +95,7 @@ export function createReplicas(clock: Clock = manualClock(1_000_000)): Replicas 
       const router = createRouter({
         ...stores,
         store: storeOf(replicas),
+        routeStore: replicas.routes,
         builder: { open: async (config) => createBackend(config), restore: createBackend },
         clock,
         log: silentLog,
@@ -105,6 +111,15 @@ export function createReplicas(clock: Clock = manualClock(1_000_000)): Replicas 
     },
   };
   return replicas;
+}
+
+function memoryRoutes(): RouteRuleStore {
+  const rules = new Map<string, RouteRule>();
+  return {
+    list: () => Promise.resolve([...rules.values()]),
+    set: (rule) => Promise.resolve(void rules.set(rule.model, rule)),
+    remove: (model) => Promise.resolve(rules.delete(model)),
+  };
 }
 
 export const configOf = (name: string, changes: Partial<BackendConfig> = {}): BackendConfig => ({

@@ -20,7 +20,7 @@ import {
 import type { Clock } from '@model-gateway/kernel';
 import type { ConversationGate } from '../conversation-gate.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
-import { backendHeader } from '../openai/backend-header.ts';
+import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { drained, STREAM_HEADERS } from '../openai/write-events.ts';
 import { createStreamWriter, writtenAnswer } from './dialect-writer.ts';
@@ -55,11 +55,11 @@ export function createDialectRoute<Request extends DialectRequest>(
     response: ServerResponse,
     headers: readonly string[],
   ): Promise<void> {
-    const { backend, completion, ignored } = await completeChat(turn, dependencies);
-    const written = writtenAnswer(dialect, request, completion);
+    const answer = await completeChat(turn, dependencies);
+    const written = writtenAnswer(dialect, request, answer.completion);
     const body = keep === undefined ? written.body : await keep(request, turn.caller, written.body);
     const text = JSON.stringify(body);
-    const more = [...backendHeader(backend), ...ignoredHeaderOf(written, ignored)];
+    const more = [...routeHeaders(answer), ...ignoredHeaderOf(written, answer.ignored)];
     sendJsonText(response, 200, text, [...headers, ...more]);
   }
 
@@ -71,7 +71,7 @@ export function createDialectRoute<Request extends DialectRequest>(
   ): Promise<void> {
     const streamed = await streamChunks(turn, dependencies);
     const writer = createStreamWriter(dialect, request, streamed);
-    const more = [...backendHeader(streamed.backend), ...ignoredHeaderOf(writer, streamed.ignored)];
+    const more = [...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)];
     let failure: string | undefined;
     beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
     response.socket?.setNoDelay(true);

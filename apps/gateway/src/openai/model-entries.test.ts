@@ -28,6 +28,7 @@ function entries(facts: Partial<ListingFacts>): Record<string, unknown> {
   const listed = modelEntries({
     backends: [],
     unlisted: [],
+    routes: [],
     aliases: [],
     priceOf: () => undefined,
     ...facts,

@@ -5,6 +5,7 @@ import {
   QUICK_START_MODELS,
   QUICK_START_OWNER,
   type Aliases,
+  type RouteRule,
 } from '@model-gateway/router';
 import { servedModels, type ListedBackend, type ServedModel } from './served-models.ts';
 
@@ -15,6 +16,7 @@ export interface ListingFacts {
   /** Backends such as the demo model, which are listed only while no backend is registered. */
   readonly unlisted: readonly ListedBackend[];
   readonly aliases: ReturnType<Aliases['list']>;
+  readonly routes: readonly RouteRule[];
   readonly priceOf: PriceBook['priceOf'];
 }
 
@@ -22,10 +24,11 @@ export interface ListingFacts {
 const QUICK_START_CREATED = unixSeconds(new Date('2026-01-01T00:00:00Z'));
 
 /**
- * The entries of the listing, each id once: what the backends serve, then aliases, then quick-start models. An alias replaces
- * a model of the same id, as it does in routing.
+ * The entries of the listing, each id once: what the backends serve, then aliases, routes and quick-start models. An alias
+ * replaces a model of the same id, as it does in routing. A route whose id is also that of a model adds no entry.
  */
-export function modelEntries({ backends, unlisted, aliases, priceOf }: ListingFacts): ModelEntry[] {
+export function modelEntries(facts: ListingFacts): ModelEntry[] {
+  const { backends, unlisted, aliases, routes, priceOf } = facts;
   const entries = new Map<string, ModelEntry>();
   const routable = servedModels([...backends, ...unlisted]);
   const routableIds = new Set(routable.keys());
@@ -44,6 +47,16 @@ export function modelEntries({ backends, unlisted, aliases, priceOf }: ListingFa
       ...entry(alias, 'alias', unixSeconds(setAt)),
       alias_of: target,
       ...details(id, served, priceOf),
+    });
+  }
+  for (const { model, targets } of routes) {
+    const found = targets.flatMap((target) => matchModel(target.model, routableIds) ?? []);
+    const served = routable.get(found[0] ?? '');
+    if (served === undefined || entries.has(model)) continue;
+    entries.set(model, {
+      ...entry(model, 'route', unixSeconds(served.registeredAt)),
+      // The price depends on the target that serves.
+      ...details(model, served, () => undefined),
     });
   }
   for (const id of QUICK_START_MODELS) {

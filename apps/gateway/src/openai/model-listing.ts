@@ -13,7 +13,7 @@ export interface ModelListing {
 }
 
 interface ListingDependencies {
-  readonly router: Pick<Router, 'list' | 'unlisted' | 'aliases'>;
+  readonly router: Pick<Router, 'list' | 'unlisted' | 'aliases' | 'routes'>;
   readonly prices: Pick<PriceBook, 'priceOf' | 'revision'>;
 }
 
@@ -22,6 +22,7 @@ interface Source {
   readonly backends: readonly ListedBackend[];
   readonly unlisted: readonly ListedBackend[];
   readonly aliases: number;
+  readonly routes: number;
   readonly prices: number;
 }
 
@@ -42,13 +43,15 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
       backends: router.list(),
       unlisted: router.unlisted(),
       aliases: router.aliases.revision(),
+      routes: router.routes.revision(),
       prices: prices.revision(),
     };
     if (rendered !== undefined && isSame(rendered.source, source)) return rendered;
     const { backends, unlisted } = source;
     const aliases = router.aliases.list();
+    const routes = router.routes.list();
     const priceOf = (model: string) => prices.priceOf(model);
-    const data = modelEntries({ backends, unlisted, aliases, priceOf });
+    const data = modelEntries({ backends, unlisted, aliases, routes, priceOf });
     rendered = { source, data, forAll: textOf(data), forGroups: new WeakMap() };
     return rendered;
   }
@@ -78,6 +81,7 @@ const isVisible = (policy: ModelPolicy | null, { id, alias_of }: ModelEntry): bo
 
 const isSame = (before: Source, now: Source): boolean =>
   before.aliases === now.aliases &&
+  before.routes === now.routes &&
   before.prices === now.prices &&
   areSame(before.backends, now.backends) &&
   areSame(before.unlisted, now.unlisted);

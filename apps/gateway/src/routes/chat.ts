@@ -15,7 +15,7 @@ import { setLimitHeaders, type LimitHeaders } from '../limit-headers.ts';
 import type { ConversationGate } from '../conversation-gate.ts';
 import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
 import { ignoredHeader } from '../dialects/ignored-header.ts';
-import { backendHeader } from '../openai/backend-header.ts';
+import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writeEvents } from '../openai/write-events.ts';
 
@@ -46,14 +46,14 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
   ): Promise<void> {
     if (turn.request.stream === true) {
       const streamed = await streamChat(turn, dependencies);
-      const headers = [...limitHeaders, ...memoryHeader(turn), ...backendHeader(streamed.backend)];
+      const headers = [...limitHeaders, ...memoryHeader(turn), ...routeHeaders(streamed)];
       addIgnored(headers, streamed.ignored);
       await writeEvents(response, streamed, { headers, disconnected: turn.signal });
     } else {
-      const { backend, text, ignored } = await completeChat(turn, dependencies);
-      const headers = [...limitHeaders, ...memoryHeader(turn), ...backendHeader(backend)];
-      addIgnored(headers, ignored);
-      sendJsonText(response, 200, text, headers);
+      const answer = await completeChat(turn, dependencies);
+      const headers = [...limitHeaders, ...memoryHeader(turn), ...routeHeaders(answer)];
+      addIgnored(headers, answer.ignored);
+      sendJsonText(response, 200, answer.text, headers);
     }
   }
 

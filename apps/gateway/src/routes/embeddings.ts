@@ -11,7 +11,7 @@ import type { Router } from '@model-gateway/router';
 import { setLimitHeaders } from '../limit-headers.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
-import { backendHeader } from '../openai/backend-header.ts';
+import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 
 interface EmbeddingsRouteDependencies {
@@ -42,11 +42,16 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       const signal = disconnectSignal(response);
       const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
       try {
-        const { embeddings, usage, backend } = await embedTexts(
+        const { embeddings, usage, backend, model } = await embedTexts(
           { ...turn, fallbacks, startedAt, reservation },
           dependencies,
         );
-        response.setHeader(...backendHeader(backend));
+        const [name = '', value = '', routeName = '', route = ''] = routeHeaders({
+          backend,
+          model,
+        });
+        response.setHeader(name, value);
+        response.setHeader(routeName, route);
         const format = body.encoding_format ?? 'float';
         sendJsonParts(response, 200, await embeddingList(embeddings, usage, format));
       } finally {

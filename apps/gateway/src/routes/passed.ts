@@ -19,7 +19,7 @@ import {
 } from '@model-gateway/inference';
 import { z } from 'zod';
 import { setLimitHeaders } from '../limit-headers.ts';
-import { backendHeader } from '../openai/backend-header.ts';
+import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writePassed } from '../openai/write-passed.ts';
 import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
@@ -105,7 +105,7 @@ export async function servePassed(
       },
       dependencies,
     );
-    const headers = backendHeader(passed.backend);
+    const headers = routeHeaders(passed);
     await writePassed(response, passed, { headers, disconnected: signal });
   } finally {
     reservation.end();

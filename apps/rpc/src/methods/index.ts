@@ -14,6 +14,7 @@ import { createMemoryMethods } from './memory.ts';
 import { createProvidersMethods } from './providers.ts';
 import { createRealtimeMethods } from './realtime.ts';
 import { createRequestsMethods } from './requests.ts';
+import { createRoutesMethods } from './routes.ts';
 import { createSystemMethods } from './system.ts';
 import { createUsageMethods } from './usage.ts';
 import { createUsersMethods } from './users.ts';
@@ -28,6 +29,7 @@ export function createMethods(services: Services): Handlers {
     ...createGroupMethods(services),
     ...createLedgerMethods(services),
     ...createProvidersMethods(services),
+    ...createRoutesMethods(services),
     ...createConversationsMethods(services),
     ...createChatMethods(services),
     ...createMemoryMethods(services),

@@ -54,8 +54,14 @@ export function upstreamFailed(
   { hadNoEffect = false }: { readonly hadNoEffect?: boolean } = {},
 ): UpstreamFailure {
   if (cause instanceof UpstreamFailure) return cause;
-  return new UpstreamFailure(describeError(cause), { isBackendAtFault: true, hadNoEffect, cause });
+  const isTimeout = isTimeoutError(cause);
+  const details = { isBackendAtFault: true, hadNoEffect, isTimeout, cause };
+  return new UpstreamFailure(describeError(cause), details);
 }
+
+/** The errors of the HTTP client have codes, ours have messages. */
+const isTimeoutError = (cause: unknown): boolean =>
+  cause instanceof Error && /time.?d?.?out/i.test(`${Reflect.get(cause, 'code')} ${cause.message}`);
 
 /** The failure of an answer that exceeds a limit of this service: the backend works, so that it is not avoided. */
 export const answerRefused = (problem: string): UpstreamFailure =>

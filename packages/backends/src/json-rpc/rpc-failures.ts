@@ -16,6 +16,7 @@ const CALLER_FAULTS: readonly number[] = [invalidRequest, methodNotFound, invali
 export function timedOut(milliseconds: number): RpcTimeout {
   return new RpcTimeout(`the upstream sent nothing for ${milliseconds} ms`, {
     isBackendAtFault: true,
+    isTimeout: true,
   });
 }
 

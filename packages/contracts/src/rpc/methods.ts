@@ -11,6 +11,7 @@ import { memoryMethods } from './memory.ts';
 import { providersMethods } from './providers.ts';
 import { realtimeMethods } from './realtime.ts';
 import { requestsMethods } from './requests.ts';
+import { routesMethods } from './routes.ts';
 import { systemMethods } from './system.ts';
 import { usageMethods } from './usage.ts';
 import { usersMethods } from './users.ts';
@@ -27,6 +28,7 @@ export const rpcMethods = {
   ...groupMethods,
   ...ledgerMethods,
   ...providersMethods,
+  ...routesMethods,
   ...agentsMethods,
   ...memoryMethods,
   ...conversationsMethods,

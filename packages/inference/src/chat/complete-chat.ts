@@ -19,6 +19,8 @@ export interface ChatAnswer {
   readonly backend: string;
   /** Fields of the request that this backend could not be sent. */
   readonly ignored: readonly string[] | undefined;
+  /** The model as that backend lists it. */
+  readonly model: string;
 }
 
 /** Serves one turn without streaming: route, call the upstream, settle, respond. */
@@ -26,13 +28,13 @@ export async function completeChat(
   turn: PreparedTurn,
   dependencies: ChatDependencies,
 ): Promise<ChatAnswer> {
-  const { full, fallbacks = [], signal } = turn;
+  const { full, fallbacks = [] } = turn;
   const query = routeRequestOf(turn, dependencies);
   const { answer, route, call } = await attemptModels(
     dependencies,
     query,
     fallbacks,
-    ({ backend, model }) => {
+    ({ backend, model }, signal) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
       assertSpeaks(backend, full);
       return backend.chat(upstreamBody(full, model), signal);
@@ -65,6 +67,7 @@ export async function completeChat(
     completion: { ...completion, usage },
     backend: route.backend.name,
     ignored,
+    model: route.model,
   };
 }
 

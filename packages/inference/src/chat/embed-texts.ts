@@ -42,6 +42,8 @@ export interface EmbeddingsAnswer {
   readonly usage: TokenUsage;
   /** The name of the backend that served it. */
   readonly backend: string;
+  /** The model as that backend lists it. */
+  readonly model: string;
 }
 
 interface EmbeddingsDependencies {
@@ -94,10 +96,10 @@ export async function embedTexts(
         startedAt,
       }),
   } as const;
-  const ask = async ({ backend, model }: Route): Promise<UpstreamEmbeddings> => {
+  const ask = async ({ backend, model }: Route, cancel: Cancel): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
     if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
-    const embeddings = await backend.embed(upstreamBody(request, model), signal);
+    const embeddings = await backend.embed(upstreamBody(request, model), cancel);
     requireAll(embeddings, input);
     return embeddings;
   };
@@ -121,7 +123,7 @@ export async function embedTexts(
     status: SERVED_STATUS.complete,
     startedAt,
   });
-  return { embeddings: answer, usage, backend: route.backend.name };
+  return { embeddings: answer, usage, backend: route.backend.name, model: route.model };
 }
 
 /** The usage of a request that generates nothing. */

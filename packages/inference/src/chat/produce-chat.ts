@@ -1,4 +1,5 @@
 import type { TokenUsage } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
 import type { Route } from '@model-gateway/router';
 import { attempt, settleFailure } from '../upstream/attempts.ts';
 import { chooseSupporting } from '../upstream/choose-supporting.ts';
@@ -61,9 +62,9 @@ export async function* produceChat(
   const { full, signal } = turn;
   const { log } = dependencies;
   let observer = createStreamObserver({ keepsReply: true });
-  const ask = async ({ backend, model }: Route): Promise<Begun> => {
+  const ask = async ({ backend, model }: Route, cancel: Cancel): Promise<Begun> => {
     if (backend.chatStream === undefined) throw cannotChat(backend.name);
-    const stream = await backend.chatStream(upstreamBody(full, model), signal);
+    const stream = await backend.chatStream(upstreamBody(full, model), cancel);
     observer = createStreamObserver({ keepsReply: true });
     const rest = readDeltas(stream, { observer, log });
     return { rest, first: await rest.next() };

@@ -24,6 +24,8 @@ export interface StreamedChat {
   readonly backend: string;
   /** Fields of the request that this backend could not be sent. */
   readonly ignored: readonly string[] | undefined;
+  /** The model as that backend lists it. */
+  readonly model: string;
   /**
    * Writes the server-sent events without the end mark, which the caller adds. When this resolves, the turn is metered.
    * Awaits the promise of the writer, if any. Call it once, also when the client has disconnected.
@@ -42,6 +44,7 @@ interface StreamDependencies extends ChatDependencies {
 export interface StreamedChunks {
   readonly backend: string;
   readonly ignored: readonly string[] | undefined;
+  readonly model: string;
   readonly head: ChunkHead;
   /** The first chunk, which is delivered too; undefined if there is none. */
   readonly first: unknown;
@@ -74,6 +77,7 @@ export async function streamChat(
   return {
     backend: delivery.activeCall.route.backend.name,
     ignored,
+    model: delivery.activeCall.route.model,
     deliver: (take) =>
       deliver(begun, delivery, dependencies, {
         part: take,
@@ -95,6 +99,7 @@ export async function streamChunks(
   return {
     backend: delivery.activeCall.route.backend.name,
     ignored,
+    model: delivery.activeCall.route.model,
     head,
     first: chunks[0],
     deliver: (take, onFailure) =>
@@ -118,7 +123,7 @@ async function begin(
   dependencies: StreamDependencies,
   { passesUsage, keepsChunks }: BeginOptions,
 ) {
-  const { full, fallbacks = [], signal } = turn;
+  const { full, fallbacks = [] } = turn;
   const { clock, log } = dependencies;
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
   const parsesAll = keepsChunks || (keepsReply && full['n'] !== undefined);
@@ -127,7 +132,7 @@ async function begin(
     dependencies,
     query,
     fallbacks,
-    async ({ backend, model }): Promise<Begun> => {
+    async ({ backend, model }, signal): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
       assertSpeaks(backend, full);
       const stream = await backend.chatStream(upstreamBody(full, model), signal);

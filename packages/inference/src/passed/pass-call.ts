@@ -18,6 +18,8 @@ import { tokenUsage } from './reported-usage.ts';
 export interface PassedResponse {
   /** The name of the backend that serves it. */
   readonly backend: string;
+  /** The model as that backend lists it. */
+  readonly model: string;
   readonly contentType: string;
   /** Whether they are server-sent events without the end mark, which the caller adds. */
   readonly isEvents: boolean;
@@ -54,13 +56,13 @@ export async function passCall(
   passed: PassedCall,
   dependencies: PassDependencies,
 ): Promise<PassedResponse> {
-  const { operation, fields, source, fallbacks, signal } = passed;
+  const { operation, fields, source, fallbacks } = passed;
   const query = routeRequestOf(passed, dependencies);
   const { answer, route, call } = await attemptModels(
     dependencies,
     query,
     fallbacks,
-    async ({ backend, model }) => {
+    async ({ backend, model }, signal) => {
       if (backend.pass === undefined) throw cannotPass(backend.name, operation.capability);
       try {
         const request = { model, path: operation.path, content: source.contentFor(model) };
@@ -84,6 +86,7 @@ export async function passCall(
   }
   return {
     backend: route.backend.name,
+    model: route.model,
     contentType: reader.contentType,
     isEvents: reader.isEvents,
     length: reader.length,

@@ -1,3 +1,4 @@
+import type { Cancel } from '@model-gateway/kernel';
 import type { Route } from '@model-gateway/router';
 import {
   attempt,
@@ -21,7 +22,7 @@ export async function attemptModels<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   fallbacks: readonly FallbackModel[],
-  ask: (route: Route) => Promise<Answer>,
+  ask: (route: Route, signal: Cancel) => Promise<Answer>,
 ): Promise<Attempted<Answer>> {
   if (fallbacks.length === 0) return attempt(dependencies, query, ask);
   let isAccepted = false;

@@ -5,6 +5,7 @@ import {
   UpstreamFailure,
   type Route,
   type RouteOutcome,
+  type Tried,
 } from '@model-gateway/router';
 import { attempt, settleFailure } from './attempts.ts';
 import { createUpstreamTelemetry } from './upstream-telemetry.ts';
@@ -132,8 +133,11 @@ test.each<{
   const remaining = [...answers];
   const names = ['a', 'b', 'c', 'd'];
   const excluded: unknown[] = [];
-  const choose = (_model: string, { exclude = [] }: { exclude?: readonly string[] } = {}) => {
-    excluded.push(exclude);
+  const choose = (
+    _model: string,
+    { exclude = [] }: { exclude?: readonly Tried[] | undefined } = {},
+  ) => {
+    excluded.push(exclude.map(({ backend }) => backend));
     return chooseNext(names);
   };
   const calling = attempt(

@@ -9,7 +9,9 @@ import {
   type ChoiceOptions,
   type Route,
   type Router,
+  type Tried,
 } from '@model-gateway/router';
+import { askWithin, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** The requirements of a request. */
@@ -44,14 +46,15 @@ export interface Attempted<Answer> extends ActiveCall {
 }
 
 /**
- * Calls a backend, and a second one if the first is at fault and the client has received nothing. A backend that cannot take
+ * Calls a backend, and a second one, or as many as the route of the model allows, if the first is at fault and the client has
+ * received nothing. A backend that cannot take
  * the request, and was sent nothing, does not count as one of them. Reports failures to the router; the caller reports the
  * end of a response that has begun. A caller that has chosen the first backend passes its route.
  */
 export async function attempt<Answer>(
   { router, telemetry }: AttemptDependencies,
   query: RouteRequest,
-  ask: (route: Route) => Promise<Answer>,
+  ask: (route: Route, signal: Cancel) => Promise<Answer>,
   chosen?: Route,
 ): Promise<Attempted<Answer>> {
   let route = chosen ?? (await router.choose(query.model, query));
@@ -61,7 +64,7 @@ export async function attempt<Answer>(
     const current = route;
     const call = telemetry.begin(query.capability, route.backend, route.model);
     try {
-      const answer = await call.run(() => ask(current));
+      const answer = await call.run(() => askWithin(current, query.signal, ask));
       return { answer, route, call };
     } catch (failure) {
       failures = await afterFailure({ route, call }, failure, query, failures);
@@ -77,11 +80,11 @@ export async function attempt<Answer>(
 
 /** The failed attempts of one request. */
 interface Failures {
-  /** The names of the backends. */
-  readonly tried: readonly string[];
+  readonly tried: readonly Tried[];
   /** The error for the caller. */
   readonly cause: unknown;
-  readonly hasRetried: boolean;
+  /** How many backends were sent the request. */
+  readonly count: number;
   readonly mayRetry: boolean;
 }
 
@@ -93,13 +96,15 @@ async function afterFailure(
 ): Promise<Failures> {
   const isBackendFault = await settleFailure(active, failure, query.signal);
   await reportIfLeft(active.route, failure, query);
-  const tried = [...(earlier?.tried ?? []), active.route.backend.name];
-  const hasRetried = earlier?.hasRetried ?? false;
+  const { backend, model } = active.route;
+  const tried = [...(earlier?.tried ?? []), { backend: backend.name, model }];
+  const count = earlier?.count ?? 0;
   if (failure instanceof UnsupportedByBackend) {
-    return { tried, cause: earlier?.cause ?? failure, hasRetried, mayRetry: !query.signal.aborted };
+    return { tried, cause: earlier?.cause ?? failure, count, mayRetry: !query.signal.aborted };
   }
-  const mayRetry = isBackendFault && !hasRetried && (query.canRepeat?.() ?? true);
-  return { tried, cause: failure, hasRetried: true, mayRetry };
+  const isAllowed = isBackendFault && mayRetry(active.route, failure, count + 1);
+  const canRepeat = isAllowed && (query.canRepeat?.() ?? true);
+  return { tried, cause: failure, count: count + 1, mayRetry: canRepeat };
 }
 
 /** Reports a failure to the router; true when the backend is at fault. */
@@ -130,7 +135,7 @@ async function reportIfLeft(
 async function chooseAnother(
   router: Pick<Router, 'choose'>,
   query: RouteRequest,
-  tried: readonly string[],
+  tried: readonly Tried[],
 ): Promise<Route | undefined> {
   if (forbidsAnother(query.provider)) return undefined;
   try {

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Backend, ChoiceOptions, Route, Router } from '@model-gateway/router';
+import type { Backend, ChoiceOptions, Route, Router, Tried } from '@model-gateway/router';
 
 interface SupportingQuery {
   readonly model: string;
@@ -16,7 +16,7 @@ export async function chooseSupporting(
   { model, options, isAble, unsupported }: SupportingQuery,
 ): Promise<Route> {
   let refusal: ServiceError | undefined;
-  const tried: string[] = [];
+  const tried: Tried[] = [];
   for (;;) {
     const route = await router.choose(model, { ...options, exclude: tried }).catch((error) => {
       throw error instanceof ServiceError ? (refusal ?? error) : error;
@@ -24,6 +24,6 @@ export async function chooseSupporting(
     if (isAble(route.backend)) return route;
     void route.settle('neutral');
     refusal ??= unsupported(route.backend);
-    tried.push(route.backend.name);
+    tried.push({ backend: route.backend.name, model: route.model });
   }
 }

@@ -5,6 +5,7 @@ import { matchModel } from './model-match.ts';
 import { matchesProvider, providerRank } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
 import type { RequestCounts } from './request-counts.ts';
+import type { RouteRule, RouteTarget } from '../routes/route-rule.ts';
 
 /** The requirements for a backend. */
 export interface BackendQuery {
@@ -15,12 +16,16 @@ export interface BackendQuery {
   readonly capability?: Capability | undefined;
   /** Which backends may serve it, by name or kind. */
   readonly provider?: ProviderHint | undefined;
+  /** The route of the model. */
+  readonly rule?: RouteRule | undefined;
 }
 
 /** A backend that could serve a request, and its id of the model. */
 export interface Candidate {
   readonly slot: Slot;
   readonly model: string;
+  /** Of the route, where there is one. */
+  readonly target?: RouteTarget | undefined;
 }
 
 /** The backends that match the query, healthy or not. */
@@ -48,8 +53,11 @@ export const isServed = (slots: readonly Slot[], query: BackendQuery): boolean =
 /** The backends that list the model, regardless of their capabilities. */
 function findListing(
   slots: readonly Slot[],
-  { model: query, provider }: BackendQuery,
+  { model: query, provider, rule }: BackendQuery,
 ): readonly Candidate[] {
+  if (rule !== undefined) {
+    return rule.targets.flatMap((target) => listingTarget(slots, target, provider));
+  }
   const listing: Candidate[] = [];
   for (const slot of slots) {
     if (provider !== undefined && !matchesProvider(slot.backend, provider)) continue;
@@ -57,6 +65,20 @@ function findListing(
     if (model !== undefined) listing.push({ slot, model });
   }
   return listing;
+}
+
+/** The backends that list the model of a target, and are the one that it names. */
+function listingTarget(
+  slots: readonly Slot[],
+  target: RouteTarget,
+  provider: ProviderHint | undefined,
+): readonly Candidate[] {
+  const { model, backend } = target;
+  const named = slots.filter((slot) => backend === undefined || slot.backend.name === backend);
+  return findListing(named, { requested: model, model, provider }).map((candidate) => ({
+    ...candidate,
+    target,
+  }));
 }
 
 function notServed(slots: readonly Slot[], { requested, model }: BackendQuery): ServiceError {

@@ -5,9 +5,11 @@ import type { BackendList } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
 import type { Breakers, Permit } from '../circuits/breakers.ts';
 import { findServing, leastUsed, type Candidate, type BackendQuery } from './choice.ts';
+import { chooseRuled, isTried, keepable, type Tried } from './ruled-choice.ts';
 import type { RouteOutcome } from '../refusals/outcome.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { RequestCounts } from './request-counts.ts';
+import type { RetryPolicy } from '../routes/route-rule.ts';
 
 /** Chooses a backend for each request. */
 export interface Chooser {
@@ -24,8 +26,8 @@ export interface ChoiceOptions {
   readonly provider?: ProviderHint | undefined;
   /** The conversation stays with its first backend as long as that can serve. */
   readonly conversationId?: string | undefined;
-  /** Names of backends that were tried already. */
-  readonly exclude?: readonly string[] | undefined;
+  /** What was tried already. */
+  readonly exclude?: readonly Tried[] | undefined;
 }
 
 /** The backend for one request. */
@@ -33,6 +35,8 @@ export interface Route {
   readonly backend: Backend;
   /** The model id as the chosen backend lists it. */
   readonly model: string;
+  /** How the request is tried again; undefined where no route says so. */
+  readonly retries?: RetryPolicy | undefined;
   /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
   answered(): Promise<void>;
   /**
@@ -54,22 +58,26 @@ interface ChooserDependencies {
   /** Called when an upstream refused the key of its backend, or one request. */
   readonly onKeyRefused: (name: string) => void;
   readonly log: Log;
+  /** From 0 to below 1, for the weights of routes. */
+  readonly random: () => number;
 }
 
 const MS_PER_SECOND = 1_000;
 
 export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
+  const { random } = dependencies;
 
   /** The backends that are up, whatever their upstreams refuse. */
-  function permitted(query: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
-    return findServing(list.all(), query).filter(({ slot: { backend, report } }) => {
-      if (report.state !== 'Healthy' || exclude.includes(backend.name)) return false;
+  function permitted(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
+    return findServing(list.all(), query).filter((candidate) => {
+      const { backend, report } = candidate.slot;
+      if (report.state !== 'Healthy' || isTried(candidate, exclude)) return false;
       return breakers.permits(backend.name);
     });
   }
 
-  function eligible(query: BackendQuery, exclude: readonly string[]): readonly Candidate[] {
+  function eligible(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
     const candidates = permitted(query, exclude);
     if (refusals.isEmpty()) return candidates;
     const ready = candidates.filter((candidate) => coolingMs(candidate) === 0);
@@ -82,7 +90,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     refusals.coolingMs(backend.name, model);
 
   /** The error when no backend is eligible. */
-  function unavailable(query: BackendQuery, exclude: readonly string[]): ServiceError {
+  function unavailable(query: BackendQuery, exclude: readonly Tried[]): ServiceError {
     const waits = permitted(query, exclude).map(coolingMs);
     if (waits.length === 0) {
       return new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
@@ -96,13 +104,22 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 
   /** Synchronous unless the circuit is half-open; undefined if another process has its test call. */
-  function acquire(candidate: Candidate): Route | Promise<Route | undefined> {
+  function acquire(
+    candidate: Candidate,
+    { rule }: BackendQuery,
+  ): Route | Promise<Route | undefined> {
     const acquired = breakers.acquire(candidate.slot.backend.name);
-    if (!(acquired instanceof Promise)) return begin(candidate, acquired);
-    return acquired.then((permit) => (permit === undefined ? undefined : begin(candidate, permit)));
+    if (!(acquired instanceof Promise)) return begin(candidate, acquired, rule);
+    return acquired.then((permit) =>
+      permit === undefined ? undefined : begin(candidate, permit, rule),
+    );
   }
 
-  function begin({ slot, model }: Candidate, permit: Permit): Route {
+  function begin(
+    { slot, model }: Candidate,
+    permit: Permit,
+    retries: RetryPolicy | undefined,
+  ): Route {
     const { backend } = slot;
     counts.add(backend.name);
     const leave = slot.use();
@@ -110,6 +127,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     return {
       backend,
       model,
+      retries,
       answered() {
         refusals.keyAccepted(backend.name);
         return permit.settle('success');
@@ -147,13 +165,20 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     await Promise.all([permit.settle('neutral'), added]);
   }
 
-  async function chooseLeastUsed(query: BackendQuery, exclude: readonly string[]): Promise<Route> {
-    const best = leastUsed(eligible(query, exclude), counts, query.provider);
+  const bestOf = (query: BackendQuery, exclude: readonly Tried[]): Candidate | undefined => {
+    const candidates = eligible(query, exclude);
+    return query.rule === undefined
+      ? leastUsed(candidates, counts, query.provider)
+      : chooseRuled(candidates, { counts, provider: query.provider, random: random() });
+  };
+
+  async function chooseBest(query: BackendQuery, exclude: readonly Tried[]): Promise<Route> {
+    const best = bestOf(query, exclude);
     if (best === undefined) throw unavailable(query, exclude);
-    const acquired = acquire(best);
+    const acquired = acquire(best, query);
     const route = acquired instanceof Promise ? await acquired : acquired;
     if (route !== undefined) return route;
-    return chooseLeastUsed(query, [...exclude, best.slot.backend.name]);
+    return chooseBest(query, [...exclude, { backend: best.slot.backend.name, model: best.model }]);
   }
 
   function notBound(error: unknown): undefined {
@@ -168,14 +193,14 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   async function chooseFor(
     conversationId: string,
     query: BackendQuery,
-    exclude: readonly string[],
+    exclude: readonly Tried[],
   ): Promise<Route> {
-    const best = leastUsed(eligible(query, exclude), counts, query.provider)?.slot.backend.name;
+    const best = bestOf(query, exclude)?.slot.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
-    const kept = eligible(query, exclude).find(({ slot }) => slot.backend.name === bound);
+    const kept = keepable(eligible(query, exclude)).find(({ slot }) => slot.backend.name === bound);
     const route =
-      (kept === undefined ? undefined : await acquire(kept)) ??
-      (await chooseLeastUsed(query, exclude));
+      (kept === undefined ? undefined : await acquire(kept, query)) ??
+      (await chooseBest(query, exclude));
     // Also if it is unchanged, since a binding lasts for a day from its last use.
     affinity.bind(conversationId, route.backend.name).catch(notBound);
     return route;
@@ -184,7 +209,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   function chooseNow(query: BackendQuery & ChoiceOptions): Promise<Route> {
     const { conversationId, exclude = [] } = query;
     return conversationId === undefined
-      ? chooseLeastUsed(query, exclude)
+      ? chooseBest(query, exclude)
       : chooseFor(conversationId, query, exclude);
   }
 

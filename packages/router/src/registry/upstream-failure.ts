@@ -14,6 +14,8 @@ interface UpstreamFailureOptions {
   readonly status?: number | undefined;
   /** Whether a rate limit of the upstream refused the request; by default a status of 429 says so. */
   readonly isRateLimit?: boolean;
+  /** Whether the upstream took too long. */
+  readonly isTimeout?: boolean;
   /** The error of the upstream, as users may see it. */
   readonly upstream?: UpstreamErrorFields | undefined;
   /** When the upstream says that it can be tried again. */
@@ -37,6 +39,7 @@ export class UpstreamFailure extends UpstreamError {
   readonly hadNoEffect: boolean;
   readonly wasUnreadable: boolean;
   readonly isRateLimit: boolean;
+  readonly isTimeout: boolean;
   readonly status: number | undefined;
   readonly loggedAs: string | undefined;
 
@@ -48,6 +51,7 @@ export class UpstreamFailure extends UpstreamError {
     this.hadNoEffect = options.hadNoEffect ?? false;
     this.wasUnreadable = options.wasUnreadable ?? false;
     this.isRateLimit = options.isRateLimit ?? status === TOO_MANY_REQUESTS;
+    this.isTimeout = options.isTimeout ?? false;
     this.status = status;
     this.loggedAs = options.loggedAs;
   }

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { boundedArray } from '../bounded-array.ts';
+import { method } from './method.ts';
+import { done, modelId, record, text } from './records.ts';
+
+const TARGETS_MAX = 32;
+const PRIORITY_MAX = 1_000;
+const WEIGHT_MAX = 1_000_000;
+const ATTEMPTS_MAX = 5;
+const TIMEOUT_SECS_MAX = 3_600;
+const BACKEND_CHARS_MAX = 255;
+const RETRY_REASONS_MAX = 4;
+
+const retryReason = z.enum(['transport', 'timeout', '5xx', '429']);
+
+const target = z.object({
+  model: modelId,
+  backend: text(BACKEND_CHARS_MAX)
+    .min(1)
+    .optional()
+    .describe('the name of the only backend; without it, every backend that lists the model'),
+  priority: z.int().min(0).max(PRIORITY_MAX).default(0).describe('0 is first'),
+  weight: z
+    .number()
+    .min(0)
+    .max(WEIGHT_MAX)
+    .default(1)
+    .describe('the share among the targets of the same priority'),
+});
+
+const route = record('Route', {
+  model: z.string(),
+  targets: z.array(
+    z.object({
+      model: z.string(),
+      backend: z.string().nullable(),
+      priority: z.int(),
+      weight: z.number(),
+    }),
+  ),
+  attempts: z.int(),
+  timeout_secs: z.number().nullable(),
+  retry_on: z.array(retryReason),
+});
+
+export const routesMethods = {
+  'routes.list': method({
+    auth: 'admin',
+    summary: 'List the routes.',
+    isExtension: true,
+    params: z.object({}),
+    result: z.array(route),
+  }),
+  'routes.set': method({
+    auth: 'admin',
+    summary:
+      'Set where the requests for a model go: the targets of the lowest priority that are up share them by weight.',
+    isExtension: true,
+    params: z.object({
+      model: modelId,
+      targets: boundedArray(target, { min: 1, max: TARGETS_MAX }),
+      attempts: z
+        .int()
+        .min(1)
+        .max(ATTEMPTS_MAX)
+        .default(2)
+        .describe('how many targets a request is sent to at most'),
+      timeout_secs: z
+        .number()
+        .positive()
+        .max(TIMEOUT_SECS_MAX)
+        .optional()
+        .describe('how long each target may take until its first byte'),
+      retry_on: boundedArray(retryReason, { max: RETRY_REASONS_MAX })
+        .optional()
+        .describe('the failures after which another target is tried; all by default'),
+    }),
+    result: done,
+  }),
+  'routes.remove': method({
+    auth: 'admin',
+    summary: 'Remove the route of a model.',
+    isExtension: true,
+    params: z.object({ model: modelId }),
+    result: done,
+  }),
+};

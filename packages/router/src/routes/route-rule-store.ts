@@ -1,0 +1,11 @@
+import type { RouteRule } from './route-rule.ts';
+
+/** Stores the routes. */
+export interface RouteRuleStore {
+  /** By model. */
+  list(): Promise<readonly RouteRule[]>;
+  /** Replaces an earlier route of this model. */
+  set(rule: RouteRule): Promise<void>;
+  /** Returns whether there was one. */
+  remove(model: string): Promise<boolean>;
+}

@@ -1,0 +1,55 @@
+/** The kinds of failures after which a request may be tried on another target. */
+export const RETRY_REASONS = ['transport', 'timeout', '5xx', '429'] as const;
+export type RetryReason = (typeof RETRY_REASONS)[number];
+
+/** One of the models that a route leads to. */
+export interface RouteTarget {
+  readonly model: string;
+  /** The name of the only backend that may serve it; undefined for every backend that lists the model. */
+  readonly backend?: string | undefined;
+  /** 0 is first. Targets of a higher number are used only while none of a lower one is up. */
+  readonly priority: number;
+  /** The share among the targets of the same priority. */
+  readonly weight: number;
+}
+
+/** How a request is tried again. */
+export interface RetryPolicy {
+  /** How many targets a request is sent to at most. */
+  readonly attempts: number;
+  /** How long each of them may take until its first byte; undefined for the limits of the backend alone. */
+  readonly timeoutMs?: number | undefined;
+  readonly retryOn: readonly RetryReason[];
+}
+
+/** Where the requests for a model go. */
+export interface RouteRule extends RetryPolicy {
+  readonly model: string;
+  readonly targets: readonly RouteTarget[];
+}
+
+/** Without a rule, a request is tried on a second backend whatever the first failed with. */
+export const DEFAULT_RETRIES: RetryPolicy = { attempts: 2, retryOn: RETRY_REASONS };
+
+/** The ones of the lowest number. */
+export function firstPriority<Ranked extends { readonly target: RouteTarget }>(
+  candidates: readonly Ranked[],
+): readonly Ranked[] {
+  const lowest = Math.min(...candidates.map(({ target }) => target.priority));
+  return candidates.filter(({ target }) => target.priority === lowest);
+}
+
+/**
+ * One of these targets by weight, for a random number from 0 to below 1. Targets of weight 0 are used only while there is no
+ * other one.
+ */
+export function byWeight(targets: readonly RouteTarget[], random: number): RouteTarget | undefined {
+  const total = targets.reduce((sum, { weight }) => sum + weight, 0);
+  if (total === 0) return targets[Math.floor(random * targets.length)];
+  let left = random * total;
+  for (const target of targets) {
+    left -= target.weight;
+    if (left < 0) return target;
+  }
+  return targets.findLast(({ weight }) => weight > 0);
+}
