@@ -25,7 +25,12 @@ const INSTALLED = {
   'js-redis-server': 'apps/standalone',
 };
 /** Packages that the bundle finds by name at run time. */
-const FOUND_BY_NAME = ['db', 'embedded', 'http'];
+const FOUND_BY_NAME = {
+  console: 'apps/console',
+  db: 'packages/db',
+  embedded: 'packages/embedded',
+  http: 'packages/http',
+};
 /** A file of the library whose files are copied instead of bundled. */
 const VIEWER = 'packages/http/node_modules/swagger-ui-dist/swagger-ui-bundle.js';
 
@@ -67,10 +72,10 @@ async function stage(target) {
   copy('apps/standalone/package/README.md', 'README.md');
   copy('LICENSE', 'LICENSE');
 
-  for (const name of FOUND_BY_NAME) {
+  for (const [name, source] of Object.entries(FOUND_BY_NAME)) {
     const own = join('node_modules', SCOPE, name);
     mkdirSync(join(target, own, 'dist'), { recursive: true });
-    const { exports } = readJson(join('packages', name, 'package.json'));
+    const { exports } = readJson(join(source, 'package.json'));
     write(
       join(own, 'package.json'),
       json({ name: `${SCOPE}/${name}`, version, license, type: 'module', exports }),
@@ -81,6 +86,7 @@ async function stage(target) {
   copy('packages/db/dist/prisma', `node_modules/${SCOPE}/db/dist/prisma`);
   copy('packages/http/dist/build-hash.js', `node_modules/${SCOPE}/http/dist/build-hash.js`);
   copy('packages/http/dist/viewer', `node_modules/${SCOPE}/http/dist/viewer`);
+  copy('apps/console/dist', `node_modules/${SCOPE}/console/dist`);
   const inputs = [
     ...(await bundle('apps/standalone/src/main.ts', join(target, 'service'))),
     ...(await bundle('apps/cli/src/main.ts', join(target, 'cli'))),
@@ -103,7 +109,9 @@ async function stage(target) {
       bin: { [PACKAGE]: 'bin/model-gateway.mjs', gateway: 'bin/gateway.mjs' },
       files: ['bin', 'cli', 'service', 'THIRD-PARTY-LICENSES.txt'],
       dependencies: {
-        ...Object.fromEntries(FOUND_BY_NAME.map((name) => [`${SCOPE}/${name}`, version])),
+        ...Object.fromEntries(
+          Object.keys(FOUND_BY_NAME).map((name) => [`${SCOPE}/${name}`, version]),
+        ),
         ...Object.fromEntries(
           Object.entries(INSTALLED).map(([name, user]) => [
             name,
@@ -111,7 +119,7 @@ async function stage(target) {
           ]),
         ),
       },
-      bundleDependencies: FOUND_BY_NAME.map((name) => `${SCOPE}/${name}`),
+      bundleDependencies: Object.keys(FOUND_BY_NAME).map((name) => `${SCOPE}/${name}`),
     }),
   );
 }

@@ -267,6 +267,8 @@ test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) =
     '/readyz': 'gateway',
     '/docs': 'gateway',
     '/openapi.json': 'gateway',
+    '/': 'gateway',
+    '/console': 'gateway',
     '/api/rpc': 'rpc',
     '/api/session': 'rpc',
     '/api/usage.csv': 'rpc',

@@ -18,6 +18,8 @@ import { Router } from 'express';
 import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
+import { createConsoleFiles } from './console/console-files.ts';
+import { CONSOLE_ROUTES, createConsoleRoutes } from './console/console-routes.ts';
 import { createCountTokensRoute } from './dialects/count-tokens.ts';
 import { createUsageQueryAdmin } from './admin/usage-query.ts';
 import { createConversationGate } from './conversation-gate.ts';
@@ -124,6 +126,7 @@ export function createGateway(
   routes.use(createResponsesRoutes({ keyGate, storedResponses, log }));
   routes.use(createVideoRoutes({ authorizer, keyGate, videoJobs: runtime.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
+  routes.use(createConsoleRoutes(createConsoleFiles()));
   const handleExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
   const handleProbe = createProbes({
     buildHash: config.buildHash,
@@ -140,7 +143,7 @@ export function createGateway(
 
   return {
     name: 'gateway',
-    routes: [...OPERATIONS.map(({ path }) => path), ...DOCS_ROUTES],
+    routes: [...OPERATIONS.map(({ path }) => path), ...DOCS_ROUTES, ...CONSOLE_ROUTES],
     origins: config,
     leanPaths: leanRoutes.paths,
     async start() {

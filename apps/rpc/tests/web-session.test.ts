@@ -133,6 +133,15 @@ test('signing out ends the tokens and sockets of the session, and no other', asy
   expect((await session('', { method: 'DELETE' })).status).toBe(200);
 });
 
+test('a page learns what is possible before anybody is signed in', async () => {
+  await rpc.createAccount('somebody@example.com');
+  const { status, body } = await session('', { method: 'GET' });
+  expect([status, body]).toEqual([
+    200,
+    { is_new: false, registration_open: true, first_admin: 'anyone' },
+  ]);
+});
+
 test('without a cookie there is no session', async () => {
   const refused = await session('/refresh');
   expect([refused.status, refused.body.error?.message]).toEqual([
@@ -184,7 +193,7 @@ test('the limits of signing in hold', async () => {
 test.each([
   { why: 'no JSON', init: { method: 'POST', body: '{' }, status: 400 },
   { why: 'no password', init: { method: 'POST', body: '{"email":"a@example.com"}' }, status: 400 },
-  { why: 'another method', init: { method: 'GET' }, status: 405 },
+  { why: 'another method', init: { method: 'PUT' }, status: 405 },
   { why: 'too much', init: { method: 'POST', body: 'x'.repeat(20_000) }, status: 413 },
 ])('a request with $why is refused', async ({ init, status }) => {
   expect((await fetch(`${rpc.url}/api/session`, init)).status).toBe(status);

@@ -26,6 +26,7 @@ export function banner(facts: BannerFacts): string {
     'Model Gateway is up.',
     '',
     `  Base URL     ${baseUrl}`,
+    `  Console      ${baseUrl}/console/`,
     `  API docs     ${baseUrl}/docs`,
     `  Stores       ${stores}`,
     ...adminTokenLines(adminToken),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Accounts, SignedIn } from '@model-gateway/accounts';
+import type { Accounts, SignedIn, UserStore } from '@model-gateway/accounts';
 import { rpcMethods, ServiceError } from '@model-gateway/contracts';
 import {
   bearerOf,
@@ -20,6 +20,9 @@ interface WebSessionDependencies {
   readonly isSameOrigin: OriginCheck;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
   readonly clientOf: ClientOf;
+  readonly users: Pick<UserStore, 'isEmpty'>;
+  readonly registrationOpen: boolean;
+  readonly firstAdmin: 'anyone' | 'token';
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -79,6 +82,14 @@ export function createWebSession(
     send(response, 200, { ok: true });
   };
 
+  /** What a page needs to know before anybody is signed in. */
+  const options: Handle = async (_request, response) =>
+    send(response, 200, {
+      is_new: await dependencies.users.isEmpty(),
+      registration_open: dependencies.registrationOpen,
+      first_admin: dependencies.firstAdmin,
+    });
+
   const guarded =
     (methods: Readonly<Record<string, Handle>>): Handle =>
     async (request, response) => {
@@ -95,7 +106,7 @@ export function createWebSession(
     };
 
   return {
-    [SESSION_PATH]: guarded({ POST: login, DELETE: logout }),
+    [SESSION_PATH]: guarded({ GET: options, POST: login, DELETE: logout }),
     [`${SESSION_PATH}/register`]: guarded({ POST: register }),
     [`${SESSION_PATH}/refresh`]: guarded({ POST: refresh }),
   };

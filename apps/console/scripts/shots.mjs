@@ -1,0 +1,87 @@
+// `pnpm console:shots [folder]`: screenshots of every page at three widths, light and dark, and what is wrong with each.
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { openBrowser, problemsOf, startService } from './browser.mjs';
+import { PAGES } from './pages.mjs';
+
+const WIDTHS = [360, 768, 1440];
+const THEMES = ['light', 'dark'];
+const HEIGHT = 900;
+
+const folder = resolve(process.env.INIT_CWD ?? '.', process.argv[2] ?? 'console-shots');
+mkdirSync(folder, { recursive: true });
+const service = await startService();
+const browser = await openBrowser();
+let problems = 0;
+try {
+  const context = await browser.newContext({ viewport: { width: 1440, height: HEIGHT } });
+  const page = await context.newPage();
+  const notes = [];
+  page.on('console', (message) => {
+    // Whoever has no session is told so with this status.
+    const isSignedOut = message.text().includes('401 (Unauthorized)');
+    if (message.type() === 'error' && !isSignedOut) notes.push(message.text());
+  });
+  page.on('pageerror', (error) => notes.push(String(error)));
+
+  await page.goto(`${service.url}/`);
+  await page.getByLabel('Email').waitFor();
+  await shoot('welcome-1-account');
+  await page.getByLabel('Email').fill('admin@example.com');
+  await page.getByLabel('Password').fill('a long password');
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('button', { name: 'Use the demo model' }).waitFor();
+  await shoot('welcome-2-models');
+  await page.getByRole('button', { name: 'Use the demo model' }).click();
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByRole('button', { name: 'I have copied it' }).waitFor();
+  await shoot('welcome-3-key');
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('table').waitFor();
+  await shoot('welcome-4-chat');
+
+  for (const { name, path, prepare } of PAGES) {
+    await open(path);
+    await prepare?.(page);
+    await shoot(name);
+  }
+  await open('/playground');
+  await page.getByLabel('Message').fill('Hello!');
+  await page.keyboard.press('Enter');
+  await page.getByText('Tokens in / out').waitFor();
+  await shoot('playground-answer');
+
+  const stranger = await browser.newContext();
+  const signIn = await stranger.newPage();
+  await signIn.goto(`${service.url}/console/keys`);
+  await signIn.getByLabel('Password').waitFor();
+  await shoot('sign-in', signIn);
+
+  async function open(path) {
+    await page.goto(`${service.url}/console${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  }
+
+  async function shoot(name, target = page) {
+    for (const width of WIDTHS) {
+      for (const theme of THEMES) {
+        await target.setViewportSize({ width, height: HEIGHT });
+        await target.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        await target.screenshot({
+          path: join(folder, `${name}-${width}-${theme}.png`),
+          fullPage: true,
+        });
+        const found = [...(await problemsOf(target)), ...notes.splice(0)];
+        problems += found.length;
+        for (const problem of found)
+          process.stdout.write(`${name} ${width} ${theme}: ${problem}\n`);
+      }
+    }
+  }
+} finally {
+  await browser.close();
+  await service.stop();
+}
+process.stdout.write(`${folder}: ${problems} problems\n`);
+process.exitCode = problems === 0 ? 0 : 1;

@@ -1,0 +1,19 @@
+import type { ModelEntry } from '@model-gateway/contracts';
+import { queryOptions } from '@tanstack/react-query';
+import type { Api } from './api.ts';
+
+/** The models that can be asked, by name. */
+export const modelsQuery = (api: Api) =>
+  queryOptions({
+    queryKey: ['/v1/models'] as const,
+    queryFn: async ({ signal }): Promise<readonly ModelEntry[]> => {
+      const { data } = await api.rest<{ readonly data: readonly ModelEntry[] }>('/v1/models', {
+        signal,
+      });
+      return data.toSorted((one, other) => one.id.localeCompare(other.id));
+    },
+  });
+
+/** Whether a chat with the model can be answered: models of the quick start are listed before a backend serves them. */
+export const canChat = ({ capabilities, owned_by: owner }: ModelEntry): boolean =>
+  capabilities.includes('chat') && owner !== 'huggingface';

@@ -1,0 +1,170 @@
+/** The account that is signed in. */
+export interface SessionUser {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly is_admin: boolean;
+}
+
+/** What the page knows about the session; `unknown` until the cookie was tried. */
+export type SessionState =
+  | { readonly status: 'unknown' }
+  | { readonly status: 'signed-out' }
+  | { readonly status: 'signed-in'; readonly user: SessionUser };
+
+/** What the service tells before anybody signs in. */
+export interface SessionOptions {
+  /** Whether there is no account yet. */
+  readonly is_new: boolean;
+  readonly registration_open: boolean;
+  /** Whether the first account needs the admin token to become the admin. */
+  readonly first_admin: 'anyone' | 'token';
+}
+
+interface Applicant {
+  readonly email: string;
+  readonly password: string;
+  readonly name?: string;
+  readonly adminToken?: string;
+}
+
+/** The session of this browser. The access token is only in memory; the refresh token is in a cookie that no script can read. */
+export interface Session {
+  readonly getState: () => SessionState;
+  readonly onChange: (listener: () => void) => () => void;
+  /** Continues the session of the cookie, if there is one. */
+  restore(): Promise<SessionState>;
+  options(): Promise<SessionOptions>;
+  signIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
+  register(applicant: Applicant): Promise<void>;
+  signOut(): Promise<void>;
+  /** A valid access token; undefined when nobody is signed in. */
+  token(): Promise<string | undefined>;
+  /** A new access token, where the service refused the old one. */
+  renew(): Promise<string | undefined>;
+}
+
+interface SignedIn {
+  readonly access_token: string;
+  readonly expires_in: number;
+  readonly user: SessionUser;
+}
+
+/** An error that the service responded with over plain HTTP. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterSecs: number | undefined;
+
+  constructor(response: Response, error: { message?: string; code?: string } | undefined) {
+    super(error?.message ?? `HTTP ${response.status}`);
+    this.status = response.status;
+    this.code = error?.code;
+    this.requestId = response.headers.get('x-request-id') ?? undefined;
+    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+    this.retryAfterSecs = Number.isNaN(retryAfter) ? undefined : retryAfter;
+  }
+}
+
+const PATH = '/api/session';
+/** A token is replaced this long before it ends, so that no call is refused in between. */
+const EARLY_MS = 30_000;
+const SECOND_MS = 1000;
+
+export function createSession(
+  fetch_: typeof fetch = fetch,
+  now: () => number = () => Date.now(),
+): Session {
+  let state: SessionState = { status: 'unknown' };
+  let access: { readonly token: string; readonly endsAt: number } | undefined;
+  let renewing: Promise<string | undefined> | undefined;
+  const listeners = new Set<() => void>();
+
+  function become(next: SessionState): void {
+    state = next;
+    for (const listener of listeners) listener();
+  }
+
+  function accept({ access_token, expires_in, user }: SignedIn): string {
+    access = { token: access_token, endsAt: now() + expires_in * SECOND_MS };
+    const isSame = state.status === 'signed-in' && sameUser(state.user, user);
+    if (!isSame) become({ status: 'signed-in', user });
+    return access_token;
+  }
+
+  function leave(): void {
+    access = undefined;
+    if (state.status !== 'signed-out') become({ status: 'signed-out' });
+  }
+
+  async function send(path: string, init: RequestInit): Promise<unknown> {
+    const response = await fetch_(PATH + path, { credentials: 'same-origin', ...init });
+    const body: unknown = await response.json().catch(() => undefined);
+    if (response.ok) return body;
+    throw new HttpError(response, (body as { error?: { message?: string } } | undefined)?.error);
+  }
+
+  const post = async (path: string, body: object, headers: object = {}): Promise<SignedIn> =>
+    (await send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })) as SignedIn;
+
+  async function refresh(): Promise<string | undefined> {
+    try {
+      return accept(await post('/refresh', {}));
+    } catch (error) {
+      // Only the service itself ends a session: one that is not reachable may be again soon.
+      if (!(error instanceof HttpError) || error.status !== 401) throw error;
+      leave();
+      return undefined;
+    }
+  }
+
+  /** One request for all callers that wait. */
+  function renew(): Promise<string | undefined> {
+    renewing ??= refresh().finally(() => {
+      renewing = undefined;
+    });
+    return renewing;
+  }
+
+  return {
+    getState: () => state,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async restore() {
+      if (state.status === 'unknown') await renew();
+      return state;
+    },
+    options: async () => (await send('', { method: 'GET' })) as SessionOptions,
+    async signIn(credentials) {
+      accept(await post('', credentials));
+    },
+    async register({ adminToken, ...applicant }) {
+      const headers = adminToken === undefined ? {} : { authorization: `Bearer ${adminToken}` };
+      accept(await post('/register', applicant, headers));
+    },
+    async signOut() {
+      await send('', { method: 'DELETE' });
+      leave();
+    },
+    async token() {
+      if (state.status === 'signed-out') return undefined;
+      if (access !== undefined && now() < access.endsAt - EARLY_MS) return access.token;
+      return renew();
+    },
+    renew,
+  };
+}
+
+const sameUser = (one: SessionUser, other: SessionUser): boolean =>
+  one.id === other.id &&
+  one.email === other.email &&
+  one.name === other.name &&
+  one.is_admin === other.is_admin;

@@ -1,0 +1,31 @@
+import {
+  createRootRouteWithContext,
+  createRoute,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import type { RouterContext } from '../router.ts';
+import { frameSearch } from './time-range.ts';
+
+export const rootRoute = createRootRouteWithContext<RouterContext>()();
+
+/** Pages below it need somebody who is signed in; others go to the sign-in page, and back from there. */
+export const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  validateSearch: frameSearch,
+  beforeLoad: async ({ context, location }) => {
+    const { session } = context.api;
+    const before = session.getState().status;
+    const { status } = await session.restore();
+    if (status === 'signed-in') return;
+    throw redirect({
+      to: '/sign-in',
+      search: {
+        return_to: location.href,
+        ...(before === 'signed-in' || before === 'signed-out' ? { expired: true } : {}),
+      },
+    });
+  },
+  component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
+});

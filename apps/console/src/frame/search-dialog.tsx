@@ -1,0 +1,119 @@
+import { Autocomplete } from '@base-ui/react/autocomplete';
+import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { modelsQuery } from '../api/models.ts';
+import { useApi, useUser } from '../api/use-api.ts';
+import { useLanguage } from '../preferences/language.tsx';
+import { NAVIGATION } from './navigation.ts';
+
+interface Hit {
+  readonly id: string;
+  readonly label: string;
+  readonly to: string;
+  readonly search?: Readonly<Record<string, string>>;
+}
+
+interface HitGroup {
+  readonly value: string;
+  readonly items: readonly Hit[];
+}
+
+/** Finds pages, models and keys by their names (Ctrl-K). */
+export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useLanguage();
+  const navigate = useNavigate();
+  const groups = useHits();
+  const choose = ({ to, search }: Hit): void => {
+    onClose();
+    void navigate({ to, search: search ?? {} } as never);
+  };
+  return (
+    <BaseDialog.Root
+      open
+      onOpenChange={(open) => {
+        if (!open) onClose();
+      }}
+    >
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="backdrop" />
+        <BaseDialog.Popup className="dialog search" aria-label={t('frame.search')}>
+          <Autocomplete.Root
+            inline
+            open
+            items={groups}
+            autoHighlight="always"
+            itemToStringValue={(hit: Hit) => hit.label}
+          >
+            <Autocomplete.Input
+              className="input"
+              aria-label={t('frame.search')}
+              placeholder={t('frame.search.placeholder')}
+            />
+            <Autocomplete.Empty className="search-empty">
+              <Autocomplete.Value>
+                {(query: string) => (query === '' ? null : t('frame.search.empty', { query }))}
+              </Autocomplete.Value>
+            </Autocomplete.Empty>
+            <Autocomplete.List className="search-list">
+              {(group: HitGroup) => (
+                <Autocomplete.Group key={group.value} items={group.items as Hit[]}>
+                  <Autocomplete.GroupLabel className="popup-title">
+                    {group.value}
+                  </Autocomplete.GroupLabel>
+                  <Autocomplete.Collection>
+                    {(hit: Hit) => (
+                      <Autocomplete.Item
+                        key={hit.id}
+                        value={hit}
+                        className="item"
+                        onClick={() => choose(hit)}
+                      >
+                        {hit.label}
+                      </Autocomplete.Item>
+                    )}
+                  </Autocomplete.Collection>
+                </Autocomplete.Group>
+              )}
+            </Autocomplete.List>
+          </Autocomplete.Root>
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}
+
+function useHits(): readonly HitGroup[] {
+  const { t } = useLanguage();
+  const api = useApi();
+  const { is_admin: isAdmin } = useUser();
+  const models = useQuery(modelsQuery(api)).data;
+  const keys = useQuery(api.query('keys.list')).data;
+  return useMemo(() => {
+    const pages = NAVIGATION.flatMap(({ items }) => items)
+      .filter(({ isForAdmins = false }) => isAdmin || !isForAdmins)
+      .map(({ to, text }) => ({ id: `page ${to}`, label: t(text), to }));
+    const groups = [
+      { value: t('frame.search.pages'), items: pages },
+      {
+        value: t('frame.search.models'),
+        items: (models ?? []).map(({ id }) => ({
+          id: `model ${id}`,
+          label: id,
+          to: '/playground',
+          search: { model: id },
+        })),
+      },
+      {
+        value: t('frame.search.keys'),
+        items: (keys ?? []).map(({ id, name, key_hint: hint }) => ({
+          id: `key ${id}`,
+          label: `${name} (${hint})`,
+          to: '/keys',
+        })),
+      },
+    ];
+    return groups.filter(({ items }) => items.length > 0);
+  }, [t, isAdmin, models, keys]);
+}

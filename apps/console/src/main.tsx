@@ -1,0 +1,57 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/components.css';
+import './styles/frame.css';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { Tooltip } from '@base-ui/react/tooltip';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createApi } from './api/api.ts';
+import { watchConnection } from './api/connection.ts';
+import { createQueries } from './api/queries.ts';
+import { createSession } from './api/session.ts';
+import { ApiContext } from './api/use-api.ts';
+import { ConnectionContext } from './api/use-connection.ts';
+import { LanguageProvider } from './preferences/language.tsx';
+import { applyTheme, storedLanguage, storedTheme } from './preferences/preferences.ts';
+import { createConsoleRouter } from './router.ts';
+import { loadTexts } from './texts/texts.ts';
+
+applyTheme(storedTheme());
+const language = storedLanguage();
+document.documentElement.lang = language;
+const texts = await loadTexts(language);
+const session = createSession();
+const api = createApi(session, location.origin);
+const queries = createQueries();
+// What was missed while the stream was away is asked for again.
+const connection = watchConnection(api, { onRecovery: () => void queries.invalidateQueries() });
+const router = createConsoleRouter({ api, queries });
+
+// Signing out, here or by the service, leads to the sign-in page, and from there back to this one.
+session.onChange(() => {
+  if (session.getState().status === 'signed-out') queries.clear();
+  void router.invalidate();
+});
+
+const root = document.querySelector('#root');
+if (root !== null)
+  createRoot(root).render(
+    <StrictMode>
+      <CSPProvider disableStyleElements>
+        <ApiContext value={api}>
+          <ConnectionContext value={connection}>
+            <QueryClientProvider client={queries}>
+              <LanguageProvider initial={{ language, texts }}>
+                <Tooltip.Provider delay={300}>
+                  <RouterProvider router={router} />
+                </Tooltip.Provider>
+              </LanguageProvider>
+            </QueryClientProvider>
+          </ConnectionContext>
+        </ApiContext>
+      </CSPProvider>
+    </StrictMode>,
+  );

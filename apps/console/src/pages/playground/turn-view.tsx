@@ -1,0 +1,91 @@
+import './playground.css';
+import { useQuery } from '@tanstack/react-query';
+import { RotateCcw } from 'lucide-react';
+import { useApi } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import type { ChatEnd } from './chat-turn.ts';
+import type { Turn } from './use-chat.ts';
+import { usageOfQuery } from './usage-of.ts';
+
+interface TurnViewProps {
+  readonly turn: Turn;
+  readonly onRegenerate?: () => void;
+}
+
+/** A question, its answer and the numbers of the answer. */
+export function TurnView({ turn, onRegenerate }: TurnViewProps) {
+  const { t } = useLanguage();
+  return (
+    <article className="turn">
+      <div className="turn-question">
+        <strong>{t('playground.you')}</strong>
+        <p className="turn-text">{turn.question}</p>
+      </div>
+      <div className="turn-answer" aria-busy={turn.state === 'running'}>
+        <strong>{turn.end?.model ?? turn.model}</strong>
+        <p className="turn-text">{turn.answer}</p>
+        {turn.state === 'stopped' ? <p className="turn-state">{t('playground.stopped')}</p> : null}
+        <ErrorNote error={turn.error} />
+        {turn.state === 'running' ? null : (
+          <div className="turn-foot">
+            {turn.end === undefined ? null : <Numbers end={turn.end} />}
+            <span className="turn-actions">
+              <CopyButton text={turn.answer} />
+              {onRegenerate === undefined ? null : (
+                <Button kind="quiet" onClick={onRegenerate}>
+                  <RotateCcw aria-hidden size={14} /> {t('playground.regenerate')}
+                </Button>
+              )}
+            </span>
+          </div>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function Numbers({ end }: { readonly end: ChatEnd }) {
+  const { t, format } = useLanguage();
+  const api = useApi();
+  const usage = useQuery(usageOfQuery(api, end.refId)).data;
+  const seconds = (end.totalMs - (end.firstTokenMs ?? 0)) / 1000;
+  const speed = seconds > 0 ? (end.completionTokens ?? 0) / seconds : undefined;
+  const facts: readonly (readonly [name: string, value: string])[] = [
+    [t('playground.stats.backend'), usage?.upstream ?? ''],
+    [
+      t('playground.stats.first_token'),
+      end.firstTokenMs === undefined ? '' : format.duration(Math.round(end.firstTokenMs)),
+    ],
+    [t('playground.stats.speed'), speed === undefined ? '' : format.number(Math.round(speed))],
+    [
+      t('playground.stats.tokens'),
+      `${format.number(end.promptTokens ?? 0)} / ${format.number(end.completionTokens ?? 0)}`,
+    ],
+    [
+      t('playground.stats.cached'),
+      usage?.cached_tokens === null || usage?.cached_tokens === undefined
+        ? ''
+        : format.number(usage.cached_tokens),
+    ],
+    [
+      t('playground.stats.cost'),
+      usage?.cost === null || usage?.cost === undefined ? '' : format.money(usage.cost),
+    ],
+    [t('playground.stats.memory'), end.memory === 'disabled' ? '' : end.memory],
+  ];
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) =>
+        value === '' ? null : (
+          <div key={name} className="fact">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}

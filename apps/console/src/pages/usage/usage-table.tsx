@@ -1,0 +1,84 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { useMemo } from 'react';
+import { useLanguage } from '../../preferences/language.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Badge } from '../../ui/page.tsx';
+import { When } from '../../ui/when.tsx';
+
+type Usage = RpcResult<'usage.list'>['records'][number];
+
+const CLIENT_LEFT = 499;
+
+/** Metered requests; also the row of the first chat on the welcome page. */
+export function UsageTable({ rows }: { readonly rows: readonly Usage[] }) {
+  const { t, format } = useLanguage();
+  const columns = useMemo((): readonly Column<Usage>[] => {
+    const number = (value: number | null): string => (value === null ? '–' : format.number(value));
+    const duration = (ms: number | null): string => (ms === null ? '–' : format.duration(ms));
+    return [
+      {
+        id: 'time',
+        header: t('usage.column.time'),
+        cell: ({ created_at: time }) => <When time={time} />,
+        sortBy: ({ created_at: time }) => time,
+      },
+      { id: 'status', header: t('usage.column.status'), cell: (row) => <Status row={row} /> },
+      {
+        id: 'model',
+        header: t('usage.column.model'),
+        cell: ({ model }) => model,
+        sortBy: ({ model }) => model,
+      },
+      {
+        id: 'upstream',
+        header: t('usage.column.upstream'),
+        cell: ({ upstream, backend }) => upstream ?? backend,
+      },
+      {
+        id: 'prompt',
+        header: t('usage.column.prompt'),
+        isNumber: true,
+        cell: ({ prompt_tokens: tokens }) => number(tokens),
+        sortBy: ({ prompt_tokens: tokens }) => tokens,
+      },
+      {
+        id: 'completion',
+        header: t('usage.column.completion'),
+        isNumber: true,
+        cell: ({ completion_tokens: tokens }) => number(tokens),
+        sortBy: ({ completion_tokens: tokens }) => tokens,
+      },
+      {
+        id: 'first',
+        header: t('usage.column.first_token'),
+        isNumber: true,
+        cell: ({ first_token_ms: ms }) => duration(ms),
+        sortBy: ({ first_token_ms: ms }) => ms ?? 0,
+      },
+      {
+        id: 'latency',
+        header: t('usage.column.latency'),
+        isNumber: true,
+        cell: ({ latency_ms: ms }) => duration(ms),
+        sortBy: ({ latency_ms: ms }) => ms ?? 0,
+      },
+      {
+        id: 'cost',
+        header: t('usage.column.cost'),
+        isNumber: true,
+        cell: ({ cost }) => (cost === null ? '–' : format.money(cost)),
+        sortBy: ({ cost }) => cost ?? 0,
+      },
+    ];
+  }, [t, format]);
+  return (
+    <DataTable label={t('usage.title')} columns={columns} rows={rows} rowId={({ id }) => id} />
+  );
+}
+
+function Status({ row: { status } }: { readonly row: Usage }) {
+  const { t } = useLanguage();
+  if (status === null || status < 400) return <Badge state="good">{t('usage.status.ok')}</Badge>;
+  if (status === CLIENT_LEFT) return <Badge state="warning">{t('usage.status.left')}</Badge>;
+  return <Badge state="bad">{t('usage.status.failed')}</Badge>;
+}

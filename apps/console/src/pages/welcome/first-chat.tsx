@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { canChat, modelsQuery } from '../../api/models.ts';
+import { useApi } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { chatSnippets, KEY_PLACEHOLDER } from '../../ui/code-snippets.ts';
+import { TextField } from '../../ui/field.tsx';
+import { Snippets } from '../../ui/snippets.tsx';
+import { TurnView } from '../playground/turn-view.tsx';
+import { usageOfQuery } from '../playground/usage-of.ts';
+import { useChat } from '../playground/use-chat.ts';
+import { UsageTable } from '../usage/usage-table.tsx';
+
+interface FirstChatProps {
+  /** Undefined where the step was skipped. */
+  readonly model: string | undefined;
+}
+
+/** A streamed answer, the same request as code, and the usage row of that very chat. */
+export function FirstChat({ model: chosen }: FirstChatProps) {
+  const { t } = useLanguage();
+  const api = useApi();
+  const models = useQuery(modelsQuery(api)).data;
+  const model = chosen ?? models?.find(canChat)?.id ?? 'demo-chat';
+  const chat = useChat();
+  const [question, setQuestion] = useState(() => t('welcome.chat.prompt'));
+  const turn = chat.turns.at(-1);
+  const settings = { model, system: '', temperature: undefined, maxTokens: undefined };
+  return (
+    <section className="form" aria-labelledby="first-chat">
+      <h2 id="first-chat">{t('welcome.chat')}</h2>
+      <p>{t('welcome.chat.text')}</p>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void chat.ask(question, [], settings);
+        }}
+      >
+        <TextField
+          label={t('playground.message')}
+          value={question}
+          onValueChange={(value) => setQuestion(value)}
+        />
+        <div>
+          <Button kind="primary" type="submit" disabled={chat.isRunning || question.trim() === ''}>
+            {t('welcome.chat.send')}
+          </Button>
+        </div>
+      </form>
+      <div aria-live="polite">{turn === undefined ? null : <TurnView turn={turn} />}</div>
+      {turn?.end === undefined ? null : <FirstUsage refId={turn.end.refId} />}
+      <Snippets
+        snippets={chatSnippets(location.origin, KEY_PLACEHOLDER, {
+          model,
+          messages: [{ role: 'user', content: question }],
+        })}
+      />
+    </section>
+  );
+}
+
+function FirstUsage({ refId }: { readonly refId: string }) {
+  const { t } = useLanguage();
+  const api = useApi();
+  const row = useQuery(usageOfQuery(api, refId)).data;
+  return (
+    <>
+      <h2>{t('welcome.usage')}</h2>
+      {row === undefined || row === null ? (
+        <p role="status">{t('welcome.usage.waiting')}</p>
+      ) : (
+        <UsageTable rows={[row]} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+import { useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Secret } from '../../ui/secret.tsx';
+
+/** Creates the first key and shows it once. */
+export function KeyStep({ onDone }: { readonly onDone: () => void }) {
+  const { t } = useLanguage();
+  const create = useCall('keys.create', { changes: ['keys.list'] });
+  const { data } = create;
+  return (
+    <div className="form">
+      <p>{t(data === undefined ? 'welcome.key.text' : 'keys.created.text')}</p>
+      <ErrorNote error={create.error} />
+      {data === undefined ? (
+        <div>
+          <Button
+            kind="primary"
+            disabled={create.isPending}
+            onClick={() => create.mutate({ name: t('welcome.key.name') })}
+          >
+            {t('welcome.key.create')}
+          </Button>
+        </div>
+      ) : (
+        <>
+          <Secret text={data.key} />
+          <div>
+            <Button kind="primary" onClick={onDone}>
+              {t('keys.created.done')}
+            </Button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { canChat, modelsQuery } from '../../api/models.ts';
+import { useApi } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Skeleton } from '../../ui/page.tsx';
+import { ModelPicker } from '../playground/model-picker.tsx';
+import { useState } from 'react';
+
+/** What can answer now: the demo model, or models of backends. */
+export function ModelsStep({ onDone }: { readonly onDone: (model: string) => void }) {
+  const { t } = useLanguage();
+  const api = useApi();
+  const models = useQuery(modelsQuery(api));
+  const [chosen, setChosen] = useState<string>();
+  const ready = (models.data ?? []).filter(canChat);
+  const demo = ready.find(({ owned_by: owner }) => owner === 'demo');
+  const model = chosen ?? demo?.id ?? ready[0]?.id;
+  if (models.isPending) return <Skeleton lines={2} />;
+  return (
+    <div className="form">
+      <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
+      {model === undefined ? (
+        <p>
+          {t('welcome.models.none')}{' '}
+          <a href="/docs" target="_blank" rel="noreferrer">
+            {t('welcome.models.guide')}
+          </a>
+        </p>
+      ) : (
+        <>
+          <p>
+            {demo === undefined
+              ? t('welcome.models.text', { count: ready.length })
+              : t('welcome.models.demo')}
+          </p>
+          <ModelPicker models={ready} value={model} onChange={setChosen} />
+          <div>
+            <Button kind="primary" onClick={() => onDone(model)}>
+              {model === demo?.id ? t('welcome.models.use_demo') : t('action.next')}
+            </Button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createRouter } from '@tanstack/react-router';
+import type { Api } from './api/api.ts';
+import { ErrorPage, NotFoundPage } from './frame/error-page.tsx';
+import { rootRoute, shellRoute } from './frame/frame-routes.ts';
+import { indexRoute } from './pages/index-route.ts';
+import { keysRoute } from './pages/keys/route.ts';
+import { playgroundRoute } from './pages/playground/route.ts';
+import { signInRoute } from './pages/sign-in/route.ts';
+import { usageRoute } from './pages/usage/route.ts';
+import { welcomeRoute } from './pages/welcome/route.ts';
+
+/** What the guards of the pages need. */
+export interface RouterContext {
+  readonly api: Api;
+  readonly queries: QueryClient;
+}
+
+/** One line for each page; `shellRoute` has those with the navigation around them. */
+const routes = rootRoute.addChildren([
+  indexRoute,
+  signInRoute,
+  welcomeRoute,
+  shellRoute.addChildren([playgroundRoute, keysRoute, usageRoute]),
+]);
+
+export function createConsoleRouter(context: RouterContext) {
+  return createRouter({
+    routeTree: routes,
+    basepath: '/console',
+    context,
+    defaultPreload: 'intent',
+    defaultErrorComponent: ErrorPage,
+    defaultNotFoundComponent: NotFoundPage,
+    scrollRestoration: false,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+  interface StaticDataRouteOption {
+    /** Whether the page shows data of the time range, so that the top bar has it. */
+    readonly usesRange?: boolean;
+    /** Whether only admins may see the page; others are told whom to ask. */
+    readonly isForAdmins?: boolean;
+  }
+}

@@ -1,0 +1,62 @@
+import type { en } from './en.ts';
+
+/** The name of a text. */
+export type TextKey = keyof typeof en;
+
+/** All texts of a language. A text about a number can have two forms. */
+export type Texts = Readonly<Record<TextKey, string | PluralText>>;
+
+export interface PluralText {
+  /** For one; languages without such a form leave it out. */
+  readonly one?: string;
+  readonly other: string;
+}
+
+/** What replaces the `{names}` in a text; `count` also chooses its form. */
+export type TextValues = Readonly<Record<string, string | number>>;
+
+/** Finds a text of the chosen language. */
+export type Translate = (key: TextKey, values?: TextValues) => string;
+
+export const LANGUAGES = ['en', 'de', 'zh-Hans'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The names of the languages, each in itself. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: 'English',
+  de: 'Deutsch',
+  'zh-Hans': '简体中文',
+};
+
+const CATALOGUES: Readonly<Record<Language, () => Promise<Texts>>> = {
+  en: async () => (await import('./en.ts')).en,
+  de: async () => (await import('./de.ts')).de,
+  'zh-Hans': async () => (await import('./zh-hans.ts')).zhHans,
+};
+
+/** Loads the texts of one language only. */
+export const loadTexts = (language: Language): Promise<Texts> => CATALOGUES[language]();
+
+/** The first of the wanted languages that there is. */
+export function languageOf(wanted: readonly string[]): Language {
+  for (const tag of wanted) {
+    const [base] = tag.toLowerCase().split('-');
+    if (base === 'zh') return 'zh-Hans';
+    if (base === 'de' || base === 'en') return base;
+  }
+  return 'en';
+}
+
+export function createTranslate(texts: Texts, language: Language): Translate {
+  const plural = new Intl.PluralRules(language);
+  const number = new Intl.NumberFormat(language);
+  return (key, values = {}) => {
+    const text = texts[key];
+    const isOne = typeof values['count'] === 'number' && plural.select(values['count']) === 'one';
+    const form = typeof text === 'string' ? text : ((isOne ? text.one : undefined) ?? text.other);
+    return form.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+      const value = values[name];
+      return typeof value === 'number' ? number.format(value) : (value ?? whole);
+    });
+  };
+}

@@ -1,0 +1,44 @@
+import { CircleAlert } from 'lucide-react';
+import { problemOf } from '../api/problem.ts';
+import { useLanguage } from '../preferences/language.tsx';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy-button.tsx';
+
+interface ErrorNoteProps {
+  /** Anything that was thrown; nothing is shown without one. */
+  readonly error: unknown;
+  readonly onRetry?: (() => void) | undefined;
+}
+
+/** What happened, what to do, and the id that finds it in the log. */
+export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
+  const { t } = useLanguage();
+  if (error === undefined || error === null) return null;
+  const { title, message, remedy, requestId, retryAfterSecs, doc } = problemOf(error);
+  return (
+    <div className="note note-error" role="alert">
+      <CircleAlert aria-hidden size={18} className="note-icon" />
+      <div className="note-body">
+        <strong>{t(title)}</strong>
+        {message === undefined ? null : <p className="note-message">{message}</p>}
+        <p>{t(remedy)}</p>
+        {retryAfterSecs === undefined ? null : (
+          <p>{t('error.retry_after', { seconds: retryAfterSecs })}</p>
+        )}
+        {requestId === undefined ? null : (
+          <p className="note-id">
+            {t('error.request_id')} <code>{requestId}</code> <CopyButton text={requestId} />
+          </p>
+        )}
+        {doc === undefined ? null : (
+          <p>
+            <a href={doc} target="_blank" rel="noreferrer">
+              {t('error.more')}
+            </a>
+          </p>
+        )}
+        {onRetry === undefined ? null : <Button onClick={onRetry}>{t('action.retry')}</Button>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from 'vite';
+
+// The gateway that `pnpm --filter @model-gateway/console dev` talks to: start one with `npm start`.
+const GATEWAY = 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  base: '/console/',
+  // The sources of the packages, as everywhere in the repository.
+  resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+  oxc: { jsx: { runtime: 'automatic' } },
+  build: {
+    target: 'es2023',
+    // A file as a data URL would be refused by the Content-Security-Policy, except for images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1024,
+    rolldownOptions: {
+      // The libraries say "use client" for servers that render pages; there is none here.
+      onLog: (level, log, handle) => {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);
+      },
+    },
+  },
+  server: { proxy: { '/api': GATEWAY, '/v1': GATEWAY, '/docs': GATEWAY } },
+});
