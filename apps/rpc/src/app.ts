@@ -18,7 +18,7 @@ import type { RpcConfig } from './config.ts';
 import { warnAboutFirstAccount } from './first-account-warning.ts';
 import { createOidcRoutes } from './oidc/oidc-routes.ts';
 import { warnAboutOidc } from './oidc/warn-about-oidc.ts';
-import { createMethods } from './methods/index.ts';
+import { createAuditedCalls } from './audit/audited-calls.ts';
 import { createAdminTokenCheck, createAuthorize } from './protocol/authorize.ts';
 import { createCallObserver } from './protocol/call-observer.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
@@ -66,7 +66,7 @@ export function createRpc(
     metrics,
     log,
   });
-  const services = createServices(config, context, runtime, {
+  const { services, within } = createServices(config, context, runtime, {
     chatStreams,
     realtime,
     sessions,
@@ -83,7 +83,7 @@ export function createRpc(
   // Built on the first request: most processes never serve it.
   let discovery: string | undefined;
   const dispatcher = createDispatcher({
-    methods: createMethods(services),
+    perform: createAuditedCalls({ database, services, within }),
     authorize: createAuthorize({
       accounts,
       groups: services.groupRules.access,

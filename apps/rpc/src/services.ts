@@ -18,8 +18,10 @@ import {
   type AccountEvents,
   type CachedUsers,
   type Conversations,
+  type SignInEnds,
 } from '@model-gateway/accounts';
 import { createAccountHints, type AccountHints } from '@model-gateway/billing';
+import type { DatabaseStores } from '@model-gateway/db';
 import type { AppContext } from '@model-gateway/server-process';
 import { createSystemMonitor } from '@model-gateway/inference';
 import type { InferenceRuntime } from '@model-gateway/inference-runtime';
@@ -40,7 +42,10 @@ interface Streams {
 }
 
 /** What the methods depend on. */
-export type Services = ReturnType<typeof createServices>;
+export type Services = ReturnType<typeof createServices>['services'];
+
+/** Announces a change: at once, or after the transaction that makes it. */
+export type Later = (announce: () => Promise<unknown>) => Promise<void>;
 
 /** Builds the dependencies of the methods, with the stores of this process. */
 export function createServices(
@@ -90,41 +95,11 @@ export function createServices(
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
     successorSecret: context.jwtSecret,
   });
-  const facts = database.billingFacts;
-  const hints: AccountHints = createAccountHints({ facts, admission, log });
-  const groupRules = createGroupRules({
-    stores: database,
-    events,
-    clock,
-    multiplierMin: config.minMultiplier,
-  });
-  return {
+  const { pointsPerUsd, publicUrl } = config;
+  const fixed = {
     accounts,
-    passwordChanges: createPasswordChanges({
-      store: database.passwords,
-      users,
-      passwords,
-      loginLimits,
-      signInEnds,
-      clock,
-    }),
-    userDirectory: createUserDirectory({
-      store: database.userDirectory,
-      signInEnds,
-      events,
-      clock,
-    }),
-    publicUrl: config.publicUrl,
+    publicUrl,
     signInEnds,
-    groupRules,
-    keys: createKeys({
-      keys: database.keys,
-      memberships: database.memberships,
-      events,
-      clock,
-      activePerUserMax: config.keysPerUserMax,
-    }),
-    providers: createProviders(database.providers),
     conversations,
     chatStreams,
     realtime,
@@ -132,19 +107,7 @@ export function createServices(
     runtime,
     usage: database.usage,
     requestLog: database.requestLog,
-    summarizeSpend: createSummarizeSpend({
-      spend: database.spend,
-      groups: groupRules.access,
-      clock,
-    }),
-    ledger: database.ledger,
-    hints,
-    plans: database.plans,
-    videoPricing: database.videoPricing,
-    prices: database.prices,
-    channels,
-    events,
-    pointsPerUsd: config.pointsPerUsd,
+    pointsPerUsd,
     users,
     agents: createAgentRules(config, context),
     system: createSystemMonitor({
@@ -155,5 +118,73 @@ export function createServices(
     }),
     clock,
     log,
+  };
+  const facts = database.billingFacts;
+  const hints: AccountHints = createAccountHints({ facts, admission, log });
+
+  /** What changes stored data, on the stores of the database or of a transaction. */
+  function changing(stores: DatabaseStores, later: Later) {
+    const laterEvents: AccountEvents = {
+      changed: (change) => later(() => events.changed(change)),
+    };
+    const laterEnds: Pick<SignInEnds, 'announce'> = {
+      announce: (end) => later(() => signInEnds.announce(end)),
+    };
+    const groupRules = createGroupRules({
+      stores,
+      events: laterEvents,
+      clock,
+      multiplierMin: config.minMultiplier,
+    });
+    return {
+      passwordStore: stores.passwords,
+      passwordChanges: createPasswordChanges({
+        store: stores.passwords,
+        users,
+        passwords,
+        loginLimits,
+        signInEnds: laterEnds,
+        clock,
+      }),
+      userDirectory: createUserDirectory({
+        store: stores.userDirectory,
+        signInEnds: laterEnds,
+        events: laterEvents,
+        clock,
+      }),
+      audit: stores.audit,
+      groupRules,
+      summarizeSpend: createSummarizeSpend({
+        spend: database.spend,
+        groups: groupRules.access,
+        clock,
+      }),
+      keys: createKeys({
+        keys: stores.keys,
+        memberships: stores.memberships,
+        events: laterEvents,
+        clock,
+        activePerUserMax: config.keysPerUserMax,
+      }),
+      providers: createProviders(stores.providers),
+      ledger: stores.ledger,
+      hints: {
+        refresh: (drawing: Parameters<AccountHints['refresh']>[0]) =>
+          later(() => hints.refresh(drawing)),
+      },
+      plans: stores.plans,
+      videoPricing: stores.videoPricing,
+      prices: stores.prices,
+      channels: {
+        publish: (channel: string, message: string) =>
+          later(() => channels.publish(channel, message)),
+      },
+      events: laterEvents,
+    };
+  }
+
+  return {
+    services: { ...fixed, ...changing(database, async (announce) => void (await announce())) },
+    within: (stores: DatabaseStores, later: Later) => ({ ...fixed, ...changing(stores, later) }),
   };
 }

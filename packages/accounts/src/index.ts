@@ -53,6 +53,11 @@ export { createSignInEnds, type SignInEnd, type SignInEnds } from './users/sign-
 export type { User, UserStore } from './users/user-store.ts';
 export { createPasswordChanges } from './users/password-changes.ts';
 export type { PasswordSet, PasswordStore } from './users/password-store.ts';
+export { anchorOf, checkAuditChain } from './audit/audit-chain.ts';
+export { auditHash } from './audit/audit-hash.ts';
+export { auditRecord } from './audit/audit-record.ts';
+export type { AuditActor, AuditEntry, AuditStore, NewAuditEntry } from './audit/audit-store.ts';
+export { auditValue } from './audit/audit-values.ts';
 export { createUserDirectory, type UserDirectory } from './users/user-directory.ts';
 export type { AccountView, UserDirectoryStore } from './users/user-directory-store.ts';
 export { createCachedUsers, type CachedUsers } from './users/cached-users.ts';

@@ -23,6 +23,7 @@ export {
   type TunneledRequest,
   type TunneledResponse,
 } from './agent/tunneled-http.ts';
+export { AUDIT_GENESIS_HASH, auditContent, type AuditFields } from './audit-content.ts';
 export { boundedRecord } from './bounded-record.ts';
 export {
   ServiceError,
@@ -42,6 +43,7 @@ export {
   aliasRemovalSchema,
   aliasRequestSchema,
 } from './rest/aliases.ts';
+export { auditExportSchema } from './rest/audit.ts';
 export {
   backendChangeSchema,
   backendListSchema,
@@ -98,6 +100,7 @@ export {
   type VideoJobView,
   type VideoRequest,
 } from './rest/video.ts';
+export { auditEntry } from './rpc/audit.ts';
 export { CONVERSATION_TITLE_DEFAULT } from './rpc/conversations.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
 export type { RequestFilter } from './rpc/spend.ts';

@@ -1,4 +1,5 @@
 import type {
+  AuditStore,
   ConversationStore,
   GroupStore,
   InvitationStore,
@@ -43,6 +44,7 @@ import { PrismaClient } from './generated/client.ts';
 import { createPostgresAgentCounter } from './routing/postgres-agent-counter.ts';
 import { createPostgresAgentConnections } from './routing/postgres-agent-connections.ts';
 import { createPostgresAgents } from './routing/postgres-agents.ts';
+import { createPostgresAudit } from './audit/postgres-audit.ts';
 import { createPostgresBackendConfigs } from './routing/postgres-backend-configs.ts';
 import { createPostgresBillingFacts } from './billing/postgres-billing-facts.ts';
 import { createPostgresConversations } from './conversations/postgres-conversations.ts';
@@ -95,6 +97,7 @@ export interface DatabaseStores {
   readonly users: UserStore;
   readonly userDirectory: UserDirectoryStore;
   readonly passwords: PasswordStore;
+  readonly audit: AuditStore;
   readonly refreshTokens: RefreshTokenStore;
   readonly signInAddresses: SignInAddressStore;
   readonly keys: KeyStore;
@@ -171,6 +174,7 @@ export function createDatabase({
     users: createPostgresUsers(within),
     userDirectory: createPostgresUserDirectory(within),
     passwords: createPostgresPasswords(within),
+    audit: createPostgresAudit(within),
     refreshTokens: createPostgresRefreshTokens(within),
     signInAddresses: createPostgresSignInAddresses(within),
     keys: createPostgresKeys(within),

@@ -5,6 +5,6 @@ export {
   migrateSetting,
   optionalDatabaseUrlSetting,
 } from './config.ts';
-export { createDatabase, type Database } from './database.ts';
+export { createDatabase, type Database, type DatabaseStores } from './database.ts';
 export { migrateApart } from './migrations/migrate-apart.ts';
 export { migrateDatabase } from './migrations/migrate.ts';

@@ -3,12 +3,21 @@ import { parseJson, readBody } from '@model-gateway/http';
 import type { Request } from 'express';
 
 const BODY_BYTES_MAX = 1024 * 1024;
+const NO_BODY: Readonly<Record<string, unknown>> = {};
+const bodies = new WeakMap<Request, Readonly<Record<string, unknown>>>();
+
+/** The body of a request that a handler has read. */
+export const adminBodyOf = (request: Request): Readonly<Record<string, unknown>> =>
+  bodies.get(request) ?? NO_BODY;
 
 /** The JSON object in the body of an admin request; an empty body reads as an empty object. */
 export async function readAdminBody(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const text = await readBody(request, BODY_BYTES_MAX);
   const body = text.trim() === '' ? {} : parseJson(text);
-  if (isObject(body)) return body;
+  if (isObject(body)) {
+    bodies.set(request, body);
+    return body;
+  }
   throw new ServiceError('missing_fields', 'the request body must be a JSON object');
 }
 

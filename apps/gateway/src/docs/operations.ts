@@ -1,4 +1,5 @@
 import {
+  auditEntry,
   aliasChangedSchema,
   aliasListSchema,
   aliasRemovalSchema,
@@ -347,6 +348,15 @@ const administration: readonly Operation[] = [
     security: ['adminToken'],
     request: usageQuerySchema,
     response: usageQueryResultSchema,
+  },
+  {
+    method: 'get',
+    path: '/api/admin/audit',
+    summary:
+      'Export the audit log, one JSON object per line, the oldest first; `from`, `to` and `after` (a `seq`) limit it.',
+    security: ['adminToken'],
+    response: auditEntry,
+    responseType: 'application/x-ndjson',
   },
 ];
 

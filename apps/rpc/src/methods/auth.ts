@@ -17,12 +17,17 @@ export function createAuthMethods({ accounts, passwordChanges }: Services): Hand
       await accounts.logout(signIn);
       return { ok: true };
     },
-    'auth.password.change': async ({ current, next }, { user, signIn, clientIp }) => {
-      await passwordChanges.change({ user, signIn, current, next, clientIp });
+    'auth.password.change': async ({ current, next }, { change, ...caller }) => {
+      const { user, signIn, clientIp } = caller;
+      await passwordChanges.change({ user, signIn, current, next, clientIp }, (store) =>
+        change(({ passwordStore }) => store(passwordStore)),
+      );
       return { ok: true };
     },
-    'auth.password.reset': async ({ token, password }, { clientIp }) => {
-      await passwordChanges.reset({ token, password, clientIp });
+    'auth.password.reset': async ({ token, password }, { clientIp, change }) => {
+      await passwordChanges.reset({ token, password, clientIp }, (store) =>
+        change(({ passwordStore }) => store(passwordStore)),
+      );
       return { ok: true };
     },
     'auth.me': async (_params, { user }) => userRecord(user),

@@ -1,6 +1,7 @@
 import type { Handlers } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 import { createAgentsMethods } from './agents.ts';
+import { createAuditMethods } from './audit.ts';
 import { createAuthMethods } from './auth.ts';
 import { createBillingPricingMethods } from './billing-pricing.ts';
 import { createBillingMethods } from './billing.ts';
@@ -25,6 +26,7 @@ export function createMethods(services: Services): Handlers {
   return {
     ...createAuthMethods(services),
     ...createUsersMethods(services),
+    ...createAuditMethods(services),
     ...createKeysMethods(services),
     ...createGroupMethods(services),
     ...createLedgerMethods(services),

@@ -1,4 +1,4 @@
-import type { SignIn, User } from '@model-gateway/accounts';
+import type { PasswordStore, SignIn, User, UserDirectory } from '@model-gateway/accounts';
 import type { AuthLevel } from '@model-gateway/contracts';
 
 interface AnyCall {
@@ -8,6 +8,17 @@ interface AnyCall {
   readonly isLocalClient: boolean;
   /** The bearer is the admin token. */
   readonly hasAdminToken: boolean;
+}
+
+/** What a handler may change inside the transaction of its audit entry. */
+export interface ChangeScope {
+  readonly passwordStore: PasswordStore;
+  readonly userDirectory: UserDirectory;
+}
+
+/** For methods whose audit rule says `handler`: the change and its audit entry are stored together, or neither is. */
+export interface AuditedContext {
+  change<Changed>(work: (scope: ChangeScope) => Promise<Changed>): Promise<Changed>;
 }
 
 /** What a handler knows about its caller, by the auth level of its method. */

@@ -5,12 +5,12 @@ import {
   type MethodContract,
   type RpcMethodName,
 } from '@model-gateway/contracts';
+import type { User } from '@model-gateway/accounts';
 import { yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorize, Credentials } from './authorize.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { DocumentError } from './error-docs.ts';
-import type { Handlers } from './handlers.ts';
 import { parseMessages, type Message } from './message.ts';
 import { createOrderedCalls } from './ordered-calls.ts';
 import { parseParams } from './parse-params.ts';
@@ -22,7 +22,25 @@ export interface RpcCaller {
   readonly credentials: Credentials;
   /** A WebSocket without a token: it may call only public methods and the probe. */
   readonly isAnonymousSocket: boolean;
+  /** Of the HTTP request, or of the one that opened the socket. */
+  readonly requestId: string;
 }
+
+/** What is recorded of the sender of a call. */
+export interface CallerFacts {
+  readonly user: User | undefined;
+  readonly hasAdminToken: boolean;
+  readonly clientIp: string;
+  readonly requestId: string;
+}
+
+/** Calls the handler of a method. */
+export type PerformCall = (
+  method: RpcMethodName,
+  params: unknown,
+  context: object,
+  caller: CallerFacts,
+) => Promise<unknown>;
 
 /** The response to a message. */
 export interface DispatchResult {
@@ -48,7 +66,7 @@ export interface Dispatcher {
 }
 
 interface DispatcherDependencies {
-  readonly methods: Handlers;
+  readonly perform: PerformCall;
   readonly authorize: Authorize;
   /** Returns the result of `rpc.discover` as JSON. */
   readonly discover: () => string;
@@ -69,7 +87,7 @@ const INVALID_REQUEST = new JsonRpcError('Invalid request', -32_600);
 const BATCH_TOO_LARGE = new JsonRpcError('batch answer too large', -32_000);
 
 export function createDispatcher({
-  methods,
+  perform,
   authorize,
   discover,
   observe,
@@ -98,9 +116,7 @@ export function createDispatcher({
   ): Promise<unknown> {
     const context = await authorize(method, contract, caller.credentials, params);
     const parsed: unknown = parseParams(contract.params, params);
-    // Each handler has its own params and context types, so the union of all handlers cannot be called directly.
-    const handler = methods[method] as (params: unknown, context: unknown) => Promise<unknown>;
-    return handler(parsed, context);
+    return perform(method, parsed, context, { ...context, requestId: caller.requestId });
   }
 
   async function respond({ id, call: request }: Message, caller: RpcCaller): Promise<Answer> {

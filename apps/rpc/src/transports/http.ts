@@ -58,7 +58,11 @@ export function createHttpTransport(dependencies: HttpTransportDependencies) {
     }
     const bearer = bearerOf(request);
     const credentials = { bearer, ...clientOf(request) };
-    const result = await dispatcher.dispatch(text, { credentials, isAnonymousSocket: false });
+    const result = await dispatcher.dispatch(text, {
+      credentials,
+      isAnonymousSocket: false,
+      requestId: requestIdOf(request, response),
+    });
     if (sessionId !== undefined) await pushCopies(sessionId, bearer, result.copies);
     sendJsonText(response, 200, result.text);
   };

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Accounts, SignInEnds } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import { bearerOf, refuseUpgrade } from '@model-gateway/http';
-import { createJsonMeter, type Log, type Metrics } from '@model-gateway/kernel';
+import { createJsonMeter, newId, type Log, type Metrics } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Credentials } from '../protocol/authorize.ts';
@@ -234,7 +234,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       if (socket.destroyed) leave();
       else socket.once('close', leave);
     }
-    const caller = { credentials, isAnonymousSocket: found === undefined };
+    const caller = { credentials, isAnonymousSocket: found === undefined, requestId: newId() };
     server.handleUpgrade(request, socket, head, (opened) => serve(opened, caller));
   }
 

@@ -13,23 +13,35 @@ export interface ResetToken {
   readonly expiresAt: Date;
 }
 
+/** Stores a new password, which rejects when that is not possible any more. */
+type StorePassword = (store: PasswordStore) => Promise<PasswordSet>;
+
+/** Runs it on a store, such as that of a transaction. */
+type StoreWith = (store: StorePassword) => Promise<PasswordSet>;
+
 /** Changes passwords, by the user or with a reset link. Wrong ones count like failed logins. */
 export interface PasswordChanges {
   /** Ends the other sign-ins of the user, in every process. */
-  change(request: {
-    readonly user: User;
-    readonly signIn: SignIn;
-    readonly current: string;
-    readonly next: string;
-    readonly clientIp: string;
-  }): Promise<void>;
+  change(
+    request: {
+      readonly user: User;
+      readonly signIn: SignIn;
+      readonly current: string;
+      readonly next: string;
+      readonly clientIp: string;
+    },
+    storeWith?: StoreWith,
+  ): Promise<void>;
   createReset(userId: string): Promise<ResetToken>;
   /** Ends all sign-ins of the user, in every process. */
-  reset(request: {
-    readonly token: string;
-    readonly password: string;
-    readonly clientIp: string;
-  }): Promise<void>;
+  reset(
+    request: {
+      readonly token: string;
+      readonly password: string;
+      readonly clientIp: string;
+    },
+    storeWith?: StoreWith,
+  ): Promise<void>;
 }
 
 interface PasswordChangesDependencies {
@@ -48,6 +60,7 @@ const RESET_TOKEN_PREFIX = 'rst-';
 export function createPasswordChanges(dependencies: PasswordChangesDependencies): PasswordChanges {
   const { store, users, passwords, loginLimits, signInEnds, clock } = dependencies;
   const now = () => new Date(clock.now());
+  const inOwnTransaction: StoreWith = (work) => work(store);
 
   async function announceEnds({ endedFamilyIds }: PasswordSet): Promise<void> {
     for (const familyId of endedFamilyIds)
@@ -63,7 +76,7 @@ export function createPasswordChanges(dependencies: PasswordChangesDependencies)
   }
 
   return {
-    async change({ user, signIn, current, next, clientIp }) {
+    async change({ user, signIn, current, next, clientIp }, storeWith = inOwnTransaction) {
       const { email, id: userId } = user;
       const currentHash = await loginLimits.attempt({ email, clientIp }, () =>
         proveCurrent(email, current),
@@ -71,8 +84,12 @@ export function createPasswordChanges(dependencies: PasswordChangesDependencies)
       if (currentHash === undefined) throw wrongPassword();
       const nextHash = await passwords.hash(next);
       const keptFamilyId = signIn.familyId;
-      const set = await store.change({ userId, currentHash, nextHash, keptFamilyId, now: now() });
-      if (set === undefined) throw wrongPassword();
+      const password = { userId, currentHash, nextHash, keptFamilyId, now: now() };
+      const set = await storeWith(async (stored) => {
+        const changed = await stored.change(password);
+        if (changed === undefined) throw wrongPassword();
+        return changed;
+      });
       await announceEnds(set);
     },
     async createReset(userId) {
@@ -83,7 +100,7 @@ export function createPasswordChanges(dependencies: PasswordChangesDependencies)
       }
       throw new ServiceError('account_protected', 'the account is deactivated: activate it first');
     },
-    async reset({ token, password, clientIp }) {
+    async reset({ token, password, clientIp }, storeWith = inOwnTransaction) {
       const tokenHash = sha256Hex(token);
       // Checked before the password is hashed, so that guesses cost little.
       const isLive = await loginLimits.attemptFrom(clientIp, async () =>
@@ -91,8 +108,11 @@ export function createPasswordChanges(dependencies: PasswordChangesDependencies)
       );
       if (isLive === undefined) throw invalidResetToken();
       const nextHash = await passwords.hash(password);
-      const set = await store.useReset({ tokenHash, nextHash, now: now() });
-      if (set === undefined) throw invalidResetToken();
+      const set = await storeWith(async (stored) => {
+        const used = await stored.useReset({ tokenHash, nextHash, now: now() });
+        if (used === undefined) throw invalidResetToken();
+        return used;
+      });
       await announceEnds(set);
     },
   };

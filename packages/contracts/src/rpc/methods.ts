@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { agentsMethods } from './agents.ts';
+import { auditMethods } from './audit.ts';
 import { authMethods } from './auth.ts';
 import { billingMethods } from './billing.ts';
 import { chatMethods } from './chat.ts';
@@ -24,6 +25,7 @@ export const rpcMethods = {
   ...engineMethods,
   ...authMethods,
   ...usersMethods,
+  ...auditMethods,
   ...keysMethods,
   ...groupMethods,
   ...ledgerMethods,

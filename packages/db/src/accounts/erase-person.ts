@@ -1,4 +1,5 @@
 import type { Queries } from '../connection/connection.ts';
+import { Prisma } from '../generated/client.ts';
 
 interface Person {
   readonly id: string;
@@ -19,7 +20,10 @@ const ERASED = 'erased';
 export async function erasePerson(queries: Queries, person: Person): Promise<void> {
   const { id: userId, email, now } = person;
   await queries.apiKey.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt: now } });
-  await queries.apiKey.updateMany({ where: { userId }, data: { name: ERASED, keyHint: '' } });
+  await queries.apiKey.updateMany({
+    where: { userId },
+    data: { name: ERASED, keyHint: '', metadata: Prisma.DbNull, addresses: [] },
+  });
   await leaveGroups(queries, person);
   await queries.groupInvitation.deleteMany({ where: { email } });
   await queries.conversation.deleteMany({ where: { userId } });

@@ -1,0 +1,229 @@
+import type { RpcMethodName } from '@model-gateway/contracts';
+import { z } from 'zod';
+import { rule, type AuditExemption, type AuditRule } from './audit-rule.ts';
+import {
+  accountState,
+  agentState,
+  balanceState,
+  groupState,
+  keyState,
+  memberState,
+  memberTarget,
+  priceState,
+  providerState,
+  tierState,
+} from './audit-states.ts';
+
+const READS: AuditExemption = { exempt: 'it changes nothing' };
+const OWN: AuditExemption = { exempt: 'users change only what is their own' };
+const SIGN_IN: AuditExemption = { exempt: 'people sign themselves up, in and out' };
+const WORK: AuditExemption = { exempt: 'it is metered work of the caller, and changes no setting' };
+
+const group = ({ params }: { readonly params: { readonly group_id: string } }): string =>
+  `group:${params.group_id}`;
+
+/** How each method is recorded, or why it is not. A new method does not compile until it is here. */
+export const AUDIT_RULES: {
+  readonly [Name in RpcMethodName]: AuditRule<Name> | AuditExemption;
+} = {
+  'chat.send': WORK,
+  'realtime.start': WORK,
+  'realtime.event': WORK,
+  'realtime.stop': WORK,
+  'engine.invoke': WORK,
+  'video.create': WORK,
+  'video.cancel': WORK,
+  'video.get': READS,
+  'video.list': READS,
+  'auth.register': SIGN_IN,
+  'auth.login': SIGN_IN,
+  'auth.refresh': SIGN_IN,
+  'auth.logout': SIGN_IN,
+  'auth.me': READS,
+  'auth.password.change': {
+    entry: 'handler',
+    target: async (_stores, { userId }) => userId && `user:${userId}`,
+    state: async () => undefined,
+  },
+  'auth.password.reset': {
+    entry: 'handler',
+    target: async (_stores, { changed }) => {
+      const set = z.object({ userId: z.string() }).safeParse(changed);
+      return set.success ? `user:${set.data.userId}` : undefined;
+    },
+    state: async () => undefined,
+  },
+  'users.list': READS,
+  'users.get': READS,
+  'users.update': rule<'users.update'>(
+    ({ params }) => `user:${params.user_id}`,
+    async (stores, { params, result }) => {
+      const state = await accountState(stores, params.user_id);
+      // The name itself would stay after the person was removed.
+      return result === undefined || params.name === undefined
+        ? state
+        : { ...state, changed: ['name'] };
+    },
+  ),
+  'users.reset_link': rule<'users.reset_link'>(
+    ({ params }) => `user:${params.user_id}`,
+    async (_stores, { result }) => result && { expires_at: result.expires_at },
+  ),
+  'users.erase': rule<'users.erase'>(
+    ({ params }) => `user:${params.user_id}`,
+    (stores, { params }) => accountState(stores, params.user_id),
+    'handler',
+  ),
+  'audit.list': READS,
+  'audit.verify': READS,
+  'keys.list': READS,
+  'keys.create': rule<'keys.create'>(
+    ({ result }) => result && `key:${result.id}`,
+    async (stores, { userId, result }) => result && keyState(stores, userId, result.id),
+  ),
+  'keys.update': rule<'keys.update'>(
+    ({ params }) => `key:${params.key_id}`,
+    (stores, { userId, params }) => keyState(stores, userId, params.key_id),
+  ),
+  'keys.rotate': rule<'keys.rotate'>(
+    ({ params }) => `key:${params.key_id}`,
+    (stores, { userId, params }) => keyState(stores, userId, params.key_id),
+  ),
+  'keys.revoke': rule<'keys.revoke'>(
+    ({ params }) => `key:${params.key_id}`,
+    (stores, { userId, params }) => keyState(stores, userId, params.key_id),
+  ),
+  'group.list': READS,
+  'group.get': READS,
+  'group.create': rule<'group.create'>(
+    ({ result }) => result && `group:${result.id}`,
+    async (stores, { result }) => result && groupState(stores, result.id),
+  ),
+  'group.update': rule<'group.update'>(group, (stores, { params }) =>
+    groupState(stores, params.group_id),
+  ),
+  'group.delete': rule<'group.delete'>(group, (stores, { params }) =>
+    groupState(stores, params.group_id),
+  ),
+  'group.members.list': READS,
+  'group.members.add': {
+    entry: 'transaction',
+    target: (stores, { params }) => memberTarget(stores, params.group_id, params.email),
+    state: (stores, { params }) => memberState(stores, params.group_id, params.email),
+  },
+  'group.members.update': {
+    entry: 'transaction',
+    target: (stores, { params }) => memberTarget(stores, params.group_id, params.user_id),
+    state: (stores, { params }) => memberState(stores, params.group_id, params.user_id),
+  },
+  'group.members.remove': {
+    entry: 'transaction',
+    target: (stores, { params }) => memberTarget(stores, params.group_id, params.user_id),
+    state: (stores, { params }) => memberState(stores, params.group_id, params.user_id),
+  },
+  'group.invite.create': rule<'group.invite.create'>(group, async (_stores, { result }) =>
+    result === undefined
+      ? undefined
+      : {
+          invitation_id: result.id,
+          role: result.role,
+          max_uses: result.max_uses,
+          expires_at: result.expires_at,
+          for_one_email: result.email !== null,
+        },
+  ),
+  'group.invite.accept': rule<'group.invite.accept'>(
+    ({ userId, result }) => result && `group:${result.id}/user:${userId}`,
+    async (_stores, { result }) => result && { role: result.my_role },
+  ),
+  'group.models.list': READS,
+  'group.models.allow': rule<'group.models.allow'>(group, (stores, { params }) =>
+    stores.modelRules.list(params.group_id),
+  ),
+  'group.models.deny': rule<'group.models.deny'>(group, (stores, { params }) =>
+    stores.modelRules.list(params.group_id),
+  ),
+  'group.credits.topup': rule<'group.credits.topup'>(group, (stores, { params }) =>
+    balanceState(stores, params.group_id),
+  ),
+  'group.credits.balance': READS,
+  'group.credits.allocate': {
+    entry: 'transaction',
+    target: (stores, { params }) => memberTarget(stores, params.group_id, params.user_id),
+    state: (stores, { params }) => balanceState(stores, params.group_id),
+  },
+  'ledger.self': READS,
+  'providers.list': READS,
+  'providers.test': READS,
+  'providers.add': rule<'providers.add'>(
+    ({ params }) => `provider:${params.id}`,
+    (stores, { params }) => providerState(stores, params.id),
+  ),
+  'providers.update': rule<'providers.update'>(
+    ({ params }) => `provider:${params.provider_id}`,
+    (stores, { params }) => providerState(stores, params.provider_id),
+  ),
+  'providers.remove': rule<'providers.remove'>(
+    ({ params }) => `provider:${params.provider_id}`,
+    (stores, { params }) => providerState(stores, params.provider_id),
+  ),
+  'agents.list': READS,
+  'agents.status': READS,
+  'agents.register': rule<'agents.register'>(
+    ({ result }) => result && `agent:${result.agent_id}`,
+    (stores, { result }) => agentState(stores, result?.agent_id),
+    'after',
+  ),
+  'agents.deregister': rule<'agents.deregister'>(
+    ({ params }) => `agent:${params.agent_id}`,
+    (stores, { params }) => agentState(stores, params.agent_id),
+    'after',
+  ),
+  'agents.deploy': rule<'agents.deploy'>(
+    ({ params }) => `model:${params.model_id}`,
+    undefined,
+    'after',
+  ),
+  'agents.stop': rule<'agents.stop'>(
+    ({ params }) => `agent:${params.agent_id}`,
+    undefined,
+    'after',
+  ),
+  'memory.status': READS,
+  'memory.delete': OWN,
+  'conversations.list': READS,
+  'conversations.get': READS,
+  'conversations.create': OWN,
+  'conversations.delete': OWN,
+  'usage.list': READS,
+  'usage.summary': READS,
+  'requests.list': READS,
+  'requests.get': READS,
+  'billing.plan': READS,
+  'billing.plan.set': {
+    entry: 'transaction',
+    async target(stores, { params }) {
+      const account = await stores.users.findByEmail(params.user_email);
+      return account && `user:${account.user.id}`;
+    },
+    async state(stores, { params }) {
+      const account = await stores.users.findByEmail(params.user_email);
+      return account && accountState(stores, account.user.id);
+    },
+  },
+  'billing.tiers.set': rule<'billing.tiers.set'>(
+    ({ params }) => `tier:${params.name}`,
+    (stores, { params }) => tierState(stores, params.name),
+  ),
+  'billing.pricing.get': READS,
+  'billing.pricing.set': rule<'billing.pricing.set'>(
+    ({ params }) => `price:${params.pattern}`,
+    (stores, { params }) => priceState(stores, params.pattern),
+  ),
+  'billing.video.pricing.get': READS,
+  'billing.video.pricing.set': rule<'billing.video.pricing.set'>(
+    ({ params }) => `video-price:${params.model}`,
+    (stores, { params }) => stores.videoPricing.find(params.model),
+  ),
+  'system.status': READS,
+};

@@ -1,0 +1,76 @@
+import type { DatabaseStores } from '@model-gateway/db';
+
+/** What the audit log shows of what was changed: no secrets, and nothing that names a person. */
+
+export async function accountState(stores: DatabaseStores, userId: string) {
+  const account = await stores.userDirectory.find(userId);
+  if (account === undefined) return undefined;
+  const { isAdmin, isActive, tier, erasedAt } = account;
+  return { is_admin: isAdmin, active: isActive, tier, erased: erasedAt !== null };
+}
+
+export async function groupState(stores: DatabaseStores, groupId: string) {
+  const group = await stores.groups.find(groupId, null);
+  if (group === undefined) return undefined;
+  const { name, description, ownerId, enforceModelAllowlist, rpmCeiling } = group;
+  return {
+    name,
+    description,
+    owner_id: ownerId,
+    enforce_model_allowlist: enforceModelAllowlist,
+    rpm_ceiling: rpmCeiling,
+  };
+}
+
+export async function memberState(stores: DatabaseStores, groupId: string, email: string) {
+  const member = await stores.members.find(groupId, email);
+  if (member === undefined) return undefined;
+  const { userId, role, costMultiplier, isActive } = member;
+  return { user_id: userId, role, cost_multiplier: costMultiplier, is_active: isActive };
+}
+
+export async function memberTarget(stores: DatabaseStores, groupId: string, email: string) {
+  const account = await stores.users.findByEmail(email);
+  return account === undefined ? undefined : `group:${groupId}/user:${account.user.id}`;
+}
+
+export async function balanceState(stores: DatabaseStores, groupId: string) {
+  return { balance: (await stores.ledger.read({ type: 'group', id: groupId })).balance };
+}
+
+export async function tierState(stores: DatabaseStores, name: string) {
+  return (await stores.plans.tiers()).find((tier) => tier.name === name);
+}
+
+export async function priceState(stores: DatabaseStores, pattern: string) {
+  return (await stores.prices.list()).find((price) => price.pattern === pattern);
+}
+
+export async function agentState(stores: DatabaseStores, agentId: string | undefined) {
+  const agent = agentId === undefined ? undefined : await stores.agents.find(agentId);
+  return agent && { name: agent.name, version: agent.version, hosts: agent.hosts };
+}
+
+const KEYS_MAX = 10_000;
+
+/** The name and the metadata of a key may describe a person. */
+export async function keyState(stores: DatabaseStores, userId: string | undefined, keyId: string) {
+  const keys = userId === undefined ? [] : await stores.keys.list(userId, KEYS_MAX, new Date());
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined) return undefined;
+  const { metadata: _, ...settings } = key.settings;
+  return {
+    project: key.project,
+    group_id: key.groupId,
+    hint: key.keyHint,
+    revoked: key.revokedAt !== null,
+    replaced_until: key.previousUntil,
+    ...settings,
+  };
+}
+
+const PROVIDERS_MAX = 10_000;
+
+export async function providerState(stores: DatabaseStores, providerId: string) {
+  return (await stores.providers.list(PROVIDERS_MAX)).find(({ id }) => id === providerId);
+}

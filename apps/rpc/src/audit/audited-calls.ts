@@ -1,0 +1,115 @@
+import type { AuditActor } from '@model-gateway/accounts';
+import type { RpcMethodName } from '@model-gateway/contracts';
+import type { Database, DatabaseStores } from '@model-gateway/db';
+import { createMethods } from '../methods/index.ts';
+import type { ChangeScope } from '../protocol/call-context.ts';
+import type { CallerFacts, PerformCall } from '../protocol/dispatcher.ts';
+import type { Later, Services } from '../services.ts';
+import type { AuditedCall, AuditExemption, AuditRule } from './audit-rule.ts';
+import { AUDIT_RULES } from './audit-rules.ts';
+
+interface AuditedCallsDependencies {
+  readonly database: Pick<Database, 'transaction'> & DatabaseStores;
+  readonly services: Services;
+  /** The same services inside a transaction; what they announce waits for its end. */
+  readonly within: (stores: DatabaseStores, later: Later) => Services;
+}
+
+/** Each handler has its own types, so the union of all cannot be called directly. */
+type AnyHandler = (params: unknown, context: object) => Promise<unknown>;
+type AnyRule = AuditRule | AuditExemption;
+
+/** Calls the handlers, and writes an audit entry for every change. The only place of the RPC plane that does. */
+export function createAuditedCalls(dependencies: AuditedCallsDependencies): PerformCall {
+  const { database, services, within } = dependencies;
+  const methods = createMethods(services);
+
+  async function append(
+    stores: DatabaseStores,
+    { name, rule, caller, call }: Recorded,
+    { target, before }: Before,
+  ): Promise<void> {
+    await stores.audit.append({
+      actor: actorOf(name, caller),
+      action: name,
+      target: target ?? (await rule.target(stores, call)) ?? null,
+      before,
+      after: rule.state === undefined ? call.params : await rule.state(stores, call),
+      clientIp: caller.clientIp,
+      requestId: caller.requestId,
+    });
+  }
+
+  /** Runs the change and its entry in one transaction. `about` says what the outcome tells of the call. */
+  async function inTransaction<Outcome>(
+    recorded: Recorded,
+    work: (inside: Services) => Promise<Outcome>,
+    about: (outcome: Outcome) => Partial<AuditedCall>,
+  ): Promise<Outcome> {
+    let later: (() => Promise<unknown>)[] = [];
+    const outcome = await database.transaction(async (stores) => {
+      // The work runs again after a conflict.
+      later = [];
+      const before = await stateBefore(stores, recorded);
+      const inside = within(stores, async (announce) => void later.push(announce));
+      const done = await work(inside);
+      const call = { ...recorded.call, ...about(done) };
+      await append(stores, { ...recorded, call }, before);
+      return done;
+    });
+    for (const announce of later) await announce();
+    return outcome;
+  }
+
+  return async (name, params, context, caller) => {
+    const rule = AUDIT_RULES[name] as AnyRule;
+    const handler = methods[name] as AnyHandler;
+    if ('exempt' in rule) return handler(params, context);
+    const userId = caller.user?.id;
+    // The rule has the types of the method, which are not known here.
+    const call = { params, userId, result: undefined, changed: undefined } as AuditedCall;
+    const recorded: Recorded = { name, rule, caller, call };
+    const asResult = (result: unknown) => ({ result }) as Partial<AuditedCall>;
+    switch (rule.entry) {
+      case 'transaction':
+        return inTransaction(
+          recorded,
+          (inside) => (createMethods(inside)[name] as AnyHandler)(params, context),
+          asResult,
+        );
+      case 'handler': {
+        const change = <Changed>(work: (scope: ChangeScope) => Promise<Changed>) =>
+          inTransaction(recorded, work, (changed) => ({ changed }));
+        return handler(params, { ...context, change });
+      }
+      case 'after': {
+        const before = await stateBefore(database, recorded);
+        const result = await handler(params, context);
+        await append(database, { ...recorded, call: { ...call, ...asResult(result) } }, before);
+        return result;
+      }
+    }
+  };
+}
+
+interface Recorded {
+  readonly name: RpcMethodName;
+  readonly rule: AuditRule;
+  readonly caller: CallerFacts;
+  readonly call: AuditedCall;
+}
+
+interface Before {
+  readonly target: string | undefined;
+  readonly before: unknown;
+}
+
+async function stateBefore(stores: DatabaseStores, { rule, call }: Recorded): Promise<Before> {
+  return { target: await rule.target(stores, call), before: await rule.state?.(stores, call) };
+}
+
+function actorOf(name: RpcMethodName, { user, hasAdminToken }: CallerFacts): AuditActor {
+  if (user !== undefined) return { kind: 'user', userId: user.id };
+  const isReset = name === 'auth.password.reset' && !hasAdminToken;
+  return { kind: isReset ? 'reset-link' : 'admin-token', userId: null };
+}

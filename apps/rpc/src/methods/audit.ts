@@ -1,0 +1,39 @@
+import { anchorOf, auditRecord, checkAuditChain } from '@model-gateway/accounts';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
+
+/** The log of changes, for admins. */
+export function createAuditMethods({ audit }: Services): HandlersOf<'audit'> {
+  return {
+    'audit.list': async ({ actor_id, action, target, from, to, before, limit }) => {
+      const found = await audit.list({
+        actorId: actor_id,
+        action,
+        target,
+        from: from === undefined ? undefined : new Date(from),
+        to: to === undefined ? undefined : new Date(to),
+        beforeSeq: before ?? undefined,
+        countMax: limit + 1,
+      });
+      const entries = found.slice(0, limit);
+      const hasMore = found.length > limit;
+      const last = hasMore ? entries.at(-1) : undefined;
+      return { entries: entries.map(auditRecord), has_more: hasMore, before: last?.seq ?? null };
+    },
+    'audit.verify': async ({ after, hash, limit }) => {
+      const anchor = anchorOf(after, hash);
+      const { checked, last, hasMore, broken } = await checkAuditChain(audit, {
+        anchor,
+        countMax: limit,
+      });
+      return {
+        ok: broken === undefined,
+        checked,
+        after: last?.seq ?? null,
+        hash: last?.hash ?? null,
+        has_more: hasMore,
+        broken: broken ?? null,
+      };
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { AUDIT_GENESIS_HASH, ServiceError } from '@model-gateway/contracts';
+import { yieldToEventLoop } from '@model-gateway/kernel';
+import { auditHash } from './audit-hash.ts';
+import type { AuditEntry, AuditStore } from './audit-store.ts';
+
+/** An entry up to which the chain is known. */
+interface Anchor {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** The result of one step. */
+interface ChainCheck {
+  readonly checked: number;
+  /** The last good entry. */
+  readonly last: Anchor | undefined;
+  readonly hasMore: boolean;
+  readonly broken: { readonly seq: number; readonly reason: string } | undefined;
+}
+
+const PAGE_ENTRIES = 500;
+const START: Anchor = { seq: 0, hash: AUDIT_GENESIS_HASH };
+
+/** Checks the chain after an anchor, or from its beginning, up to a number of entries. */
+export async function checkAuditChain(
+  store: Pick<AuditStore, 'read'>,
+  { anchor, countMax }: { readonly anchor: Anchor | undefined; readonly countMax: number },
+): Promise<ChainCheck> {
+  let last = anchor ?? START;
+  let checked = 0;
+  while (checked < countMax) {
+    const wanted = Math.min(PAGE_ENTRIES, countMax - checked);
+    const page = await store.read({ afterSeq: last.seq, countMax: wanted });
+    for (const entry of page) {
+      const reason = problemOf(entry, last);
+      if (reason !== undefined)
+        return { checked, last: shown(last), hasMore: false, broken: { seq: entry.seq, reason } };
+      last = { seq: entry.seq, hash: entry.hash };
+      checked += 1;
+    }
+    if (page.length < wanted)
+      return { checked, last: shown(last), hasMore: false, broken: undefined };
+    await yieldToEventLoop();
+  }
+  return { checked, last: shown(last), hasMore: true, broken: undefined };
+}
+
+const shown = (last: Anchor): Anchor | undefined => (last.seq === 0 ? undefined : last);
+
+/** Why an entry cannot follow another one. */
+function problemOf(entry: AuditEntry, last: Anchor): string | undefined {
+  if (entry.seq !== last.seq + 1)
+    return last.seq === 0
+      ? 'entries before it are missing: give the last entry of the archive as the start'
+      : 'entries before it are missing';
+  if (entry.previousHash !== last.hash) return 'it does not carry the hash of the entry before';
+  return auditHash(entry) === entry.hash ? undefined : 'its content does not fit its hash';
+}
+
+/** The anchor that a caller gives: both parts or none. */
+export function anchorOf(
+  after: number | null | undefined,
+  hash: string | null | undefined,
+): Anchor | undefined {
+  if ((after ?? undefined) === undefined && (hash ?? undefined) === undefined) return undefined;
+  if (typeof after === 'number' && typeof hash === 'string') return { seq: after, hash };
+  throw new ServiceError('missing_fields', "Invalid params: 'after' and 'hash' belong together");
+}
