@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 /** Printed by `--help` and for unknown options. */
 export const USAGE = `pnpm bench:gateway [options]
 
-  --only NAMES     only these workloads: throughput,latency,streams,many-streams,two-processes,surfaces,idle-memory
+  --only NAMES     only these workloads: throughput,latency,streams,dialects,many-streams,two-processes,surfaces,idle-memory
   --quick          one short round of each, to check that everything runs; the results are not precise
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the tables into FILE, between the markers of each workload

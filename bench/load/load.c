@@ -117,11 +117,12 @@ static void read_option(Options *options, const char *name, char *value) {
   else if (strcmp(name, "--timeout-ms") == 0) options->timeout_ms = atoi(value);
   else if (strcmp(name, "--tokens") == 0) options->tokens = atoi(value);
   else if (strcmp(name, "--interval-ms") == 0) options->interval_ms = atoi(value);
+  else if (strcmp(name, "--end") == 0) options->end = value;
   else fail(name);
 }
 
 int main(int argc, char **argv) {
-  Options options = {.connections = 1, .duration_ms = 1000, .timeout_ms = 10000};
+  Options options = {.connections = 1, .duration_ms = 1000, .timeout_ms = 10000, .end = "[DONE]"};
   for (int index = 2; index + 1 < argc; index += 2) read_option(&options, argv[index], argv[index + 1]);
   if (options.port_count == 0 || options.request == NULL || options.connections < 1 ||
       options.connections > CONNECTIONS_MAX / 2)

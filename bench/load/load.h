@@ -17,6 +17,8 @@ typedef struct {
   int tokens;
   int interval_ms;
   char *request;
+  /** What ends a stream; its first character must not occur in it again. */
+  const char *end;
   size_t request_length;
 } Options;
 

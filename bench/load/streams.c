@@ -15,7 +15,6 @@ enum { READ_BYTES_MAX = 1 << 16, CONNECT_TIMEOUT_MS = 10000, LATE_MS = 250 };
 // The text of a token from the upstream. Neither pattern repeats its first character, so one position is enough to continue in the
 // next read.
 static const char TOKEN[] = "~tok";
-static const char DONE[] = "[DONE]";
 
 typedef struct {
   int fd;
@@ -36,6 +35,7 @@ static const Options *options;
 static Samples first_tokens, gaps, durations;
 static int statuses[STATUSES_MAX];
 static int epoll_fd, open_streams = 0, failed = 0, in_time = 0;
+static size_t end_length;
 static long tokens = 0;
 static long long start_us, ideal_end_us, last_token_us;
 
@@ -88,8 +88,10 @@ static void read_stream(int index) {
   for (ssize_t position = 0; position < count; position++) {
     char byte = bytes[position];
     if (stream->status_digits <= 3) read_status(stream, byte);
-    if (matches(&stream->token_matched, TOKEN, sizeof TOKEN - 1, byte)) count_token(stream, now);
-    if (matches(&stream->done_matched, DONE, sizeof DONE - 1, byte)) {
+    // Some APIs repeat the text at the end.
+    if (matches(&stream->token_matched, TOKEN, sizeof TOKEN - 1, byte) && stream->tokens < options->tokens)
+      count_token(stream, now);
+    if (matches(&stream->done_matched, options->end, end_length, byte)) {
       end_stream(index, 1);
       return;
     }
@@ -149,6 +151,7 @@ static void print_result(void) {
 
 int run_streams(const Options *given) {
   options = given;
+  end_length = strlen(options->end);
   epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   connect_all();
   start_us = last_token_us = now_us();

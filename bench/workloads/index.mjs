@@ -1,4 +1,5 @@
 // All workloads, in the order in which they are measured.
+import { dialects } from './dialects.mjs';
 import { idleMemory } from './idle-memory.mjs';
 import { latency } from './latency.mjs';
 import { manyStreams } from './many-streams.mjs';
@@ -11,6 +12,7 @@ export const WORKLOADS = [
   throughput,
   latency,
   streams,
+  dialects,
   manyStreams,
   twoProcesses,
   surfaces,

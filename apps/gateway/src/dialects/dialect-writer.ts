@@ -47,6 +47,8 @@ export function createStreamWriter<Request extends DialectRequest>(
   const { passing } = dialect;
   const readChunk = createChunkReader();
   const textOf = (chunk: unknown, stream: DialectStream): string => {
+    // A chunk that has only this text.
+    if (typeof chunk === 'string') return stream.write({ type: 'text', text: chunk });
     let text = '';
     for (const event of readChunk(chunk)) text += stream.write(event);
     return text;

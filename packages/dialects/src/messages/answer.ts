@@ -30,7 +30,7 @@ function blockOf(part: AssistantPart, parse: ParseInnerJson): readonly object[] 
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }];
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     case 'reasoning':
       return [
         part.encrypted === undefined

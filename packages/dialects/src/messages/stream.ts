@@ -5,6 +5,8 @@ import { messageHead, messagesUsage, stopReason, toolUse } from './answer.ts';
 type ToolCall = Extract<TurnEvent, { type: 'tool_call' }>;
 type Thought = Extract<TurnEvent, { type: 'reasoning' }>;
 
+const TEXT_HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
+const TEXT_DELTA = ',"delta":{"type":"text_delta","text":';
 const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 
 /** Writes the events of one answer. Blocks follow one another: only one is open at a time. */
@@ -38,8 +40,9 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
     event('content_block_delta', { index: nextIndex, delta: fields });
 
   const writeText = (text: string): string =>
-    (open === 'text' ? '' : start('text', { type: 'text', text: '', citations: null })) +
-    delta({ type: 'text_delta', text });
+    (open === 'text' ? '' : start('text', { type: 'text', text: '' })) +
+    // Not `delta`, because this runs for each token.
+    `${TEXT_HEAD}${nextIndex}${TEXT_DELTA}${JSON.stringify(text)}}}\n\n`;
 
   function writeThought({ text, signature, encrypted }: Thought): string {
     if (encrypted !== undefined) {

@@ -48,7 +48,7 @@ export interface StreamedChunks {
   readonly head: ChunkHead;
   /** The first chunk, which is delivered too; undefined if there is none. */
   readonly first: unknown;
-  /** As `deliver` of a streamed chat: the parsed chunks, with the usage, and the message of a failure that ends them. */
+  /** As `deliver` of a streamed chat: the parsed chunks, or texts in their place, with the usage, and the message of a failure that ends them. */
   deliver(take: WriteChunks, onFailure: (message: string) => void): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export async function streamChat(
   };
 }
 
-/** The same for another API, which is written from the parsed chunks. */
+/** The same for another API, which is written from the parsed chunks, and from texts where a chunk has nothing else. */
 export async function streamChunks(
   turn: PreparedTurn,
   dependencies: StreamDependencies,
@@ -126,7 +126,7 @@ async function begin(
   const { full, fallbacks = [] } = turn;
   const { clock, log } = dependencies;
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
-  const parsesAll = keepsChunks || (keepsReply && full['n'] !== undefined);
+  const parsesAll = (keepsChunks || keepsReply) && full['n'] !== undefined;
   const query = routeRequestOf(turn, dependencies);
   const { answer, route, call } = await attemptModels(
     dependencies,
@@ -139,7 +139,8 @@ async function begin(
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
       const chunks: unknown[] = [];
-      const kept = keepsChunks ? { onChunk: (chunk: unknown) => chunks.push(chunk) } : {};
+      const keep = (chunk: unknown): void => void chunks.push(chunk);
+      const kept = keepsChunks ? { onChunk: keep, onText: keep } : {};
       const rest = relay(stream, { observer, passesUsage, head, parsesAll, log, ...kept });
       const ignored = stream.form === 'chunks' ? stream.ignored : undefined;
       return { ignored, chunks, observer, head, rest, first: await rest.next() };

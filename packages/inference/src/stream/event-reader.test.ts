@@ -243,3 +243,50 @@ test('whether events are taken or read makes no difference to what was said', ()
     }),
   );
 });
+
+describe('for a reader of chunks', () => {
+  const delta = (fields: object, index = 0) =>
+    chunk({ choices: [{ index, delta: fields, finish_reason: null }] });
+  function parts(pieces: readonly string[], parsesAll: boolean): string {
+    let said = '';
+    const own = createEventReader({
+      observer: createStreamObserver({ keepsReply: false }),
+      passesUsage: true,
+      head,
+      parsesAll,
+      onChunk: (one) => (said += partOf(one)),
+      onText: (one) => (said += one),
+      log: silentLog,
+    });
+    for (const piece of pieces) {
+      const bytes = Buffer.from(piece);
+      if (!own.takes(bytes)) own.read(bytes);
+    }
+    return said;
+  }
+  /** The text of the first choice, and other chunks as they are. */
+  const partOf = (one: unknown): string => {
+    const [choice] = (one as { choices: { index: number; delta: { content?: string } }[] }).choices;
+    const isText = choice?.index === 0 && Object.keys(choice.delta).join() === 'content';
+    return isText ? (choice.delta.content ?? '') : JSON.stringify(one);
+  };
+  const event = fc.oneof(
+    fc.string({ unit: 'grapheme' }).map(text),
+    fc.constantFrom(
+      delta({ content: 'other' }, 1),
+      delta({ content: '', reasoning_details: [{ type: 'reasoning.text', signature: 's' }] }),
+      delta({ content: '', tool_calls: [{ index: 0, function: { arguments: '"index":0' } }] }),
+      delta({ content: '', reasoning_content: 'Hm' }),
+      finish,
+      usage,
+    ),
+  );
+
+  test('texts and chunks are the same as if everything was parsed', () => {
+    fc.assert(
+      fc.property(fc.array(event), (events) => {
+        expect(parts(events, false)).toBe(parts(events, true));
+      }),
+    );
+  });
+});

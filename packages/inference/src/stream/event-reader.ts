@@ -24,6 +24,8 @@ const FINISHED = '"finish_reason":"';
 const NOT_FINISHED = '"finish_reason":null';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const FIRST_CHOICE = '"index":0';
+const REASONING_DETAILS = '"reasoning_details":';
 const END = '\n\n';
 
 /** The fields of every chunk of a response. */
@@ -45,6 +47,8 @@ export interface EventReaderOptions {
   readonly parsesAll: boolean;
   /** Called with every chunk that was parsed. */
   readonly onChunk?: (chunk: unknown) => void;
+  /** Called with the text of chunks that were not parsed because they have nothing else; then only the first choice is read so. */
+  readonly onText?: (text: string) => void;
   readonly log: Log;
 }
 
@@ -70,7 +74,7 @@ export interface EventReader {
 }
 
 export function createEventReader(options: EventReaderOptions): EventReader {
-  const { observer, passesUsage, head, parsesAll, onChunk, log } = options;
+  const { observer, passesUsage, head, parsesAll, onChunk, onText, log } = options;
   const frame = createEventFrame();
 
   function readParsed(data: string): ParsedEvent {
@@ -93,6 +97,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const text = parsesAll ? undefined : frame.textIn(bytes.toString('latin1'));
     if (text === undefined) return false;
     observer.addText(text);
+    if (text !== '') onText?.(text);
     return true;
   }
 
@@ -106,7 +111,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
       const end = found === -1 ? text.length : found;
       const next = Math.min(end + END.length, text.length);
       const event = text.slice(at, end);
-      if (!parsesAll && isPlain(event)) {
+      if (!parsesAll && isPlain(event) && (onText === undefined || isTextOnly(event))) {
         pickText(event);
         at = next;
         continue;
@@ -134,7 +139,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const from = start + CONTENT.length;
     const end = endOfText(event, from);
     const text = event.slice(from, end);
-    observer.addText(text.includes('\\') ? unescaped(utf8Of(text)) : utf8Of(text));
+    const said = text.includes('\\') ? unescaped(utf8Of(text)) : utf8Of(text);
+    observer.addText(said);
+    if (said !== '') onText?.(said);
     const before = event.slice(0, from);
     const after = event.slice(end);
     // The markers of a plain event must not come from its text.
@@ -213,6 +220,10 @@ function isPlain(event: string): boolean {
   // An event with a finish reason, or with an unusual form of the field, is parsed: there is one per stream.
   return event.includes(NOT_FINISHED) && !event.includes(FINISHED);
 }
+
+/** Whether a plain event has nothing that a reader of its chunk would miss. */
+const isTextOnly = (event: string): boolean =>
+  event.includes(FIRST_CHOICE) && !isSet(event, REASONING_DETAILS);
 
 /** Whether an event has a field that is not null. */
 function isSet(event: string, field: string): boolean {
