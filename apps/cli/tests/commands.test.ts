@@ -134,6 +134,19 @@ test('keys are created, listed and revoked by name', async () => {
   expect(await gateway.json(['keys', 'list'])).toMatchObject({
     keys: [{ name: 'my key', project: 'tests', active: true }],
   });
+  const update = ['keys', 'update', 'my key', '--budget', '5', '--period', 'week', '--rpm', '9'];
+  expect(await gateway.json([...update, '--model', 'gpt-*', '--model', 'demo'])).toMatchObject({
+    budget_usd: 5,
+    budget_period: 'week',
+    rpm: 9,
+    models: ['gpt-*', 'demo'],
+  });
+  expect(
+    await gateway.json(['keys', 'update', 'my key', '--rpm', 'none', '--model', 'none']),
+  ).toMatchObject({ budget_usd: 5, rpm: null, models: null });
+  const rotated = await gateway.runHere(['keys', 'rotate', 'my key', '--grace', '60']);
+  expect(rotated.stdout).toMatch(/^service-[0-9a-f-]{36}\n$/);
+  expect(rotated.stdout).not.toBe(created.stdout);
   await gateway.runHere(['keys', 'create', 'twice']);
   await gateway.runHere(['keys', 'create', 'twice']);
   expect(await gateway.runHere(['keys', 'revoke', 'twice'])).toMatchObject({ status: 2 });

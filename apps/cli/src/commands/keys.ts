@@ -5,17 +5,20 @@ import type { Answer, CommandContext, Runner } from '../command-context.ts';
 import { moment } from '../output/format.ts';
 import { oneLine } from '../output/printable.ts';
 import { table } from '../output/table.ts';
+import { wholeNumber } from './arguments.ts';
+import { limitsOf, withLimitOptions, type LimitOptions } from './key-limits.ts';
+
+const GRACE_SECS_MAX = 604_800;
 
 type Key = RpcResult<'keys.list'>[number];
 
 export function addKeyCommands(program: Command, run: Runner): void {
   const keys = program
     .command('keys')
-    .summary('create, list and revoke API keys')
+    .summary('create, list, change, rotate and revoke API keys')
     .description('Your API keys for /v1.')
     .helpCommand(false);
-  keys
-    .command('create')
+  withLimitOptions(keys.command('create'))
     .summary('create a key and print it')
     .description('Create an API key and print it. It is shown only once.')
     .argument('<name>', 'what the key is for')
@@ -33,6 +36,27 @@ export function addKeyCommands(program: Command, run: Runner): void {
     .option('--all', 'also revoked ones')
     .addHelpText('after', '\nExample:\n  gateway keys list --all')
     .action(run(listKeys));
+  withLimitOptions(keys.command('update'))
+    .summary('change the limits of a key')
+    .description('Change the limits of a key by its name, id or prefix; none clears one.')
+    .argument('<key>', 'name, id or prefix of the key')
+    .addHelpText(
+      'after',
+      '\nExample:\n  gateway keys update ci --budget 20 --period week --rpm none',
+    )
+    .action(run(updateKey));
+  keys
+    .command('rotate')
+    .summary('give a key a new secret and print it')
+    .description('Give a key a new secret and print it. The one before works for the grace.')
+    .argument('<key>', 'name, id or prefix of the key')
+    .option(
+      '--grace <seconds>',
+      'how long the secret before works; a day by default',
+      wholeNumber('--grace', 0, GRACE_SECS_MAX),
+    )
+    .addHelpText('after', '\nExample:\n  KEY=$(gateway keys rotate ci --grace 3600)')
+    .action(run(rotateKey));
   keys
     .command('revoke')
     .summary('revoke a key')
@@ -45,16 +69,42 @@ export function addKeyCommands(program: Command, run: Runner): void {
 async function createKey(
   { service }: CommandContext,
   name: string,
-  options: { readonly project?: string; readonly group?: string },
+  options: LimitOptions & { readonly project?: string; readonly group?: string },
 ): Promise<Answer> {
   const created = await service.call('keys.create', {
     name,
     ...(options.project === undefined ? {} : { project: options.project }),
     ...(options.group === undefined ? {} : { group_id: options.group }),
+    ...limitsOf(options),
   });
   return {
     json: created,
     text: created.key,
+    note: 'Store the key now: it is shown only once.',
+  };
+}
+
+async function updateKey(
+  { service }: CommandContext,
+  wanted: string,
+  options: LimitOptions,
+): Promise<Answer> {
+  const { id } = chosen(await service.call('keys.list', {}), wanted);
+  const key = await service.call('keys.update', { key_id: id, ...limitsOf(options) });
+  return { json: key, text: `Changed ${oneLine(key.name)} (${key.key_hint}).` };
+}
+
+async function rotateKey(
+  { service }: CommandContext,
+  wanted: string,
+  { grace }: { readonly grace?: number },
+): Promise<Answer> {
+  const { id } = chosen(await service.call('keys.list', {}), wanted);
+  const graceful = grace === undefined ? {} : { grace_secs: grace };
+  const rotated = await service.call('keys.rotate', { key_id: id, ...graceful });
+  return {
+    json: rotated,
+    text: rotated.key,
     note: 'Store the key now: it is shown only once.',
   };
 }
