@@ -1,6 +1,4 @@
-import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
-import type { Api } from './api/api.ts';
 import { ErrorPage, NotFoundPage } from './frame/error-page.tsx';
 import { rootRoute, shellRoute } from './frame/frame-routes.ts';
 import { indexRoute } from './pages/index-route.ts';
@@ -9,12 +7,7 @@ import { playgroundRoute } from './pages/playground/route.ts';
 import { signInRoute } from './pages/sign-in/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
 import { welcomeRoute } from './pages/welcome/route.ts';
-
-/** What the guards of the pages need. */
-export interface RouterContext {
-  readonly api: Api;
-  readonly queries: QueryClient;
-}
+import type { RouterContext } from './router-context.ts';
 
 /** One line for each page; `shellRoute` has those with the navigation around them. */
 const routes = rootRoute.addChildren([

@@ -4,7 +4,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import type { RouterContext } from '../router.ts';
+import type { RouterContext } from '../router-context.ts';
 import { frameSearch } from './time-range.ts';
 
 export const rootRoute = createRootRouteWithContext<RouterContext>()();

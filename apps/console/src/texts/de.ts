@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './catalogue.ts';
 
 /** German. */
 export const de: Texts = {

@@ -1,4 +1,4 @@
-import type { PluralText } from './texts.ts';
+import type { PluralText } from './plural-text.ts';
 
 /** Every text of the console. A translation is a file with the same keys; a test compares them. */
 export const en = {

@@ -1,16 +1,6 @@
-import type { en } from './en.ts';
+import type { TextKey, Texts } from './catalogue.ts';
 
-/** The name of a text. */
-export type TextKey = keyof typeof en;
-
-/** All texts of a language. A text about a number can have two forms. */
-export type Texts = Readonly<Record<TextKey, string | PluralText>>;
-
-export interface PluralText {
-  /** For one; languages without such a form leave it out. */
-  readonly one?: string;
-  readonly other: string;
-}
+export type { TextKey, Texts } from './catalogue.ts';
 
 /** What replaces the `{names}` in a text; `count` also chooses its form. */
 export type TextValues = Readonly<Record<string, string | number>>;

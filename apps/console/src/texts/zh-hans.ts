@@ -1,4 +1,4 @@
-import type { Texts } from './texts.ts';
+import type { Texts } from './catalogue.ts';
 
 /** Simplified Chinese. */
 export const zhHans: Texts = {
