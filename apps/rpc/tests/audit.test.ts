@@ -118,6 +118,12 @@ const EXAMPLES: Partial<Record<RpcMethodName, () => Promise<Example>>> = {
   'providers.add': async () => [{ id: newId(), name: 'P' }, admin.token],
   'providers.update': async () => [{ provider_id: await provider(), name: 'Q' }, admin.token],
   'providers.remove': async () => [{ provider_id: await provider() }, admin.token],
+  'routes.set': async () => [{ model: newId(), targets: [{ model: 'm' }] }, admin.token],
+  'routes.remove': async () => {
+    const model = newId();
+    await rpc.call('routes.set', { model, targets: [{ model: 'm' }] }, admin.token);
+    return [{ model }, admin.token];
+  },
   'agents.register': async () => [{ machine_name: 'node', version: '1' }, admin.token],
   'agents.deregister': async () => [{ agent_id: await node() }, admin.token],
   'billing.plan.set': async () => [{ user_email: owner.email, tier: 'pro' }, ADMIN_TOKEN],

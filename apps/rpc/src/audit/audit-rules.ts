@@ -11,6 +11,7 @@ import {
   memberTarget,
   priceState,
   providerState,
+  routeState,
   tierState,
 } from './audit-states.ts';
 
@@ -166,6 +167,15 @@ export const AUDIT_RULES: {
   'providers.remove': rule<'providers.remove'>(
     ({ params }) => `provider:${params.provider_id}`,
     (stores, { params }) => providerState(stores, params.provider_id),
+  ),
+  'routes.list': READS,
+  'routes.set': rule<'routes.set'>(
+    ({ params }) => `route:${params.model}`,
+    (stores, { params }) => routeState(stores, params.model),
+  ),
+  'routes.remove': rule<'routes.remove'>(
+    ({ params }) => `route:${params.model}`,
+    (stores, { params }) => routeState(stores, params.model),
   ),
   'agents.list': READS,
   'agents.status': READS,

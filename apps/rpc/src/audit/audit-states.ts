@@ -71,6 +71,10 @@ export async function keyState(stores: DatabaseStores, userId: string | undefine
 
 const PROVIDERS_MAX = 10_000;
 
+export async function routeState(stores: DatabaseStores, model: string) {
+  return (await stores.routeRules.list()).find((rule) => rule.model === model);
+}
+
 export async function providerState(stores: DatabaseStores, providerId: string) {
   return (await stores.providers.list(PROVIDERS_MAX)).find(({ id }) => id === providerId);
 }
