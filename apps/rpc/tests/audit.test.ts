@@ -142,10 +142,10 @@ const NAMES = Object.keys(rpcMethods) as RpcMethodName[];
 const RECORDED = NAMES.filter((name) => !('exempt' in AUDIT_RULES[name]));
 
 test('every method is recorded or says why not, and every recorded one is tried here', () => {
-  for (const name of NAMES) {
-    const rule = AUDIT_RULES[name];
-    if ('exempt' in rule) expect(rule.exempt).not.toBe('');
-  }
+  const reasons = Object.values(AUDIT_RULES).flatMap((rule) =>
+    'exempt' in rule ? [rule.exempt] : [],
+  );
+  expect(reasons).not.toContain('');
   const tried = [...Object.keys(EXAMPLES), ...WITHOUT_EXAMPLE];
   expect(RECORDED.toSorted()).toEqual(tried.toSorted());
 });
@@ -172,16 +172,17 @@ test.each(RECORDED.filter((name) => !WITHOUT_EXAMPLE.includes(name)))(
       bearer === ADMIN_TOKEN ? 'admin-token' : bearer === undefined ? 'reset-link' : 'user';
     expect(entry).toMatchObject({
       actor,
-      actor_id: actor === 'user' ? expect.any(String) : null,
       target: expect.stringMatching(/^[a-z-]+:./),
       client_ip: '127.0.0.1',
       request_id: expect.stringMatching(/./),
     });
     const recorded = JSON.stringify([entry?.target, entry?.before, entry?.after]);
     expect(recorded).not.toContain('@example.com');
-    for (const field of ['token', 'key', 'password', 'next', 'current'])
-      for (const secret of [Reflect.get(params, field), Reflect.get(Object(result), field)])
-        if (typeof secret === 'string') expect(recorded).not.toContain(secret);
+    expect(entry?.actor_id === null).toBe(actor !== 'user');
+    const secrets = ['token', 'key', 'password', 'next', 'current'].flatMap((field) =>
+      [params, Object(result)].flatMap((given: object): unknown => Reflect.get(given, field) ?? []),
+    );
+    expect(secrets.filter((secret) => recorded.includes(String(secret)))).toEqual([]);
   },
 );
 

@@ -62,7 +62,7 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
   }
 
   return async (name, params, context, caller) => {
-    const rule = AUDIT_RULES[name] as AnyRule;
+    const rule: AnyRule = AUDIT_RULES[name];
     const handler = methods[name] as AnyHandler;
     if ('exempt' in rule) return handler(params, context);
     const userId = caller.user?.id;

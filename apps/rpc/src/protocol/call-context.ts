@@ -18,7 +18,7 @@ export interface ChangeScope {
 
 /** For methods whose audit rule says `handler`: the change and its audit entry are stored together, or neither is. */
 export interface AuditedContext {
-  change<Changed>(work: (scope: ChangeScope) => Promise<Changed>): Promise<Changed>;
+  readonly change: <Changed>(work: (scope: ChangeScope) => Promise<Changed>) => Promise<Changed>;
 }
 
 /** What a handler knows about its caller, by the auth level of its method. */
