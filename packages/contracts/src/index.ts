@@ -23,7 +23,7 @@ export {
   type TunneledRequest,
   type TunneledResponse,
 } from './agent/tunneled-http.ts';
-export { AUDIT_GENESIS_HASH, auditContent, type AuditFields } from './audit-content.ts';
+export { AUDIT_GENESIS_HASH, auditContent } from './audit-content.ts';
 export { boundedRecord } from './bounded-record.ts';
 export {
   ServiceError,

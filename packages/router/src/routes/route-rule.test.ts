@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { byWeight, firstPriority, type RouteTarget } from './route-rule.ts';
 
 const target = fc.record({
