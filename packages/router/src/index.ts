@@ -95,9 +95,7 @@ export {
   RETRY_REASONS,
   type RetryReason,
   type RouteRule,
-  type RouteTarget,
 } from './routes/route-rule.ts';
 export type { RouteRuleStore } from './routes/route-rule-store.ts';
-export type { RouteRules } from './routes/route-rules.ts';
 export { outcomeOf, type RouteOutcome } from './refusals/outcome.ts';
 export { UnsupportedByBackend, UpstreamFailure } from './registry/upstream-failure.ts';
