@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,8 @@ export function productionDependencies(app: string): ReadonlySet<string> {
   return names;
 }
 
-const folderOf = (name: string): string =>
-  name.startsWith('@model-gateway/')
-    ? join('packages', name.slice('@model-gateway/'.length))
-    : join('apps', name);
+function folderOf(name: string): string {
+  const folder = name.replace('@model-gateway/', '');
+  const isPackage = existsSync(join(projectFolder, 'packages', folder));
+  return join(isPackage ? 'packages' : 'apps', folder);
+}

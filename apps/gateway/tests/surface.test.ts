@@ -123,6 +123,7 @@ test('the API description lists what the gateway serves', async () => {
     'POST /api/admin/aliases',
     'DELETE /api/admin/aliases',
     'POST /api/admin/usage/query',
+    'GET /api/admin/audit',
   ]);
 });
 
