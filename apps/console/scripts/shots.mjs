@@ -68,6 +68,13 @@ try {
       for (const theme of THEMES) {
         await target.setViewportSize({ width, height: HEIGHT });
         await target.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        // The new colors are painted with the second frame.
+        await target.evaluate(
+          () =>
+            new Promise((resolve) => {
+              requestAnimationFrame(() => requestAnimationFrame(resolve));
+            }),
+        );
         await target.screenshot({
           path: join(folder, `${name}-${width}-${theme}.png`),
           fullPage: true,

@@ -54,7 +54,7 @@ export function recordMounts(): MountRecorder {
   return {
     read: () =>
       routes.flatMap(({ place, methods }) => {
-        const path = fullPath(place).replaceAll(/[:*](\w+)/g, '{$1}');
+        const path = (fullPath(place) || '/').replaceAll(/[:*](\w+)/g, '{$1}');
         return Object.keys(methods)
           .filter((method) => method !== '_all')
           .map((method) => ({ method, path }));

@@ -3,6 +3,7 @@ import { manualClock, newId, randomToken, sha256Hex, systemClock } from '@model-
 import { PROBE_PATHS } from '@model-gateway/http';
 import { createTestAccount } from '@model-gateway/testkit';
 import { OPERATIONS, type Operation } from '../src/docs/operations.ts';
+import { CONSOLE_ROUTES } from '../src/console/console-routes.ts';
 import { DOCS_ROUTES } from '../src/docs/routes.ts';
 import { ADMIN_TOKEN, keysOf, startGateway, type GatewayUnderTest } from './gateway.ts';
 import { recordMounts, type MountedRoute } from './mounted-routes.ts';
@@ -17,7 +18,7 @@ const ACCEPTED = {
 } as const satisfies Record<Operation['security'][number], readonly string[]>;
 
 /** Pages that are open to everybody and have no data of users. */
-const PAGES: readonly string[] = [...DOCS_ROUTES, '/metrics'];
+const PAGES: readonly string[] = [...DOCS_ROUTES, ...CONSOLE_ROUTES, '/metrics'];
 
 let gateway: GatewayUnderTest;
 let mounted: readonly MountedRoute[];

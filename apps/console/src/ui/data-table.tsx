@@ -58,6 +58,10 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
   const data = useMemo(() => [...rows], [rows]);
   const table = useTable({ features, columns: definitions, data, getRowId: rowId });
+  const labelOf = (id: string): string => {
+    const column = byId.get(id);
+    return column?.isHeaderHidden === true ? '' : (column?.header ?? '');
+  };
   const classOf = (id: string): string => (byId.get(id)?.isNumber === true ? 'number' : '');
   return (
     <div className="table-frame">
@@ -106,7 +110,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
                 <td
                   key={cell.id}
                   className={classOf(cell.column.id)}
-                  data-label={byId.get(cell.column.id)?.header}
+                  data-label={labelOf(cell.column.id)}
                 >
                   <table.FlexRender cell={cell} />
                 </td>

@@ -47,12 +47,14 @@ export function createConsoleRoutes(files: ConsoleFiles): Router {
     if (request.accepts(['json', 'html']) === 'html') response.redirect(302, LINKS.console);
     else response.json({ name: 'Model Gateway', version: SERVICE_VERSION, links: LINKS });
   });
-  routes.get(['/console', '/console/{*path}'], async (request, response) => {
+  const serve = async (request: Request, response: Response): Promise<void> => {
     const name = request.path.slice('/console/'.length);
     if (name.startsWith(ASSETS)) return sendAsset(request, response, name);
     const file = name === 'build.json' ? name : INDEX;
     return sendFresh(request, response, file);
-  });
+  };
+  routes.get('/console', serve);
+  routes.get('/console/*path', serve);
 
   async function sendAsset(request: Request, response: Response, name: string): Promise<void> {
     if (await sendFile(request, response, name, 'public, max-age=31536000, immutable')) return;
