@@ -71,8 +71,8 @@ try {
         // The new colors are painted with the second frame.
         await target.evaluate(
           () =>
-            new Promise((resolve) => {
-              requestAnimationFrame(() => requestAnimationFrame(resolve));
+            new Promise((painted) => {
+              requestAnimationFrame(() => requestAnimationFrame(painted));
             }),
         );
         await target.screenshot({
