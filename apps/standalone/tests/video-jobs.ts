@@ -54,8 +54,11 @@ export async function finishVideoJobs(
   const created = await rpcCall(standalone.url, 'video.create', ORDER, token);
   const { job_id: rpc } = created.result as { job_id: string };
   const names = await Promise.all([listen(standalone, rest), listen(standalone, rpc)]);
-  const expected = ['video.progress', 'video.progress', 'video.progress', 'video.done'];
-  expect(names).toEqual([expected, expected]);
+  // A listener that comes late has missed some of the progress.
+  for (const heard of names) {
+    expect(new Set(heard.slice(0, -1))).toEqual(new Set(['video.progress']));
+    expect(heard.at(-1)).toBe('video.done');
+  }
   expect(await videoJob(standalone, key, rest)).toMatchObject({
     status: 'done',
     progress: 100,
