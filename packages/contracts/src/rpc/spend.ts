@@ -33,7 +33,7 @@ export const spendSummaryParams = z.object({ ...requestFilter, group_by: groupBy
 const sums = {
   /** Metered requests. */
   requests: z.int(),
-  /** Metered requests that ended with an error, and requests that failed and cost nothing. */
+  /** Those of them that ended with a status of 400 or more. */
   errors: z.int(),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
