@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, openSocket, startRpc, type RpcServer } from './rpc-server.
 let rpc: RpcServer;
 let admin: TestAccount;
 beforeAll(async () => {
-  rpc = await startRpc({ SERVICE_ANON_WS_IDLE_SECS: '1' });
+  rpc = await startRpc({ SERVICE_ANON_WS_IDLE_SECS: '4' });
   admin = await rpc.createAccount('admin@example.com');
 });
 afterAll(() => rpc.test.close());

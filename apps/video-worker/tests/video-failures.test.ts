@@ -218,7 +218,7 @@ describe('a poll', () => {
 describe('a job that takes too long', () => {
   let hasty: VideoScene;
   beforeAll(async () => {
-    hasty = await startVideoScene({ env: { SERVICE_VIDEO_TIMEOUT_SECS: '1' } });
+    hasty = await startVideoScene({ env: { SERVICE_VIDEO_TIMEOUT_SECS: '4' } });
   });
   afterEach(() => hasty.video.faults.clear());
   afterAll(() => hasty.close());
@@ -228,19 +228,19 @@ describe('a job that takes too long', () => {
       why: 'does not finish',
       fault: { kind: 'never-finish' },
       on: 'query',
-      error: 'not finished within 1 s: the upstream has not finished',
+      error: 'not finished within 4 s: the upstream has not finished',
     },
     {
       why: 'is down',
       fault: { kind: 'status', status: 503 },
       on: 'query',
-      error: 'not finished within 1 s: upstream 503: planned failure 503',
+      error: 'not finished within 4 s: upstream 503: planned failure 503',
     },
     {
       why: 'accepts nothing',
       fault: { kind: 'status', status: 429, retryAfterSecs: 0 },
       on: 'submit',
-      error: 'not finished within 1 s: upstream 429: planned failure 429',
+      error: 'not finished within 4 s: upstream 429: planned failure 429',
     },
   ];
   test.each(fullTable(endless, { small: 2 }))(
@@ -260,7 +260,7 @@ describe('a job that takes too long', () => {
     await hasty.router.registry.remove('cloud');
     expect(await job.ended()).toMatchObject({
       status: 'failed',
-      error: 'not finished within 1 s: no healthy video-capable backend serves the model: v-1',
+      error: 'not finished within 4 s: no healthy video-capable backend serves the model: v-1',
     });
   });
 });
