@@ -27,6 +27,14 @@ export { agentTunnelSettings, type AgentTunnelConfig } from './config.ts';
 const SECOND_MS = 1_000;
 const AGENT_PATH = '/ws/agent';
 
+/** Paths that are served alike. */
+interface Surface {
+  /** Their form. */
+  readonly route: string;
+  readonly accepts: (path: string) => boolean;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
 /** The endpoint that GPU nodes connect to, and the relay of requests to them. */
 export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext): ServerApp {
   const { database, bus, clock, log, metrics, stopping } = context;
@@ -84,10 +92,14 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
   const relay = createHttpRelay({ registry, tunnelKey: context.agentTunnelKey, log });
   const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (pathOf(request) === AGENT_PATH) return respondWithoutUpgrade(endpoint, request, response);
-    return relay.handle(request, response);
-  }
+  const surfaces: readonly Surface[] = [
+    {
+      route: AGENT_PATH,
+      accepts: (path) => path === AGENT_PATH,
+      handle: (request, response) => respondWithoutUpgrade(endpoint, request, response),
+    },
+    { route: `${AGENT_TUNNEL_PATH}/{agent}`, ...relay },
+  ];
 
   // With a load balancer, nodes first connect to another replica; those with a request in progress stay until it ends.
   const onStopping = (): void => {
@@ -98,7 +110,7 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
 
   return {
     name: 'agent-tunnel',
-    routes: [AGENT_PATH, `${AGENT_TUNNEL_PATH}/{agent}`],
+    routes: surfaces.map(({ route }) => route),
     async start() {
       if (!canTunnel)
         log.warn(
@@ -116,11 +128,12 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     handle(request, response) {
       const path = pathOf(request);
       if (handleProbe(path, request, response)) return;
-      if (path !== AGENT_PATH && !relay.accepts(path)) sendNotFound(request, response, log);
+      const surface = surfaces.find(({ accepts }) => accepts(path));
+      if (surface === undefined) sendNotFound(request, response, log);
       else
-        respond(request, response).catch((error: unknown) =>
-          sendRestError(error, request, response, log),
-        );
+        surface
+          .handle(request, response)
+          .catch((error: unknown) => sendRestError(error, request, response, log));
     },
     upgrade(request, socket, head) {
       if (pathOf(request) === AGENT_PATH) endpoint.upgrade(request, socket, head);

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { AGENT_TUNNEL_PATH } from '@model-gateway/router';
 import { WebSocket } from 'ws';
 import { startScene, type Scene } from './scene.ts';
 import { connectAgent, openAgent } from './simulated-agent.ts';
 
+const ADMIN_TOKEN = 'the admin token of the tests';
+
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startScene({ SERVICE_ADMIN_TOKEN: ADMIN_TOKEN });
 });
 afterAll(() => scene.close());
 
@@ -73,4 +76,52 @@ test('a request without an upgrade gets 426', async () => {
   const { token } = await scene.register('curious');
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
   expect(response.status).toBe(426);
+});
+
+describe('every path is open to one kind of credential', () => {
+  const ACCEPTED: Readonly<Record<string, string>> = {
+    '/ws/agent': 'node token',
+    [`${AGENT_TUNNEL_PATH}/{agent}`]: 'tunnel key',
+  };
+  let credentials: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    const removed = await scene.register('removed');
+    await scene.call('agents.deregister', { agent_id: removed.agent_id });
+    credentials = {
+      none: '',
+      'platform admin': scene.adminToken,
+      'admin token': ADMIN_TOKEN,
+      'API key': scene.key,
+      'node token': (await scene.register('matrix')).token,
+      'token of a removed node': removed.token,
+      'tunnel key': scene.test.context.agentTunnelKey,
+    };
+  });
+
+  test('and each path is known', () => {
+    expect(scene.tunnelRoutes.toSorted()).toEqual(Object.keys(ACCEPTED).toSorted());
+  });
+
+  test.each(Object.entries(ACCEPTED))('%s to a %s', async (route, accepted) => {
+    const url = `${scene.tunnelUrl}${route.replace('{agent}', crypto.randomUUID())}/model/v1/models`;
+    const path = route.includes('{') ? url : `${scene.tunnelUrl}${route}`;
+    const served: string[] = [];
+    for (const [kind, bearer] of Object.entries(credentials)) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const headers = { authorization: `Bearer ${bearer}` };
+        const { status } = await fetch(path, { method, headers });
+        if (status !== 401) served.push(kind);
+      }
+    }
+    expect(served).toEqual([accepted, accepted, accepted]);
+  });
+
+  test('no other credential opens the connection of a node', async () => {
+    for (const [kind, bearer] of Object.entries(credentials)) {
+      if (kind === 'node token') continue;
+      const headers = { authorization: `Bearer ${bearer}` };
+      expect([kind, (await refusal(headers)).status]).toEqual([kind, 401]);
+    }
+    (await openAgent(scene.tunnelUrl, credentials['node token'] ?? '')).socket.close();
+  });
 });

@@ -20,6 +20,8 @@ export interface Scene {
   readonly gatewayUrl: string;
   readonly rpcUrl: string;
   readonly tunnelUrl: string;
+  /** The paths that the tunnel serves. */
+  readonly tunnelRoutes: readonly string[];
   readonly adminToken: string;
   readonly key: string;
   /** Calls a method as the admin; throws the error of a refusal. */
@@ -87,7 +89,8 @@ export async function startScene(
     },
     { SERVICE_API_RATE_LIMIT_RPM: '100000', ...env },
   );
-  const tunnelUrl = await test.serve(createAgentTunnel({ ...config, ...tunnel }, context));
+  const agentTunnel = createAgentTunnel({ ...config, ...tunnel }, context);
+  const tunnelUrl = await test.serve(agentTunnel);
   const rpcUrl = await test.serve(createRpc(config, context));
   const gatewayUrl = await test.serve(createGateway(config, context));
   const { token: adminToken } = await createTestAccount(context, 'admin@example.com');
@@ -102,6 +105,7 @@ export async function startScene(
     gatewayUrl,
     rpcUrl,
     tunnelUrl,
+    tunnelRoutes: agentTunnel.routes,
     adminToken,
     key,
     call,

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { fullSize, fullTable } from '@model-gateway/testkit';
+import { fullSize, fullTable, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from './gateway.ts';
 
@@ -15,6 +16,8 @@ beforeAll(async () => {
   gateway = await startGateway({
     SERVICE_MAX_BODY_BYTES: String(32 * MEBIBYTE),
     SERVICE_API_RATE_LIMIT_RPM: '1000',
+    // One large answer at a time.
+    SERVICE_UPSTREAM_ANSWERS_BYTES_MAX: '1024',
   });
   upstream = await startChatUpstream({ models: ['demo-chat'] });
   await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
@@ -193,4 +196,44 @@ test('an unknown path is named in a small error', async () => {
   expect(response.statusCode).toBe(404);
   expect(Buffer.byteLength(text)).toBeLessThan(ERROR_BYTES_MAX);
   expect(JSON.parse(text)).toMatchObject({ error: { code: 'not_found' } });
+});
+
+/** An upstream whose answers do not fit into the buffers of a connection. */
+async function startLargeUpstream() {
+  const message = { role: 'assistant', content: 'x'.repeat(16 * MEBIBYTE) };
+  const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
+  const server = createServer({ keepAliveTimeout: 0 }, (asked, response) => {
+    asked.resume();
+    const isListing = asked.url === '/v1/models';
+    response.on('error', () => undefined);
+    response.end(JSON.stringify(isListing ? { data: [{ id: 'large' }] } : completion));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+test('large answers together take a limited memory: the next one waits until a client has its own', async () => {
+  const { url, server } = await startLargeUpstream();
+  await registerBackend(gateway, { type: 'external', name: 'large', url });
+  const body = `{"model":"large","messages":[${MESSAGE}]}`;
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+  };
+  const headers = { authorization: `Bearer ${gateway.key}` };
+  const slow = request(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers }).end(body);
+  // Its client does not read it.
+  await once(slow, 'response');
+  expect(await metric('service_upstream_answer_bytes')).toBeGreaterThan(16 * MEBIBYTE);
+  const second = post('/v1/chat/completions', body);
+  await waitUntil(async () => (await metric('service_upstream_answers_waiting')) === 1);
+  // Small ones do not wait.
+  expect((await chat(`"messages":[${MESSAGE}]`)).status).toBe(200);
+  slow.destroy();
+  const served = await second;
+  expect(served.status).toBe(200);
+  expect((await served.text()).length).toBeGreaterThan(16 * MEBIBYTE);
+  await waitUntil(async () => (await metric('service_upstream_answer_bytes')) === 0);
+  server.close();
+  server.closeAllConnections();
 });

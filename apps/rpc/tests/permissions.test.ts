@@ -110,6 +110,64 @@ test.each(NAMES.filter((name) => !isPublic(name)))(
   },
 );
 
+/** Who is refused nothing, on account of the bearer that it presents, by each path besides the RPC methods. */
+const EVERYBODY = 'everybody';
+const HTTP_ROUTES: Readonly<Record<string, readonly string[] | typeof EVERYBODY>> = {
+  // The methods decide.
+  'POST /api/rpc': EVERYBODY,
+  'GET /api/rpc/events': EVERYBODY,
+  'GET /api/session': EVERYBODY,
+  'POST /api/session': EVERYBODY,
+  'DELETE /api/session': EVERYBODY,
+  'POST /api/session/register': EVERYBODY,
+  // It takes a cookie only.
+  'POST /api/session/refresh': [],
+  'GET /api/usage.csv': ['user', 'platform admin'],
+  'GET /auth/oidc/start': EVERYBODY,
+  'GET /auth/oidc/callback': EVERYBODY,
+  'GET /auth/oidc/logout': EVERYBODY,
+};
+
+/** The answer to a method that no path has lists those that it has. */
+async function servedRoutes(): Promise<readonly string[]> {
+  const allowed = await Promise.all(
+    rpc.routes.map(async (path) => {
+      const { headers } = await fetch(`${rpc.url}${path}`, { method: 'PATCH' });
+      const methods = headers.get('allow')?.split(', ') ?? ['any method'];
+      return methods.map((method) => `${method} ${path}`);
+    }),
+  );
+  return allowed.flat();
+}
+
+test('each path and method that is served is tried with every kind of credential', async () => {
+  expect((await servedRoutes()).toSorted()).toEqual(Object.keys(HTTP_ROUTES).toSorted());
+});
+
+async function statusOf(route: string, bearer: string | undefined): Promise<number> {
+  const [method = '', path = ''] = route.split(' ');
+  const response = await fetch(`${rpc.url}${path}?session=matrix`, {
+    method,
+    redirect: 'manual',
+    headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+    ...(method === 'POST' ? { body: '{}' } : {}),
+  });
+  // The stream of events has no end.
+  await response.body?.cancel();
+  return response.status;
+}
+
+test.each(Object.entries(HTTP_ROUTES))('%s is open to %j', async (route, accepted) => {
+  const statuses: [string, number][] = [];
+  for (const [kind, bearer] of [...Object.entries(credentials), ...worthless])
+    statuses.push([kind, await statusOf(route, bearer)]);
+  const isServed = (status: number): boolean =>
+    accepted === EVERYBODY ? status === statuses[0]?.[1] : ![401, 403].includes(status);
+  const served = statuses.filter(([, status]) => isServed(status)).map(([kind]) => kind);
+  const expected = accepted === EVERYBODY ? statuses.map(([kind]) => kind) : accepted;
+  expect(served.toSorted()).toEqual(expected.toSorted());
+});
+
 interface OwnObjects {
   readonly conversation_id: string;
   readonly key_id: string;

@@ -16,6 +16,8 @@ export const ADMIN_TOKEN = 'the admin token of the tests';
 /** A management plane on real stores. */
 export interface RpcServer {
   readonly url: string;
+  /** The paths that it serves. */
+  readonly routes: readonly string[];
   readonly test: TestContext;
   call(method: string, params?: unknown, bearer?: string): Promise<RpcAnswer>;
   /** A new account; the first one is the admin. */
@@ -30,10 +32,12 @@ export async function startRpc(env: Readonly<Record<string, string>> = {}): Prom
     SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
     ...env,
   });
-  const url = await test.serve(createRpc(config, test.context));
+  const app = createRpc(config, test.context);
+  const url = await test.serve(app);
   const call: RpcServer['call'] = (method, params, bearer) => rpcCall(url, method, params, bearer);
   return {
     url,
+    routes: app.routes,
     test,
     call,
     createAccount: (email) => createTestAccount(test.context, email),

@@ -1,3 +1,4 @@
+export { createAnswerMemory, type AnswerMemory } from './transport/answer-memory.ts';
 export { boundedCall } from './transport/bounded-call.ts';
 export { createBackendFactory } from './factory/backend-factory.ts';
 export { resolveKind } from './factory/backend-kind.ts';

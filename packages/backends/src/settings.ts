@@ -1,4 +1,5 @@
 import { ANSWER_BYTES_MAX } from './transport/answer-limits.ts';
+import { ANSWERS_BYTES_MAX } from './transport/answer-memory.ts';
 import { integer, setting, urlWith, withDefault } from '@model-gateway/kernel';
 
 /** Limits and the bridge of upstreams. */
@@ -24,6 +25,14 @@ export const upstreamSettings = {
     {
       description:
         'How large an answer of an upstream that is not streamed may be. A larger one is a 502.',
+    },
+  ),
+  upstreamAnswersBytesMax: setting(
+    'SERVICE_UPSTREAM_ANSWERS_BYTES_MAX',
+    withDefault(integer(1024), ANSWERS_BYTES_MAX),
+    {
+      description:
+        'How many bytes of large answers that are not streamed a process holds at once, until clients have them. Further answers wait; after 30 s the call is a 503 `overloaded`. The process needs about four times this memory.',
     },
   ),
   bridgeUrl: setting(

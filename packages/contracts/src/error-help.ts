@@ -266,6 +266,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     remedy:
       'Try again as `retry-after` says; `/healthz` shows the state of the stores to the operator.',
   },
+  overloaded: {
+    cause: 'Large answers of upstreams take all the memory that they may take together.',
+    remedy:
+      'Try again as `retry-after` says. The operator can raise `SERVICE_UPSTREAM_ANSWERS_BYTES_MAX` where there is memory, or add a replica.',
+  },
   internal_error: {
     cause: 'The service failed; the text is in its log.',
     remedy: 'Look up the `x-request-id` of the answer in the log, and report it.',

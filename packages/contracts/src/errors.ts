@@ -69,6 +69,7 @@ export const ERROR_CODES = [
   'job_ended',
   // The service itself.
   'store_unavailable',
+  'overloaded',
   'internal_error',
 ] as const;
 

@@ -116,6 +116,7 @@ export const REST_ERRORS = {
   no_video_backend: { status: 503, type: 'video_backend_error', code: 'no_backend' },
   job_ended: invalid('job_ended', 409),
   store_unavailable: { ...server('store_unavailable', 503), retryAfterSecs: STORE_RETRY_SECS },
+  overloaded: server('overloaded', 503),
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
 

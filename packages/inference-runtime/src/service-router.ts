@@ -13,6 +13,7 @@ import {
 } from '@model-gateway/router';
 import { exposeBackends } from './expose-backends.ts';
 import type { RoutingConfig } from './inference-runtime-settings.ts';
+import { createMeasuredAnswerMemory } from './measured-answer-memory.ts';
 
 /** The router of this process, on the stores that it shares with the other replicas. */
 export function createServiceRouter(
@@ -27,6 +28,7 @@ export function createServiceRouter(
       totalMs: config.upstreamTotalTimeoutMs,
     },
     answerBytesMax: config.upstreamAnswerBytesMax,
+    answerMemory: createMeasuredAnswerMemory(config.upstreamAnswersBytesMax, metrics),
     bridgeUrl: config.bridgeUrl,
     clock,
     tracing,

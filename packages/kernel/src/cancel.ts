@@ -13,6 +13,8 @@ export interface Cancel {
     options?: { readonly once?: boolean },
   ): void;
   removeEventListener(type: 'abort', listener: () => void): void;
+  /** Calls the listener when the caller has the result, or has left. Absent where that is not known. */
+  readonly onEnd?: ((listener: () => void) => void) | undefined;
 }
 
 /** Creates a Cancel and aborts it. */
@@ -22,8 +24,9 @@ export interface Canceller {
   abort(reason: Error): void;
 }
 
-export function createCanceller(): Canceller {
-  return new LightCanceller();
+/** With `onEnd` of the signal that it follows, if there is one. */
+export function createCanceller(onEnd?: Cancel['onEnd']): Canceller {
+  return new LightCanceller(onEnd);
 }
 
 class LightCanceller implements Canceller, Cancel {
@@ -31,6 +34,11 @@ class LightCanceller implements Canceller, Cancel {
   reason: unknown = undefined;
   // There are one or two listeners, so a list is small and quick to search.
   #listeners: (() => void)[] | undefined;
+  readonly onEnd: Cancel['onEnd'];
+
+  constructor(onEnd: Cancel['onEnd']) {
+    this.onEnd = onEnd;
+  }
 
   get cancel(): Cancel {
     return this;

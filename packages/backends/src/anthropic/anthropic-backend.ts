@@ -24,7 +24,7 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
   const { name, prefix, apiKey, timeouts, clock } = options;
   const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   const { pathname } = prefix;
-  const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
+  const http = createUpstreamHttp(prefix.origin, timeouts, options);
   const authHeader = options.authHeader ?? 'x-api-key';
   const headers = {
     'content-type': 'application/json',

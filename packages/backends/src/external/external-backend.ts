@@ -10,6 +10,7 @@ import type {
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
+import type { AnswerMemory } from '../transport/answer-memory.ts';
 import { readText, readTextAnswer } from '../transport/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
@@ -52,6 +53,7 @@ export interface ExternalOptions {
   readonly timeouts: UpstreamTimeouts;
   /** How large a whole answer may be. */
   readonly answerBytesMax?: number | undefined;
+  readonly answerMemory?: AnswerMemory | undefined;
   readonly clock: Clock;
   readonly tracing?: Tracing | undefined;
 }
@@ -69,10 +71,11 @@ const LISTING_BYTES_MAX = 8 * 1024 * 1024;
 export function createExternalBackend(options: ExternalOptions): Backend {
   const { name, prefix, search, apiKey, timeouts, clock } = options;
   const { pathOf = (_model: string, operation: string) => operation } = options;
-  const { answerBytesMax = ANSWER_BYTES_MAX } = options;
+  const { answerBytesMax = ANSWER_BYTES_MAX, answerMemory } = options;
+  const wholeLimits = { bytesMax: answerBytesMax, memory: answerMemory };
   // Read once: a URL computes its parts on each access.
   const { pathname } = prefix;
-  const http = createUpstreamHttp(prefix.origin, timeouts, options.tracing);
+  const http = createUpstreamHttp(prefix.origin, timeouts, options);
   const realtime = createExternalRealtime(options);
   const headers = { 'content-type': 'application/json', ...keyHeader(options) };
 
@@ -129,6 +132,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
         },
         contextOf,
         answerBytesMax,
+        answerMemory,
       })
     : undefined;
 
@@ -155,7 +159,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const response = await post(fullPath(body.model, CHAT), streamBody(body), signal);
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body, cleanMessage: cleaned };
-      const text = await readTextAnswer(response.body, answerBytesMax);
+      const text = await readTextAnswer(response.body, { ...wholeLimits, signal });
       const answer = { status: response.status, text };
       const { completion } = await readCompletion(answer, contextOf(body.model));
       return { form: 'chunks', chunks: chunksOf(completion) };

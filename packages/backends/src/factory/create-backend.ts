@@ -17,6 +17,7 @@ import { createAzureBackend } from '../azure/azure-backend.ts';
 import { createExternalBackend, type ExternalOptions } from '../external/external-backend.ts';
 import { createGeminiBackend } from '../gemini/gemini-backend.ts';
 import { createLocalServerBackend } from '../local-server/local-server-backend.ts';
+import type { AnswerMemory } from '../transport/answer-memory.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-url.ts';
 
@@ -25,6 +26,8 @@ export interface CreateBackendOptions {
   readonly timeouts: UpstreamTimeouts;
   /** How large a whole answer may be; 32 MiB by default. */
   readonly answerBytesMax?: number | undefined;
+  /** Limits the memory of large answers of all backends together. */
+  readonly answerMemory?: AnswerMemory | undefined;
   readonly clock: Clock;
   /** Traces the calls, if tracing is on. */
   readonly tracing?: Tracing | undefined;
@@ -56,7 +59,7 @@ function createKind(
   kind: BackendKind,
   { name, apiKey, authHeader, models, dialects: declared = [] }: BackendConfig,
   url: URL,
-  { timeouts, answerBytesMax, clock, tracing }: CreateBackendOptions,
+  { timeouts, answerBytesMax, answerMemory, clock, tracing }: CreateBackendOptions,
 ): Backend {
   switch (kind) {
     case 'local-server':
@@ -66,6 +69,7 @@ function createKind(
         apiKey,
         timeouts,
         answerBytesMax,
+        answerMemory,
         clock,
         tracing,
       });
@@ -91,7 +95,8 @@ function createKind(
       const isListingOptional = kind === 'external';
       const dialects = new Set(BACKEND_DIALECTS.filter((known) => declared.includes(known)));
       const served = { name, ...called, models, isListingOptional, capabilities, dialects };
-      return HTTP_KINDS[kind](url, { ...served, timeouts, answerBytesMax, clock, tracing });
+      const answers = { answerBytesMax, answerMemory };
+      return HTTP_KINDS[kind](url, { ...served, ...answers, timeouts, clock, tracing });
     }
     case 'agent':
       return createAgentBackend({
@@ -101,6 +106,7 @@ function createKind(
         models,
         timeouts,
         answerBytesMax,
+        answerMemory,
         clock,
         tracing,
       });

@@ -52,7 +52,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
   const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   const path = url.pathname.replace(/\/+$/, '');
   const base = path === '' ? VERSION_PATH : path;
-  const http = createUpstreamHttp(url.origin, timeouts, options.tracing);
+  const http = createUpstreamHttp(url.origin, timeouts, options);
   const authHeader = options.authHeader ?? 'x-goog-api-key';
   const headers = { 'content-type': 'application/json', ...keyHeader({ apiKey, authHeader }) };
 

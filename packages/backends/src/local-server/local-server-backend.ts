@@ -6,6 +6,7 @@ import { begunStream } from '../transport/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
 import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
+import type { AnswerMemory } from '../transport/answer-memory.ts';
 import { readJsonAnswer, readText } from '../transport/read-text.ts';
 import { isVector, readVectors } from '../transport/read-vectors.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
@@ -27,6 +28,7 @@ interface LocalServerOptions {
   readonly timeouts: UpstreamTimeouts;
   /** How large a whole answer may be. */
   readonly answerBytesMax?: number | undefined;
+  readonly answerMemory?: AnswerMemory | undefined;
   readonly clock: Clock;
   readonly tracing?: Tracing | undefined;
 }
@@ -48,10 +50,10 @@ const embedAnswer = z.looseObject({
 /** A model server with the Ollama-style API. It serves only the models it lists. */
 export function createLocalServerBackend(options: LocalServerOptions): Backend {
   const { name, url, apiKey, timeouts, clock } = options;
-  const { answerBytesMax = ANSWER_BYTES_MAX } = options;
+  const { answerBytesMax: bytesMax = ANSWER_BYTES_MAX, answerMemory: memory } = options;
   const base = new URL(plainBase(url));
   const path = base.pathname.replace(/\/$/, '');
-  const http = createUpstreamHttp(base.origin, timeouts, options.tracing);
+  const http = createUpstreamHttp(base.origin, timeouts, options);
   const control = createControlPlane({ prefix: plainBase(url), apiKey, timeouts });
   const headers = {
     'content-type': 'application/json',
@@ -79,7 +81,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     chat: (body, signal) =>
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
-        const value = await readJsonAnswer(answer.body, answerBytesMax);
+        const value = await readJsonAnswer(answer.body, { bytesMax, memory, signal: bounded });
         const read = readLocalAnswer(answer.status, value, apiKey);
         return { completion: localCompletion(read, body.model, clock), ...localIgnored(body) };
       }),
@@ -96,7 +98,8 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       return boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const embed = { ...request, encoding_format: undefined };
         const { body } = await post('/api/embed', embed, bounded);
-        return readEmbeddings(await readJsonAnswer(body, answerBytesMax), request.model);
+        const answer = await readJsonAnswer(body, { bytesMax, memory, signal: bounded });
+        return readEmbeddings(answer, request.model);
       });
     },
     close: () => http.close(),

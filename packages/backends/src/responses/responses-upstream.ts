@@ -3,6 +3,7 @@ import type { UpstreamAnswer, UpstreamChat, UpstreamStream } from '@model-gatewa
 import type { AnswerContext } from '../chunk-shape.ts';
 import { chunksOf } from '../external/completion.ts';
 import { begunStream } from '../transport/begun-stream.ts';
+import type { AnswerMemory } from '../transport/answer-memory.ts';
 import { readSmallJson, readTextAnswer } from '../transport/read-text.ts';
 import type { UpstreamResponse } from '../transport/upstream-http.ts';
 import { chunksOfEvents, completionOfResponse, passedCompletion } from './from-upstream.ts';
@@ -20,10 +21,11 @@ interface ResponsesUpstreamOptions {
   readonly postWhole: (body: object, signal: Cancel) => Promise<string>;
   readonly contextOf: (model: string) => AnswerContext;
   readonly answerBytesMax: number;
+  readonly answerMemory: AnswerMemory | undefined;
 }
 
 export function createResponsesUpstream(options: ResponsesUpstreamOptions): ResponsesUpstream {
-  const { post, postWhole, contextOf, answerBytesMax } = options;
+  const { post, postWhole, contextOf, answerBytesMax, answerMemory: memory } = options;
 
   async function respond(model: string, body: object, signal: Cancel): Promise<UpstreamAnswer> {
     const response = await readSmallJson(await postWhole(body, signal));
@@ -38,7 +40,8 @@ export function createResponsesUpstream(options: ResponsesUpstreamOptions): Resp
       return { form: 'chunks', chunks: await begunStream(events) };
     }
     // An upstream that ignored `stream`: the client gets events that the gateway writes.
-    const response = await readSmallJson(await readTextAnswer(bytes, answerBytesMax));
+    const limits = { bytesMax: answerBytesMax, memory, signal };
+    const response = await readSmallJson(await readTextAnswer(bytes, limits));
     return { form: 'chunks', chunks: chunksOf(completionOfResponse(response, context)) };
   }
 

@@ -4,9 +4,17 @@ import {
   isNestedTooDeeply,
   parseJsonInSteps,
   tryParseJson,
+  type Cancel,
 } from '@model-gateway/kernel';
 import { answerRefused, upstreamFailed } from '../errors/upstream-error.ts';
 import { createAnswerLimits } from './answer-limits.ts';
+import {
+  COUNTED_BYTES_MIN,
+  keepUntilSent,
+  takeWithin,
+  type AnswerMemory,
+  type AnswerShare,
+} from './answer-memory.ts';
 
 /** A shorter text is decoded and parsed within some milliseconds. */
 const LONG_MIN = 256 * 1024;
@@ -25,26 +33,46 @@ export async function readText(body: AsyncIterable<Uint8Array>, bytesMax: number
   return whole.toString('utf8', 0, bytesMax);
 }
 
+/** The limits of an answer that is read whole. */
+interface AnswerOptions {
+  readonly bytesMax: number;
+  readonly memory: AnswerMemory | undefined;
+  /** Of the call. */
+  readonly signal: Cancel;
+}
+
 /** Reads a JSON response; one that is too large, truncated or not JSON is a failure of the upstream. */
 export async function readJsonAnswer(
   body: AsyncIterable<Uint8Array>,
-  bytesMax: number,
+  options: AnswerOptions,
 ): Promise<unknown> {
-  return readJson(await readTextAnswer(body, bytesMax));
+  return readJson(await readTextAnswer(body, options));
 }
 
 /** Reads a response; one that is too large, or would take long to parse, is refused while it arrives. */
 export async function readTextAnswer(
   body: AsyncIterable<Uint8Array>,
-  bytesMax: number,
+  { bytesMax, memory, signal }: AnswerOptions,
 ): Promise<string> {
   const chunks: Buffer[] = [];
+  let size = 0;
+  let share: AnswerShare | undefined;
   const limits = createAnswerLimits(bytesMax);
-  for await (const chunk of body) {
-    const refused = limits.add(chunk);
-    if (refused !== undefined) throw refused;
-    chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
+  try {
+    for await (const chunk of body) {
+      const refused = limits.add(chunk);
+      if (refused !== undefined) throw refused;
+      chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
+      size += chunk.length;
+      if (size > COUNTED_BYTES_MIN && memory !== undefined)
+        share ??= await takeWithin(memory, bytesMax, signal);
+    }
+  } catch (error) {
+    share?.release();
+    throw error;
   }
+  share?.shrink(size);
+  if (share !== undefined) keepUntilSent(share, signal);
   return decode(chunks);
 }
 

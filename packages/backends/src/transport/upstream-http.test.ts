@@ -1,6 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCanceller } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
+import { createAnswerMemory } from './answer-memory.ts';
 import { createUpstreamHttp, type UpstreamHttp } from './upstream-http.ts';
 
 const timeouts = { connectMs: 5_000, idleMs: 60_000, totalMs: 60_000 };
@@ -107,6 +109,36 @@ describe('a whole answer', () => {
     const { cancel: signal } = createCanceller();
     const answer = await http.requestWhole({ ...post, signal }, limit);
     expect(answer.text === text).toBe(true);
+    await http.close();
+    await server.close();
+  });
+
+  test.each([
+    { how: 'with a length', isChunked: false, heldBytes: MEBIBYTE },
+    { how: 'without a length', isChunked: true, heldBytes: 8 * MEBIBYTE },
+  ])('$how takes memory while it arrives, or waits', async ({ isChunked, heldBytes }) => {
+    const server = await startServer((response) => {
+      if (isChunked) response.write('x');
+      response.end('x'.repeat(isChunked ? MEBIBYTE - 1 : MEBIBYTE));
+    });
+    const answerMemory = createAnswerMemory({ bytesMax: 1 });
+    const http = createUpstreamHttp(server.url, timeouts, { answerMemory });
+    const other = answerMemory.take(1, () => undefined);
+    const left = createCanceller();
+    const { cancel: signal } = createCanceller();
+    const leaves = http.requestWhole({ ...post, signal: left.cancel }, 8 * MEBIBYTE);
+    await waitUntil(() => answerMemory.waiting === 1);
+    const waits = http.requestWhole({ ...post, signal }, 8 * MEBIBYTE);
+    await waitUntil(() => answerMemory.waiting === 2);
+    left.abort(new Error('left'));
+    await expect(leaves).rejects.toThrow('left');
+    await waitUntil(() => answerMemory.waiting === 1);
+    const held: number[] = [];
+    other.release();
+    held.push(answerMemory.heldBytes);
+    const { text } = await waits;
+    expect([text.length, held]).toEqual([MEBIBYTE, [heldBytes]]);
+    expect(answerMemory.heldBytes).toBe(0);
     await http.close();
     await server.close();
   });

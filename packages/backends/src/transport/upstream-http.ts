@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { abortReason, type Cancel, type Tracing } from '@model-gateway/kernel';
 import type { StreamedBody, UpstreamFailure } from '@model-gateway/router';
 import { Pool, type Dispatcher } from 'undici';
+import type { AnswerMemory } from './answer-memory.ts';
 import { createDeadlines } from './deadlines.ts';
 import { headerText } from './header-text.ts';
 import { upstreamAddress } from './upstream-address.ts';
@@ -51,10 +52,16 @@ export interface UpstreamHttp {
   close(): Promise<void>;
 }
 
+interface UpstreamHttpOptions {
+  readonly tracing?: Tracing | undefined;
+  /** Of the answers of all upstreams. */
+  readonly answerMemory?: AnswerMemory | undefined;
+}
+
 export function createUpstreamHttp(
   origin: string,
   timeouts: UpstreamTimeouts,
-  tracing?: Tracing,
+  { tracing, answerMemory }: UpstreamHttpOptions = {},
 ): UpstreamHttp {
   const address = upstreamAddress(origin);
   const pool = new Pool(origin, {
@@ -95,6 +102,7 @@ export function createUpstreamHttp(
           totalMs,
           deadlines,
           bytesMax,
+          memory: answerMemory,
           onResponse: resolve,
           onFailure: reject,
         });

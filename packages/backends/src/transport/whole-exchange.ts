@@ -1,9 +1,16 @@
+import { ServiceError } from '@model-gateway/contracts';
 import { abortReason, METERED_BYTES_MIN, type Cancel } from '@model-gateway/kernel';
 import type { Dispatcher } from 'undici';
 import type { UpstreamFailure } from '@model-gateway/router';
 import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { createAnswerLimits, tooLarge, type AnswerLimits } from './answer-limits.ts';
+import {
+  COUNTED_BYTES_MIN,
+  keepUntilSent,
+  type AnswerMemory,
+  type AnswerShare,
+} from './answer-memory.ts';
 import { headerText } from './header-text.ts';
 import { decode } from './read-text.ts';
 
@@ -13,6 +20,7 @@ interface WholeExchangeOptions {
   /** Of calls with the same time limit. */
   readonly deadlines: Deadlines;
   readonly bytesMax: number;
+  readonly memory: AnswerMemory | undefined;
   /** One of these is called, once. */
   readonly onResponse: (response: {
     readonly status: number;
@@ -20,7 +28,7 @@ interface WholeExchangeOptions {
     /** Of a response without success. */
     readonly retryAfter: string | undefined;
   }) => void;
-  readonly onFailure: (failure: UpstreamFailure) => void;
+  readonly onFailure: (failure: UpstreamFailure | ServiceError) => void;
 }
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
@@ -40,6 +48,9 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   #retryAfter: string | undefined;
   #isOver = false;
   #size = 0;
+  /** Not a number, if the upstream did not say it. */
+  #length = Number.NaN;
+  #share: AnswerShare | undefined;
   #limits: AnswerLimits | undefined;
   #first: Buffer | undefined;
   #more: Buffer[] | undefined;
@@ -79,9 +90,12 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
     this.#status = status;
-    if (!isSuccess(status)) this.#retryAfter = headerText(headers['retry-after']);
-    else if (Number(headers['content-length'] ?? 0) > this.#options.bytesMax)
-      this.#abort(tooLarge(this.#options.bytesMax));
+    if (!isSuccess(status)) {
+      this.#retryAfter = headerText(headers['retry-after']);
+      return;
+    }
+    this.#length = Number(headers['content-length'] ?? Number.NaN);
+    if (this.#length > this.#options.bytesMax) this.#abort(tooLarge(this.#options.bytesMax));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -98,10 +112,26 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
 
   #check(chunk: Buffer): void {
     const refused = this.#refusal(chunk);
-    if (refused === undefined) return;
+    if (refused === undefined) {
+      if (this.#size > COUNTED_BYTES_MIN && this.#share === undefined) this.#takeMemory();
+      return;
+    }
     this.#first = undefined;
     this.#more = undefined;
     this.#abort(refused);
+  }
+
+  /** The rest stays in the socket until there is memory for the whole answer. */
+  #takeMemory(): void {
+    const { memory, bytesMax } = this.#options;
+    if (memory === undefined) return;
+    const bytes = Number.isNaN(this.#length) ? bytesMax : this.#length;
+    const share = memory.take(bytes, (refusal) => {
+      if (refusal === undefined) this.#controller?.resume();
+      else this.#abort(refusal);
+    });
+    this.#share = share;
+    if (!share.isGranted) this.#controller?.pause();
   }
 
   #refusal(chunk: Buffer): UpstreamFailure | undefined {
@@ -125,6 +155,8 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#leave();
+    this.#share?.shrink(this.#size);
+    if (this.#share !== undefined) keepUntilSent(this.#share, this.#options.cancel);
     const text = this.#text();
     if (typeof text === 'string') this.#respond(text);
     else void text.then((decoded) => this.#respond(decoded));
@@ -143,8 +175,12 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#leave();
+    this.#share?.release();
+    const failure = this.#failure ?? error;
     const hadNoEffect = !this.#isSent;
-    this.#options.onFailure(upstreamFailed(this.#failure ?? error, { hadNoEffect }));
+    this.#options.onFailure(
+      failure instanceof ServiceError ? failure : upstreamFailed(failure, { hadNoEffect }),
+    );
   }
 }
 

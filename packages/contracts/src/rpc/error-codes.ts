@@ -68,5 +68,6 @@ export const RPC_ERROR_CODES = {
   no_video_backend: APP_ERROR,
   job_ended: APP_ERROR,
   store_unavailable: INTERNAL_ERROR,
+  overloaded: APP_ERROR,
   internal_error: INTERNAL_ERROR,
 } satisfies Record<ErrorCode, number>;
