@@ -13,7 +13,11 @@ import {
 } from '@model-gateway/http';
 import { messagesDialect, responsesDialect } from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
+import {
+  createBackendAdmin,
+  createInferenceRuntime,
+  type InferenceRuntime,
+} from '@model-gateway/inference-runtime';
 import { Router } from 'express';
 import { createAdminAudit } from './admin/admin-audit.ts';
 import { createAdminGate } from './admin/admin-gate.ts';
@@ -121,7 +125,7 @@ export function createGateway(
   admin.use(createAdminGate(config.adminToken));
   const clientIp = createClientIp(config.trustProxy);
   admin.use(createAdminAudit({ audit: database.audit, router, clientIp, log }));
-  admin.use('/backends', createBackendsAdmin(router));
+  admin.use('/backends', createBackendsAdmin(router, createBackendAdmin(router)));
   admin.use('/aliases', createAliasesAdmin(router.aliases));
   admin.use('/usage/query', createUsageQueryAdmin(database.usageQueries));
   admin.use('/audit', createAuditExportAdmin(database.audit));

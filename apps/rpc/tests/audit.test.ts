@@ -47,6 +47,19 @@ const provider = async () => {
   return id;
 };
 
+/** Nothing listens there. */
+const BACKEND = {
+  type: 'external',
+  url: 'http://127.0.0.1:9/v1?key=query-secret',
+  api_key: 'up-secret',
+};
+
+const backend = async () => {
+  const name = newId();
+  await rpc.call('backends.add', { ...BACKEND, name }, admin.token);
+  return name;
+};
+
 const node = async () => {
   const params = { machine_name: 'node', version: '1' };
   const { result } = await rpc.call('agents.register', params, admin.token);
@@ -118,6 +131,11 @@ const EXAMPLES: Partial<Record<RpcMethodName, () => Promise<Example>>> = {
   'providers.add': async () => [{ id: newId(), name: 'P' }, admin.token],
   'providers.update': async () => [{ provider_id: await provider(), name: 'Q' }, admin.token],
   'providers.remove': async () => [{ provider_id: await provider() }, admin.token],
+  'backends.add': async () => [{ ...BACKEND, name: newId() }, admin.token],
+  'backends.update': async () => [{ name: await backend(), url: BACKEND.url }, admin.token],
+  'backends.remove': async () => [{ name: await backend() }, ADMIN_TOKEN],
+  'aliases.set': async () => [{ alias: newId(), target: 'm' }, admin.token],
+  'aliases.remove': async () => [{ alias: newId() }, ADMIN_TOKEN],
   'routes.set': async () => [{ model: newId(), targets: [{ model: 'm' }] }, admin.token],
   'routes.remove': async () => {
     const model = newId();
@@ -179,7 +197,9 @@ test.each(RECORDED.filter((name) => !WITHOUT_EXAMPLE.includes(name)))(
     const recorded = JSON.stringify([entry?.target, entry?.before, entry?.after]);
     expect(recorded).not.toContain('@example.com');
     expect(entry?.actor_id === null).toBe(actor !== 'user');
-    const secrets = ['token', 'key', 'password', 'next', 'current'].flatMap((field) =>
+    const fields = ['token', 'key', 'api_key', 'password', 'next', 'current'];
+    expect(recorded).not.toContain('query-secret');
+    const secrets = fields.flatMap((field) =>
       [params, Object(result)].flatMap((given: object): unknown => Reflect.get(given, field) ?? []),
     );
     expect(secrets.filter((secret) => recorded.includes(String(secret)))).toEqual([]);

@@ -1,4 +1,5 @@
 import type { TestAccount } from '@model-gateway/testkit';
+import { startChatUpstream } from '@model-gateway/testkit/upstreams';
 import { startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
@@ -157,4 +158,95 @@ test('an admin sets, lists and removes routes; they are checked, and nobody else
     message: "model 'best' has no route",
   });
   expect((await call('routes.list', {})).result).toEqual([]);
+});
+
+test('an admin tries, adds, changes, tests and removes a backend without reading its key', async () => {
+  const key = 'the key of the upstream';
+  const upstream = await startChatUpstream({ models: ['m'], apiKey: key });
+  const call = (method: string, params: object) => rpc.call(method, params, admin.token);
+  const name = 'cloud';
+  const described = { type: 'vllm', url: upstream.url };
+  const backend = { name, ...described };
+  const wrong = await call('backends.test', { name, backend: { ...described, api_key: 'wrong' } });
+  expect(wrong.result).toMatchObject({
+    status: 'failed',
+    probe: { state: 'Degraded', reason: expect.stringContaining('401') },
+  });
+  const tried = await call('backends.test', { name, backend: { ...described, api_key: key } });
+  expect(tried.result).toMatchObject({
+    status: 'ok',
+    name: 'cloud',
+    type: 'external',
+    probe: { state: 'Healthy', latency_ms: expect.any(Number) },
+    chat: { status: 'ok', model: 'm' },
+  });
+  expect((await call('backends.list', {})).result).toEqual([]);
+
+  const added = await call('backends.add', backend);
+  expect(added.result).toEqual({
+    name: 'cloud',
+    type: 'external',
+    url: upstream.url,
+    index: 0,
+    state: 'Degraded',
+    reason: expect.stringContaining('401'),
+    checked_at: expect.any(String),
+  });
+  const again = await call('backends.add', backend);
+  expect(again.error).toMatchObject({
+    code: -32_602,
+    message: expect.stringContaining("a backend with the name 'cloud'"),
+  });
+  const mended = await call('backends.update', { name: 'cloud', api_key: key });
+  expect(mended.result).toMatchObject({ state: 'Healthy', reason: null });
+  const tested = await call('backends.test', { name: 'cloud' });
+  expect(tested.result).toMatchObject({ status: 'ok', chat: { status: 'ok' } });
+  const read = await call('backends.get', { name: 'cloud' });
+  expect(read.result).toMatchObject({ name: 'cloud', has_api_key: true, models: ['m'] });
+  expect((await call('backends.list', {})).result).toEqual([read.result]);
+  expect(JSON.stringify([added, mended, tested, read])).not.toContain(key);
+
+  const moved = await call('backends.update', { name: 'cloud', url: 'http://127.0.0.1:9' });
+  expect(moved.error).toMatchObject({ message: expect.stringContaining("'api_key'") });
+  expect((await call('backends.remove', { name: 'cloud' })).result).toEqual({ ok: true });
+  for (const method of ['backends.get', 'backends.update', 'backends.remove', 'backends.test']) {
+    const { error } = await call(method, { name: 'cloud' });
+    expect(error?.message).toBe("no backend has the name 'cloud'");
+  }
+  await upstream.close();
+});
+
+test.each([
+  { why: 'no address', method: 'backends.add', params: { name: 'x', type: 'external' } },
+  { why: 'no name', method: 'backends.add', params: { type: 'external', url: 'http://h' } },
+  {
+    why: 'no name',
+    method: 'backends.test',
+    params: { backend: { type: 'external', url: 'http://h' } },
+  },
+  {
+    why: 'an unknown type',
+    method: 'backends.add',
+    params: { name: 'x', type: 'unknown', url: 'http://h' },
+    code: -32_000,
+  },
+  {
+    why: 'an address that is none',
+    method: 'backends.test',
+    params: { name: 'x', backend: { type: 'external', url: 'file:///etc/passwd' } },
+    code: -32_000,
+  },
+])('$method refuses $why', async ({ method, params, code = -32_602 }) => {
+  const { error } = await rpc.call(method, params, admin.token);
+  expect(error).toMatchObject({ code });
+  expect((await rpc.call('backends.list', {}, admin.token)).result).toEqual([]);
+});
+
+test('an admin sets, lists and removes aliases', async () => {
+  const call = async (method: string, params: object) =>
+    (await rpc.call(method, params, admin.token)).result;
+  expect(await call('aliases.set', { alias: 'fast', target: 'm' })).toEqual({ ok: true });
+  expect(await call('aliases.list', {})).toEqual({ aliases: [{ alias: 'fast', target: 'm' }] });
+  expect(await call('aliases.remove', { alias: 'fast' })).toEqual({ ok: true });
+  expect(await call('aliases.list', {})).toEqual({ aliases: [] });
 });

@@ -1,3 +1,6 @@
+export { createBackendAdmin, type BackendAdmin } from './backend-admin/backend-admin.ts';
+export { backendState } from './backend-admin/backend-state.ts';
+export { backendEntry } from './backend-admin/backend-view.ts';
 export { createServiceRouter } from './service-router.ts';
 export { routingSettings, inferenceRuntimeSettings } from './inference-runtime-settings.ts';
 export { createInferenceRuntime, type InferenceRuntime } from './inference-runtime.ts';

@@ -139,6 +139,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     builder: dependencies.builder,
     unlisted: dependencies.unlisted ?? [],
     probe: (name) => health.probe(name),
+    probeOnce: (backend) => health.probeOnce(backend),
     firstProbeWaitMs: rules.firstProbeWaitMs ?? FIRST_PROBE_WAIT_MS,
     async loadAll(fresh) {
       await Promise.all([health.loadAll(fresh), refusals.load(fresh)]);

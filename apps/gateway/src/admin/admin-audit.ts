@@ -1,5 +1,6 @@
 import type { NewAuditEntry } from '@model-gateway/accounts';
 import { requestIdOf, type ClientIp } from '@model-gateway/http';
+import { backendState } from '@model-gateway/inference-runtime';
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { BackendConfig, Router as ModelRouter } from '@model-gateway/router';
 import type { RequestHandler, Response } from 'express';
@@ -103,25 +104,4 @@ function readState({ list, registry, aliases }: AdminAuditDependencies['router']
     const target = targets.get(name);
     return target === undefined ? undefined : { target };
   };
-}
-
-function backendState({ type, url, apiKey, models, capabilities, authHeader }: BackendConfig) {
-  return {
-    type,
-    url: withoutSecrets(url),
-    has_key: apiKey !== null,
-    auth_header: authHeader,
-    models,
-    capabilities,
-  };
-}
-
-/** A URL can have a password, or a key in its query. */
-function withoutSecrets(text: string): string {
-  if (!URL.canParse(text)) return text;
-  const url = new URL(text);
-  url.username = '';
-  url.password = '';
-  url.search = url.search === '' ? '' : '?[hidden]';
-  return url.href;
 }

@@ -12,6 +12,7 @@ import {
   priceState,
   providerState,
   routeState,
+  storedBackendState,
   tierState,
 } from './audit-states.ts';
 
@@ -22,6 +23,14 @@ const WORK: AuditExemption = { exempt: 'it is metered work of the caller, and ch
 
 const group = ({ params }: { readonly params: { readonly group_id: string } }): string =>
   `group:${params.group_id}`;
+
+/** The registry has its own transaction, because it works while the database is unavailable. */
+const backendRule = <Name extends 'backends.add' | 'backends.update' | 'backends.remove'>() =>
+  rule<Name>(
+    ({ params }) => `backend:${params.name}`,
+    (stores, { params }) => storedBackendState(stores, params.name),
+    'after',
+  );
 
 /** How each method is recorded, or why it is not. A new method does not compile until it is here. */
 export const AUDIT_RULES: {
@@ -167,6 +176,19 @@ export const AUDIT_RULES: {
   'providers.remove': rule<'providers.remove'>(
     ({ params }) => `provider:${params.provider_id}`,
     (stores, { params }) => providerState(stores, params.provider_id),
+  ),
+  'backends.list': READS,
+  'backends.get': READS,
+  'backends.test': { exempt: 'it sends a test request and changes nothing' },
+  'backends.add': backendRule<'backends.add'>(),
+  'backends.update': backendRule<'backends.update'>(),
+  'backends.remove': backendRule<'backends.remove'>(),
+  'aliases.list': READS,
+  'aliases.set': rule<'aliases.set'>(({ params }) => `alias:${params.alias}`, undefined, 'after'),
+  'aliases.remove': rule<'aliases.remove'>(
+    ({ params }) => `alias:${params.alias}`,
+    undefined,
+    'after',
   ),
   'routes.list': READS,
   'routes.set': rule<'routes.set'>(

@@ -1,4 +1,5 @@
 import type { DatabaseStores } from '@model-gateway/db';
+import { backendState } from '@model-gateway/inference-runtime';
 
 /** What the audit log shows of what was changed: no secrets, and nothing that names a person. */
 
@@ -70,6 +71,11 @@ export async function keyState(stores: DatabaseStores, userId: string | undefine
 }
 
 const PROVIDERS_MAX = 10_000;
+
+export async function storedBackendState(stores: DatabaseStores, name: string) {
+  const config = (await stores.backendConfigs.list()).find((stored) => stored.name === name);
+  return config && backendState(config);
+}
 
 export async function routeState(stores: DatabaseStores, model: string) {
   return (await stores.routeRules.list()).find((rule) => rule.model === model);

@@ -1,8 +1,10 @@
 import type { Handlers } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 import { createAgentsMethods } from './agents.ts';
+import { createAliasesMethods } from './aliases.ts';
 import { createAuditMethods } from './audit.ts';
 import { createAuthMethods } from './auth.ts';
+import { createBackendsMethods } from './backends.ts';
 import { createBillingPricingMethods } from './billing-pricing.ts';
 import { createBillingMethods } from './billing.ts';
 import { createChatMethods } from './chat.ts';
@@ -31,6 +33,8 @@ export function createMethods(services: Services): Handlers {
     ...createGroupMethods(services),
     ...createLedgerMethods(services),
     ...createProvidersMethods(services),
+    ...createBackendsMethods(services),
+    ...createAliasesMethods(services),
     ...createRoutesMethods(services),
     ...createConversationsMethods(services),
     ...createChatMethods(services),

@@ -30,6 +30,8 @@ const oneLine = (charsMax: number) =>
 const TYPE_DEFAULT = 'local-server';
 const URL_DEFAULT = 'http://localhost:11434';
 
+/** The name of a backend; usage rows, routes and metrics refer to it. */
+export const backendName = oneLine(64).min(1);
 const type = z.string().min(1).max(64);
 const url = z.string().min(1).max(2048);
 const apiKey = oneLine(4096);
@@ -59,13 +61,18 @@ export const backendRequestSchema = z.object({
     .transform((given) => given ?? URL_DEFAULT),
   api_key: apiKey.nullish(),
   auth_header: authHeader.nullish().meta({ default: 'authorization: Bearer' }),
-  name: oneLine(64).min(1).nullish(),
+  name: backendName.nullish(),
   models: models.nullish(),
   capabilities: capabilities.nullish(),
   dialects: dialects.nullish(),
   /** Sent by older clients; no backend uses it. */
   workflow: anyObject().nullish().meta({ deprecated: true }),
 });
+
+/** A backend that an RPC call describes: the same fields, without defaults for what makes it another one. */
+export const backendAdditionSchema = backendRequestSchema
+  .omit({ workflow: true })
+  .extend({ name: backendName, type, url });
 
 /** The body of `PATCH /api/admin/backends/by-name/{name}`: what is absent stays, and null removes. */
 export const backendChangeSchema = z.object({

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import { agentsMethods } from './agents.ts';
+import { aliasesMethods } from './aliases.ts';
 import { auditMethods } from './audit.ts';
 import { authMethods } from './auth.ts';
+import { backendsMethods } from './backends.ts';
 import { billingMethods } from './billing.ts';
 import { chatMethods } from './chat.ts';
 import { conversationsMethods } from './conversations.ts';
@@ -30,6 +32,8 @@ export const rpcMethods = {
   ...groupMethods,
   ...ledgerMethods,
   ...providersMethods,
+  ...backendsMethods,
+  ...aliasesMethods,
   ...routesMethods,
   ...agentsMethods,
   ...memoryMethods,

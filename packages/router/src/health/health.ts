@@ -25,6 +25,8 @@ import {
 export interface Health {
   /** Probes one backend now and publishes the result. */
   probe(name: string): Promise<void>;
+  /** Probes a backend that is not in the list; the result is not published. */
+  probeOnce(backend: Backend): Promise<HealthReport>;
   /** Probes many, a few at a time. */
   probeAll(names: readonly string[]): Promise<void>;
   /**
@@ -136,6 +138,17 @@ export function createHealth(dependencies: HealthDependencies): Health {
 
   return {
     probe,
+    async probeOnce(backend) {
+      const probed = await probeWithin(backend, probeTimeoutMs);
+      return {
+        state: probed.state,
+        reason: probed.reason,
+        checkedAt: clock.now(),
+        models: probed.models,
+        capabilities: [...backend.capabilities()],
+        contextLengths: probed.contextLengths ?? new Map(),
+      };
+    },
     probeAll: (names) => forEach(names, probe),
     loadAll(names) {
       const isFirst = !isRestored;

@@ -34,6 +34,8 @@ export interface Registry {
     name: string,
     changeOf: (config: BackendConfig) => BackendConfig,
   ): Promise<Changed | undefined>;
+  /** Builds and probes a backend without registering it. The caller closes it. */
+  tryOut(config: BackendConfig): Promise<TriedBackend>;
   /** The registration of a listed backend, with its upstream key. */
   find(name: string): BackendConfig | undefined;
   /** Returns the name of the removed one, or undefined when there is none at this index. */
@@ -52,6 +54,12 @@ export interface Registered {
 /** A registration that was just changed. */
 export interface Changed extends Registered {
   readonly config: BackendConfig;
+}
+
+/** A backend that is not registered, and the result of its probe. */
+export interface TriedBackend {
+  readonly backend: Backend;
+  readonly report: HealthReport;
 }
 
 /** The registry that follows the store. */
@@ -82,6 +90,8 @@ export interface RegistryDependencies {
   /** Backends that get requests but are neither stored nor listed. */
   readonly unlisted: readonly BackendConfig[];
   readonly probe: (name: string) => Promise<void>;
+  /** Probes a backend that is not in the list. */
+  readonly probeOnce: (backend: Backend) => Promise<HealthReport>;
   /** How long a registration waits for its first probe. */
   readonly firstProbeWaitMs: number;
   /** Loads the health of backends that came from the store. */
@@ -99,7 +109,7 @@ const CHANGE_ATTEMPTS_MAX = 10;
 
 export function createRegistry(dependencies: RegistryDependencies): SyncedRegistry {
   const { list, store, channels, clock, log, builder, unlisted } = dependencies;
-  const { probe, firstProbeWaitMs, loadAll, resetCircuit, onRemoved } = dependencies;
+  const { probe, probeOnce, firstProbeWaitMs, loadAll, resetCircuit, onRemoved } = dependencies;
   const pending = createPendingChanges();
   const changes = createSequence();
   const retirement = createRetirement(log);
@@ -291,6 +301,10 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
       if (done === undefined) return undefined;
       const { slot, config } = done;
       return { config, ...(await begin(slot, Promise.resolve())) };
+    },
+    async tryOut(config) {
+      const backend = await builder.open(config);
+      return { backend, report: await probeOnce(backend) };
     },
     find,
     async removeAt(index) {

@@ -1,22 +1,6 @@
-import {
-  explainedReason,
-  type backendListSchema,
-  type backendViewSchema,
-} from '@model-gateway/contracts';
+import { explainedReason, type backendViewSchema } from '@model-gateway/contracts';
 import type { BackendConfig, HealthReport, RoutedBackend } from '@model-gateway/router';
 import type { z } from 'zod';
-import { routableModels } from '../routable-models.ts';
-
-/** The response that lists the backends. */
-export const backendList = (
-  backends: readonly RoutedBackend[],
-): z.input<typeof backendListSchema> => ({
-  backends: {
-    count: backends.filter(({ state }) => state === 'Healthy').length,
-    health: backends.map(backendEntry),
-  },
-  models: [...routableModels(backends).keys()],
-});
 
 /** One backend with its registration, without its key. */
 export const backendView = (
@@ -44,7 +28,8 @@ export const healthView = ({
   checked_at: checkedAt === undefined ? null : new Date(checkedAt).toISOString(),
 });
 
-const backendEntry = (routed: RoutedBackend, index: number) => ({
+/** A backend as lists show it. */
+export const backendEntry = (routed: RoutedBackend, index: number) => ({
   label: `backend_${index}:${routed.backend.kind}`,
   ...healthView(routed),
   name: routed.backend.name,

@@ -5,7 +5,13 @@ import {
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
 import { describeError, type Cancel } from '@model-gateway/kernel';
-import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
+import {
+  UpstreamFailure,
+  type Backend,
+  type BackendConfig,
+  type HealthReport,
+  type Router,
+} from '@model-gateway/router';
 import type { z } from 'zod';
 import { healthView } from './backend-view.ts';
 
@@ -38,21 +44,51 @@ export async function testBackend(
   const used = router.use(name);
   if (routed === undefined || used === undefined) return undefined;
   try {
-    const { state, models } = routed;
-    const chat =
-      state === 'Unhealthy'
-        ? skipped('the backend did not answer the probe')
-        : await tryChat(used.backend, model ?? chatModel(models), cancel);
-    return {
-      status: state === 'Healthy' && chat.status !== 'failed' ? 'ok' : 'failed',
-      name,
-      type: used.backend.kind,
-      probe: { ...healthView(routed), latency_ms: probeMs },
-      chat,
-    };
+    return await testProbed(used.backend, { health: routed, probeMs, model, cancel });
   } finally {
     used.release();
   }
+}
+
+/** The same for a backend that is not registered. */
+export async function testNewBackend(
+  registry: Pick<Router['registry'], 'tryOut'>,
+  config: BackendConfig,
+  { model, cancel }: Omit<BackendTestOptions, 'name'>,
+): Promise<BackendTest> {
+  const begunAt = performance.now();
+  const { backend, report } = await registry.tryOut(config);
+  const probeMs = millisecondsSince(begunAt);
+  try {
+    return await testProbed(backend, { health: report, probeMs, model, cancel });
+  } finally {
+    await backend.close();
+  }
+}
+
+interface Probed {
+  readonly health: Pick<HealthReport, 'state' | 'reason' | 'checkedAt' | 'models'>;
+  readonly probeMs: number;
+  readonly model: string | undefined;
+  readonly cancel: Cancel;
+}
+
+async function testProbed(
+  backend: Backend,
+  { health, probeMs, model, cancel }: Probed,
+): Promise<BackendTest> {
+  const { state, models } = health;
+  const chat =
+    state === 'Unhealthy'
+      ? skipped('the backend did not answer the probe')
+      : await tryChat(backend, model ?? chatModel(models), cancel);
+  return {
+    status: state === 'Healthy' && chat.status !== 'failed' ? 'ok' : 'failed',
+    name: backend.name,
+    type: backend.kind,
+    probe: { ...healthView(health), latency_ms: probeMs },
+    chat,
+  };
 }
 
 async function tryChat(

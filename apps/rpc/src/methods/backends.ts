@@ -1,0 +1,38 @@
+import type { backendRegisteredSchema } from '@model-gateway/contracts';
+import { createBackendAdmin } from '@model-gateway/inference-runtime';
+import { createCanceller } from '@model-gateway/kernel';
+import type { z } from 'zod';
+import type { HandlersOf } from '../protocol/handlers.ts';
+import type { Services } from '../services.ts';
+
+export function createBackendsMethods({
+  runtime,
+}: Pick<Services, 'runtime'>): HandlersOf<'backends'> {
+  const backends = createBackendAdmin(runtime.router);
+  return {
+    'backends.list': async () => backends.list(),
+    'backends.get': async ({ name }) => backends.get(name),
+    'backends.add': async (body) => registered(await backends.add(body)),
+    'backends.update': async ({ name, ...body }) => registered(await backends.change(name, body)),
+    'backends.remove': async ({ name }) => {
+      await backends.remove(name);
+      return { ok: true };
+    },
+    'backends.test': async ({ name, backend, model }) => {
+      // A call has no signal that ends it; the test has a time limit.
+      const options = { model: model ?? undefined, cancel: createCanceller().cancel };
+      return backend === undefined
+        ? backends.test(name, options)
+        : backends.testNew({ ...backend, name }, options);
+    },
+  };
+}
+
+/** Without what only says that it succeeded. */
+function registered({
+  status: _status,
+  message: _message,
+  ...facts
+}: z.output<typeof backendRegisteredSchema>) {
+  return facts;
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { aliasListSchema, aliasRemovalSchema, aliasRequestSchema } from '../rest/aliases.ts';
+import { method } from './method.ts';
+import { done } from './records.ts';
+
+export const aliasesMethods = {
+  'aliases.list': method({
+    auth: 'admin-or-admin-token',
+    summary: 'The aliases of models, sorted.',
+    isExtension: true,
+    params: z.object({}),
+    result: aliasListSchema,
+  }),
+  'aliases.set': method({
+    auth: 'admin-or-admin-token',
+    summary:
+      'Give a model another name, or change what a name means. It is lost when all processes stop.',
+    isExtension: true,
+    params: aliasRequestSchema,
+    result: done,
+  }),
+  'aliases.remove': method({
+    auth: 'admin-or-admin-token',
+    summary: 'Remove an alias.',
+    isExtension: true,
+    params: aliasRemovalSchema,
+    result: done,
+  }),
+};

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import {
+  backendAdditionSchema,
+  backendChangeSchema,
+  backendName,
+  backendRegisteredSchema,
+  backendTestRequestSchema,
+  backendTestSchema,
+  backendViewSchema,
+} from '../rest/backends.ts';
+import { method } from './method.ts';
+import { done, record } from './records.ts';
+
+const oneBackend = z.object({ name: backendName });
+
+const backend = record('Backend', backendViewSchema.shape);
+
+/** A change that was made, and the result of the probe after it. */
+const registered = backendRegisteredSchema.omit({ status: true, message: true });
+
+export const backendsMethods = {
+  'backends.list': method({
+    auth: 'admin-or-admin-token',
+    summary: 'The backends in the order of their registration, without their keys.',
+    isExtension: true,
+    params: z.object({}),
+    result: z.array(backend),
+  }),
+  'backends.get': method({
+    auth: 'admin-or-admin-token',
+    summary: 'One backend, without its key.',
+    isExtension: true,
+    params: oneBackend,
+    result: backend,
+  }),
+  'backends.add': method({
+    auth: 'admin-or-admin-token',
+    summary: 'Register a backend; the answer has the result of its first probe.',
+    isExtension: true,
+    params: backendAdditionSchema,
+    result: registered,
+  }),
+  'backends.update': method({
+    auth: 'admin-or-admin-token',
+    summary: 'Change the given fields of a backend; null removes.',
+    isExtension: true,
+    params: backendChangeSchema.extend(oneBackend.shape),
+    result: registered,
+  }),
+  'backends.remove': method({
+    auth: 'admin-or-admin-token',
+    summary: 'Remove a backend.',
+    isExtension: true,
+    params: oneBackend,
+    result: done,
+  }),
+  'backends.test': method({
+    auth: 'admin-or-admin-token',
+    summary:
+      'Probe a backend and send it a short chat. With `backend`, one that is not registered is tried, and not registered by this.',
+    isExtension: true,
+    params: backendTestRequestSchema.extend({
+      name: backendName,
+      backend: backendAdditionSchema.omit({ name: true }).optional(),
+    }),
+    result: backendTestSchema,
+  }),
+};

@@ -1,0 +1,30 @@
+import type { BackendConfig } from '@model-gateway/router';
+
+/** What the audit log shows of a registration: no secrets. */
+export function backendState({
+  type,
+  url,
+  apiKey,
+  models,
+  capabilities,
+  authHeader,
+}: BackendConfig) {
+  return {
+    type,
+    url: withoutSecrets(url),
+    has_key: apiKey !== null,
+    auth_header: authHeader,
+    models,
+    capabilities,
+  };
+}
+
+/** A URL can have a password, or a key in its query. */
+function withoutSecrets(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  url.search = url.search === '' ? '' : '?[hidden]';
+  return url.href;
+}
