@@ -180,13 +180,19 @@ test('a backend is added, listed, tested and removed by name, and its state says
   expect(await gateway.json(['models'])).toMatchObject({
     models: expect.arrayContaining([expect.objectContaining({ id: 'gpt-4o-mini' })]),
   });
-  const addSpare = ['backends', 'add', 'spare', upstream.url, '--api-key-env', 'UPSTREAM_KEY'];
+  const limits = ['--rpm', '60', '--concurrency', '4'];
+  const keyOption = ['--api-key-env', 'UPSTREAM_KEY'];
+  const addSpare = ['backends', 'add', 'spare', upstream.url, ...keyOption, ...limits];
   const other = await gateway.runHere([...addSpare, '--auth-header', 'api-key']);
   expect(other.stdout).toContain('the models listing answered 401');
   expect(upstream.requests.some(({ headers }) => headers['api-key'] === UPSTREAM_KEY)).toBe(true);
   const spare = [...addSpare, '--dialect', 'responses', '--replace'];
   expect(await gateway.json(spare)).toMatchObject({
-    backend: { state: 'Healthy', dialects: ['responses'] },
+    backend: {
+      state: 'Healthy',
+      dialects: ['responses'],
+      limits: { rpm: 60, tpm: null, concurrency: 4, tokens_per_day: null },
+    },
   });
   expect((await gateway.runHere(['backends', 'remove', 'spare'])).status).toBe(0);
   expect(await gateway.runHere(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });

@@ -135,6 +135,7 @@ test('the backends are listed with their health and models, and indexes shift af
     circuit: 'closed',
     models: ['m'],
     dialects: [],
+    limits: null,
   };
   const away = { state: 'Unhealthy', reason: expect.stringContaining('ECONNREFUSED'), models: [] };
   expect(await list()).toEqual({

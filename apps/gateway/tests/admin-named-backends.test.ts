@@ -53,6 +53,7 @@ test('a backend is read by its name, with its registration and without its key',
     circuit: 'closed',
     models: ['static', 'text-embedding-x', 'm'],
     dialects: [],
+    limits: null,
     index: expect.any(Number),
     url: upstream.url,
     has_api_key: true,
@@ -111,6 +112,22 @@ test('PATCH changes what it names, keeps the rest and probes the backend', async
     static_models: [],
     capabilities: ['chat', 'embeddings'],
   });
+});
+
+test('PATCH sets, shows, replaces and removes the limits of a backend', async () => {
+  const shown = async () => (await named('GET', PATH)).body as Readonly<Record<string, unknown>>;
+  const none = { rpm: null, tpm: null, concurrency: null, tokens_per_day: null };
+  await named('PATCH', PATH, { limits: { rpm: 60, tokens_per_day: 1_000_000 } });
+  expect((await shown())['limits']).toEqual({ ...none, rpm: 60, tokens_per_day: 1_000_000 });
+  await named('PATCH', PATH, { models: ['other'] });
+  expect((await shown())['limits']).toMatchObject({ rpm: 60 });
+  await named('PATCH', PATH, { limits: { concurrency: 4, rpm: null } });
+  expect((await shown())['limits']).toEqual({ ...none, concurrency: 4 });
+  for (const limits of [{ rpm: 0 }, { rpm: 1.5 }, { concurrent: 4 }, 'many']) {
+    expect((await named('PATCH', PATH, { limits })).status).toBe(400);
+  }
+  await named('PATCH', PATH, { limits: null });
+  expect((await shown())['limits']).toBeNull();
 });
 
 test('every call has the query of the URL, and the key in the header that was named', async () => {

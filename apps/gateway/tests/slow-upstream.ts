@@ -7,6 +7,8 @@ export interface SlowUpstream {
   readonly url: string;
   /** How many requests wait for their answer. */
   waiting(): number;
+  /** How many requests waited at the same time, at most. */
+  most(): number;
   untilWaiting(count: number): Promise<void>;
   /** Answers all requests, those that wait and those that follow. */
   answerAll(): void;
@@ -19,6 +21,7 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 export async function startSlowUpstream(model: string): Promise<SlowUpstream> {
   const gate = createGate();
   let waiting = 0;
+  let most = 0;
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const send = (body: unknown): void => {
       response.setHeader('content-type', 'application/json');
@@ -29,13 +32,21 @@ export async function startSlowUpstream(model: string): Promise<SlowUpstream> {
       return;
     }
     waiting += 1;
-    response.once('close', () => (waiting -= 1));
+    most = Math.max(most, waiting);
+    let isWaiting = true;
+    // Before the answer is sent: its receiver may be faster than the event of its end.
+    const end = (): void => {
+      if (isWaiting) waiting -= 1;
+      isWaiting = false;
+    };
+    response.once('close', end);
     const message = { role: 'assistant', content: 'ok' };
     const choices = [{ index: 0, finish_reason: 'stop', message }];
     request.resume();
-    void gate.opened.then(() =>
-      send({ id: 'c', object: 'chat.completion', created: 1, model, choices, usage: USAGE }),
-    );
+    void gate.opened.then(() => {
+      end();
+      send({ id: 'c', object: 'chat.completion', created: 1, model, choices, usage: USAGE });
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -44,6 +55,7 @@ export async function startSlowUpstream(model: string): Promise<SlowUpstream> {
   return {
     url: `http://127.0.0.1:${port}/v1`,
     waiting: () => waiting,
+    most: () => most,
     untilWaiting: (count) =>
       waitUntil(async () => waiting >= count, { what: `${count} waiting requests` }),
     answerAll: () => gate.open(),

@@ -1,6 +1,6 @@
 import type { AdmissionStore } from '@model-gateway/billing';
 import type { Channels, Counters, Entries, Journal, Locks } from '@model-gateway/kernel';
-import type { CircuitStore } from '@model-gateway/router';
+import type { CircuitStore, LimitStore } from '@model-gateway/router';
 
 /** Where the shared state is served from now. */
 export type BusMode = 'redis' | 'local';
@@ -12,6 +12,7 @@ export interface SharedStores {
   readonly counters: Counters;
   readonly entries: Entries;
   readonly circuits: CircuitStore;
+  readonly backendLimits: LimitStore;
   readonly admission: AdmissionStore;
   readonly journal: Journal;
   /** Rejects with a StartupError when the configured Redis or the journal's directory cannot be used. */

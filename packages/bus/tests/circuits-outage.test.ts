@@ -59,3 +59,25 @@ test('a circuit continues in the process while Redis is unavailable and is share
   });
   expect((await peer.circuits.read('opened before')).openForMs).toBeGreaterThan(0);
 });
+
+test('without Redis a process applies the limits of backends to its own requests, and shares them again afterwards', async () => {
+  const limits = { concurrency: 2 };
+  const place = (id: string) => ({ name: 'a', id });
+  const take = (of: Bus, id: string) => of.backendLimits.take(place(id), limits);
+  expect([await take(bus, '1'), await take(peer, '2')]).toEqual([undefined, undefined]);
+  expect(await take(bus, '3')).toBe('concurrency');
+
+  await server.kill();
+  await Promise.all([modeIs(bus, 'local'), modeIs(peer, 'local')]);
+  // One of its own requests runs since before.
+  expect([await take(bus, '4'), await take(bus, '5')]).toEqual([undefined, 'concurrency']);
+  await peer.backendLimits.release(place('2'));
+
+  await server.start();
+  await Promise.all([modeIs(bus, 'redis'), modeIs(peer, 'redis')]);
+  await eventually('the peer knows what runs elsewhere', async () => {
+    return (await peer.backendLimits.reached('a', limits)) === 'concurrency';
+  });
+  await bus.backendLimits.release(place('4'));
+  expect(await take(peer, '6')).toBeUndefined();
+});

@@ -6,15 +6,18 @@ import type { RedisConnection } from '../src/redis/redis-connection.ts';
 import { createRedisCounters } from '../src/redis/redis-counters.ts';
 import { createRedisEntries } from '../src/redis/redis-entries.ts';
 import { createRedisJournal } from '../src/redis/redis-journal.ts';
+import { createRedisLimits } from '../src/redis/redis-limits.ts';
 import { createRedisLocks } from '../src/redis/redis-locks.ts';
 import { createRequests } from '../src/requests.ts';
 import { ageAdmissions, leftOverCalls } from './age-admissions.ts';
+import { ageLimits } from './age-limits.ts';
 import { describeAdmission } from './contract/admission-contract.ts';
 import { describeChannels } from './contract/channels-contract.ts';
 import { describeCircuits } from './contract/circuits-contract.ts';
 import { describeCounters } from './contract/counters-contract.ts';
 import { describeEntries } from './contract/entries-contract.ts';
 import { describeJournal } from './contract/journal-contract.ts';
+import { describeLimits } from './contract/limits-contract.ts';
 import { describeLocks } from './contract/locks-contract.ts';
 import { describeRequests } from './contract/requests-contract.ts';
 import { failoverSubject, localSubject, redisSubject } from './subjects.ts';
@@ -45,6 +48,24 @@ describeCircuits('in one process', () => localSubject((bus) => bus.circuits));
 describeCircuits('Redis', () => redisSubject(createRedisCircuits));
 describeCircuits(NO_LINE, () => redisSubject(createRedisCircuits, { hasQuickLine: false }));
 describeCircuits('Redis with fail-over', () => failoverSubject((bus) => bus.circuits));
+
+const redisLimits = ({ connection, prefix }: { connection: RedisConnection; prefix: string }) => ({
+  limits: createRedisLimits({ connection, prefix }),
+  age: (milliseconds: number) => ageLimits(prefix, milliseconds),
+});
+describeLimits('in one process', () =>
+  localSubject(({ backendLimits }, clock) => ({
+    limits: backendLimits,
+    age: (milliseconds) => Promise.resolve(clock.advance(milliseconds)),
+  })),
+);
+describeLimits('Redis', () => redisSubject(redisLimits));
+describeLimits('Redis with fail-over', () =>
+  failoverSubject(({ backendLimits }, prefix) => ({
+    limits: backendLimits,
+    age: (milliseconds) => ageLimits(prefix, milliseconds),
+  })),
+);
 
 describeAdmission('in one process', () =>
   localSubject(({ admission, counters }, clock) => ({

@@ -71,7 +71,14 @@ export function createInferenceRuntime(
       entries: bus.entries,
       log,
     }),
-    meter: createMeter({ journal: bus.journal, prices, clock, metrics, log }),
+    meter: createMeter({
+      journal: bus.journal,
+      prices,
+      limits: router.limits,
+      clock,
+      metrics,
+      log,
+    }),
     quotas: createQuotas({
       store: bus.admission,
       facts: database.billingFacts,

@@ -41,6 +41,7 @@ export function createServiceRouter(
     locks: bus.locks,
     requests: bus.requests,
     circuits: bus.circuits,
+    limitStore: bus.backendLimits,
     store: database.backendConfigs,
     routeStore: database.routeRules,
     builder: withTunnelKey(builder, agentTunnelKey),

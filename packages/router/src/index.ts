@@ -80,6 +80,14 @@ export {
 } from './registry/backend.ts';
 export type { ChoiceOptions, Route } from './choice/chooser.ts';
 export type { Tried } from './choice/ruled-choice.ts';
+export {
+  appliedLimits,
+  LIMIT_NAMES,
+  type BackendLimits,
+  type LimitName,
+} from './limits/backend-limits.ts';
+export { PLACE_KEPT_MS, type LimitStore, type Place } from './limits/limit-store.ts';
+export { createLocalLimits, type LocalLimits } from './limits/local-limits.ts';
 export type { Circuit, CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 export type { Aliases } from './choice/aliases.ts';
 export { forbidsAnother } from './choice/provider-match.ts';

@@ -10,6 +10,9 @@ import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.
 import type { CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 import { createHealthChecker } from './health/health-checker.ts';
 import { createHealth } from './health/health.ts';
+import type { BackendLimits } from './limits/backend-limits.ts';
+import type { LimitStore } from './limits/limit-store.ts';
+import { createLimits, type Limits } from './limits/limits.ts';
 import { createRefusals } from './refusals/refusals.ts';
 import { createRegistry, type BackendBuilder, type Registry } from './registry/registry.ts';
 import { createRequestCounts } from './choice/request-counts.ts';
@@ -36,6 +39,8 @@ export interface RoutedBackend {
   can(capability: Capability, model: string): boolean;
   /** Its capabilities, as of its last probe. */
   readonly capabilities: readonly Capability[];
+  /** What it may be sent; undefined where nothing limits it. */
+  readonly limits: BackendLimits | undefined;
   /** The number of requests it received from all replicas, as far as this one knows. */
   readonly requests: number;
 }
@@ -62,6 +67,7 @@ export interface Router {
   readonly registry: Registry;
   readonly aliases: Aliases;
   readonly routes: RouteRules;
+  readonly limits: Pick<Limits, 'addTokens'>;
   /** Reads the state of the other replicas after a lost connection. */
   refresh(): Promise<void>;
   start(): Promise<void>;
@@ -74,6 +80,7 @@ export interface RouterDependencies {
   readonly locks: Locks;
   readonly requests: Requests;
   readonly circuits: CircuitStore;
+  readonly limitStore: LimitStore;
   readonly store: BackendConfigStore;
   readonly routeStore: RouteRuleStore;
   readonly builder: BackendBuilder;
@@ -104,6 +111,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
   const { channels, entries, locks, requests, circuits, store, clock, log, rules } = dependencies;
   const list = createBackendList();
   const counts = createRequestCounts({ channels, log });
+  const limits = createLimits({ store: dependencies.limitStore, list, log });
   const affinity = createAffinity(entries);
   const aliases = createAliases({ channels, requests, clock, log });
   const routes = createRouteRules({ store: dependencies.routeStore, channels, log });
@@ -166,6 +174,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
       capabilities,
       registeredAt,
       can: (capability, model) => slot.can(capability, model),
+      limits: slot.config.limits,
       requests: counts.of(backend.name),
     };
   };
@@ -198,6 +207,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     breakers,
     refusals,
     counts,
+    limits,
     affinity,
     changing: () => registry.changing(),
     onKeyRefused: probeSoon,
@@ -205,7 +215,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     random: dependencies.random ?? Math.random,
   });
   // The registry stops first: what is being probed then ends soon.
-  const parts = [counts, breakers, refusals, health, aliases, routes, checker, registry];
+  const parts = [counts, limits, breakers, refusals, health, aliases, routes, checker, registry];
 
   return {
     choose(model, options = {}) {
@@ -235,6 +245,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     registry,
     aliases,
     routes,
+    limits,
     async refresh() {
       await Promise.all([
         registry.reread(),

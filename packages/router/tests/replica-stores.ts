@@ -7,7 +7,12 @@ import {
   type Locks,
   type Requests,
 } from '@model-gateway/kernel';
-import { createLocalCircuits, type CircuitStore } from '../src/index.ts';
+import {
+  createLocalCircuits,
+  createLocalLimits,
+  type CircuitStore,
+  type LimitStore,
+} from '../src/index.ts';
 
 /** What several routers in one test share, as replicas share a Redis. */
 export interface ReplicaStores {
@@ -16,6 +21,7 @@ export interface ReplicaStores {
   readonly locks: Locks;
   readonly requests: Requests;
   readonly circuits: CircuitStore;
+  readonly limitStore: LimitStore;
   /** How many messages went over a channel. */
   published(channel: string): number;
 }
@@ -28,6 +34,7 @@ export function createReplicaStores(clock: Clock): ReplicaStores {
     locks: createLocks(clock),
     requests: createRequests(),
     circuits: createLocalCircuits({ clock }),
+    limitStore: createLocalLimits({ clock }),
     published: (channel) => channels.published(channel),
   };
 }

@@ -7,10 +7,13 @@ import { table } from '../output/table.ts';
 import { isObject, RestError, type RestRequest } from '../service/rest.ts';
 import type { BackendList, BackendTest, ListedBackend } from '../service/listed-backend.ts';
 import { readSecret } from '../terminal.ts';
-import { collected } from './arguments.ts';
+import { collected, wholeNumber } from './arguments.ts';
 
 const PATH = '/api/admin/backends';
 const NOT_FOUND = 404;
+const LIMIT_MAX = 1_000_000_000;
+
+const limit = (option: string) => wholeNumber(option, 1, LIMIT_MAX);
 
 interface AddOptions {
   readonly type: string;
@@ -20,6 +23,10 @@ interface AddOptions {
   readonly model?: readonly string[];
   readonly capability?: readonly string[];
   readonly dialect?: readonly string[];
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly concurrency?: number;
+  readonly tokensPerDay?: number;
   readonly replace?: boolean;
 }
 
@@ -47,13 +54,17 @@ export function addBackendCommands(program: Command, run: Runner): void {
     .option('--replace', 'change the backend that has this name already')
     .option('--capability <name>', 'chat, embeddings, video, …; may be repeated', collected)
     .option('--dialect <name>', 'responses, if it speaks the Responses API too', collected)
+    .option('--rpm <requests>', 'requests per minute that it may be sent', limit('--rpm'))
+    .option('--tpm <tokens>', 'tokens per minute', limit('--tpm'))
+    .option('--concurrency <requests>', 'requests at the same time', limit('--concurrency'))
+    .option('--tokens-per-day <tokens>', 'tokens per day (UTC)', limit('--tokens-per-day'))
     .addHelpText(
       'after',
       `
 Examples:
   gateway backends add openai https://api.openai.com --api-key-env OPENAI_API_KEY
   gateway backends add ollama http://127.0.0.1:11434 --type local-server
-  gateway backends add vllm http://10.0.0.5:8000 --model qwen2.5-7b`,
+  gateway backends add vllm http://10.0.0.5:8000 --model qwen2.5-7b --concurrency 8`,
     )
     .action(run(addBackend));
   backends
@@ -107,6 +118,7 @@ async function addBackend(
       ...(options.model === undefined ? {} : { models: options.model }),
       ...(options.capability === undefined ? {} : { capabilities: options.capability }),
       ...(options.dialect === undefined ? {} : { dialects: options.dialect }),
+      ...limitsOf(options),
     },
   });
   const backend = (await listed(context)).find((one) => one.name === name);
@@ -117,6 +129,13 @@ async function addBackend(
       ? {}
       : { note: `Find out why: gateway backends test ${name}` }),
   };
+}
+
+/** The limits of the backend; nothing if there are none. */
+function limitsOf({ rpm, tpm, concurrency, tokensPerDay }: AddOptions) {
+  const limits = { rpm, tpm, concurrency, tokens_per_day: tokensPerDay };
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? {} : { limits: Object.fromEntries(given) };
 }
 
 /** The key of the backend; never an argument, which other users of the machine can see. */

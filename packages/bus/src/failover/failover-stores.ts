@@ -1,6 +1,6 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import type { Clock, Log } from '@model-gateway/kernel';
-import { createLocalCircuits } from '@model-gateway/router';
+import { createLocalCircuits, createLocalLimits } from '@model-gateway/router';
 import { createFileJournal } from '../local/file-journal.ts';
 import { createLocalAdmission } from '../local/local-admission.ts';
 import { createLocalChannels } from '../local/local-channels.ts';
@@ -13,6 +13,7 @@ import { createRedisConnection } from '../redis/redis-connection.ts';
 import { createRedisCounters } from '../redis/redis-counters.ts';
 import { createRedisEntries } from '../redis/redis-entries.ts';
 import { createRedisJournal } from '../redis/redis-journal.ts';
+import { createRedisLimits } from '../redis/redis-limits.ts';
 import { createRedisLocks } from '../redis/redis-locks.ts';
 import type { BusMode, SharedStores } from '../stores.ts';
 import { createFailoverAdmission } from './failover-admission.ts';
@@ -21,6 +22,7 @@ import { createFailoverCircuits } from './failover-circuits.ts';
 import { createFailoverCounters } from './failover-counters.ts';
 import { createFailoverEntries } from './failover-entries.ts';
 import { createFailoverJournal } from './failover-journal.ts';
+import { createFailoverLimits } from './failover-limits.ts';
 import { createFailoverLocks } from './failover-locks.ts';
 import { createFallBack } from './fall-back.ts';
 import { createOwnEntries } from './own-entries.ts';
@@ -110,6 +112,13 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
       log,
       local: createLocalCircuits({ clock }),
       redis: createRedisCircuits({ connection, prefix }),
+    }),
+    backendLimits: createFailoverLimits({
+      connection,
+      fallBack,
+      log,
+      local: createLocalLimits({ clock }),
+      redis: createRedisLimits({ connection, prefix }),
     }),
     admission: createFailoverAdmission({
       fallBack,

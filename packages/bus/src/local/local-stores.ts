@@ -1,6 +1,6 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import type { Clock, Log } from '@model-gateway/kernel';
-import { createLocalCircuits } from '@model-gateway/router';
+import { createLocalCircuits, createLocalLimits } from '@model-gateway/router';
 import type { SharedStores } from '../stores.ts';
 import { createFileJournal } from './file-journal.ts';
 import { createLocalAdmission } from './local-admission.ts';
@@ -31,6 +31,7 @@ export function createLocalStores(options: LocalStoresOptions): SharedStores {
     counters,
     entries: createLocalEntries({ clock }),
     circuits: createLocalCircuits({ clock }),
+    backendLimits: createLocalLimits({ clock }),
     admission: createLocalAdmission({
       clock,
       counters,

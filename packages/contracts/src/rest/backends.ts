@@ -49,6 +49,21 @@ const models = z.array(z.string().min(1).max(128)).max(1000);
 const capabilities = z.array(capability).min(1).max(capability.options.length);
 const dialects = z.array(dialect).max(dialect.options.length);
 
+const LIMIT_MAX = 1_000_000_000;
+const limit = z.int().min(1).max(LIMIT_MAX);
+
+/** What a backend may be sent, over all replicas; what is absent or null does not limit it. */
+const limits = z.strictObject({
+  /** Requests per minute. */
+  rpm: limit.nullish(),
+  /** Tokens per minute. */
+  tpm: limit.nullish(),
+  /** Requests at the same time. */
+  concurrency: limit.nullish(),
+  /** Tokens per day in UTC. */
+  tokens_per_day: limit.nullish(),
+});
+
 /** The body of `POST /api/admin/backends`; every field is optional. */
 export const backendRequestSchema = z.object({
   type: type
@@ -65,6 +80,7 @@ export const backendRequestSchema = z.object({
   models: models.nullish(),
   capabilities: capabilities.nullish(),
   dialects: dialects.nullish(),
+  limits: limits.nullish(),
   /** Sent by older clients; no backend uses it. */
   workflow: anyObject().nullish().meta({ deprecated: true }),
 });
@@ -83,6 +99,8 @@ export const backendChangeSchema = z.object({
   models: models.nullish(),
   capabilities: capabilities.nullish(),
   dialects: dialects.nullish(),
+  /** Replaces all limits. */
+  limits: limits.nullish(),
 });
 
 /** The health of a backend. */
@@ -114,6 +132,15 @@ const backendEntry = {
   models: z.array(z.string()),
   /** The APIs besides chat completions whose requests it gets unchanged. */
   dialects: z.array(dialect),
+  /** What it may be sent, over all replicas; null where nothing limits it. */
+  limits: z
+    .object({
+      rpm: z.int().nullable(),
+      tpm: z.int().nullable(),
+      concurrency: z.int().nullable(),
+      tokens_per_day: z.int().nullable(),
+    })
+    .nullable(),
 };
 
 /** The response of `GET /api/admin/backends`. */

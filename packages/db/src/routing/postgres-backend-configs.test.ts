@@ -35,6 +35,7 @@ describe('backend configurations in Postgres', () => {
       authHeader: 'api-key',
       capabilities: ['video'],
       dialects: ['responses'],
+      limits: { rpm: 60, concurrency: 4 },
     });
     const [before] = await database.backendConfigs.list();
     await database.backendConfigs.save(replaced);

@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
 import {
+  appliedLimits,
   fingerprintOf,
   type BackendConfig,
   type BackendConfigStore,
@@ -14,6 +15,11 @@ import { storableJson } from '../connection/storable-text.ts';
 
 const capabilitiesSchema = z.array(z.string()).nullable().catch(null);
 const jsonObject = z.record(z.string(), z.json());
+const limit = z.number().optional().catch(undefined);
+const limitsSchema = z
+  .object({ rpm: limit, tpm: limit, concurrency: limit, tokensPerDay: limit })
+  .nullable()
+  .catch(null);
 const workflowSchema = z.record(z.string(), z.unknown()).optional().catch(undefined);
 
 interface BackendConfigOptions {
@@ -62,13 +68,14 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
       models,
       capabilities: capabilitiesSchema.parse(row.capabilities),
       dialects: row.dialects.length === 0 ? undefined : row.dialects,
+      limits: appliedLimits(limitsSchema.parse(row.limits)),
       workflow: workflowSchema.parse(row.workflow),
       createdAt,
     };
   }
 
   function valuesOf({ name, type, url, apiKey, authHeader, ...config }: BackendConfig) {
-    const { models, capabilities, dialects = [], workflow } = config;
+    const { models, capabilities, dialects = [], limits, workflow } = config;
     return {
       type,
       url,
@@ -77,6 +84,7 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
       models: [...models],
       capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],
       dialects: [...dialects],
+      limits: limits === undefined ? Prisma.DbNull : { ...limits },
       workflow:
         workflow === undefined
           ? Prisma.DbNull

@@ -5,7 +5,13 @@ import {
   type backendRegisteredSchema,
   type backendRequestSchema,
 } from '@model-gateway/contracts';
-import type { BackendConfig, Changed, Router } from '@model-gateway/router';
+import {
+  appliedLimits,
+  type BackendConfig,
+  type BackendLimits,
+  type Changed,
+  type Router,
+} from '@model-gateway/router';
 import type { z } from 'zod';
 import { healthView } from './backend-view.ts';
 
@@ -47,6 +53,7 @@ export function registrationOf(body: z.output<typeof backendRequestSchema>): Bac
     models: body.models ?? [],
     capabilities: body.capabilities ?? null,
     dialects: listOrNone(body.dialects),
+    limits: limitsOf(body.limits),
     workflow: body.workflow ?? undefined,
   };
 }
@@ -63,7 +70,7 @@ function changedRegistration(
     );
   }
   const { type, url, api_key: apiKey, auth_header: authHeader, models } = body;
-  const { capabilities, dialects } = body;
+  const { capabilities, dialects, limits } = body;
   if (url !== undefined && apiKey === undefined) assertSameHost(config, url);
   return {
     ...config,
@@ -74,7 +81,16 @@ function changedRegistration(
     models: models === undefined ? config.models : (models ?? []),
     capabilities: capabilities === undefined ? config.capabilities : capabilities,
     dialects: dialects === undefined ? config.dialects : listOrNone(dialects),
+    limits: limits === undefined ? config.limits : limitsOf(limits),
   };
+}
+
+function limitsOf(
+  limits: z.output<typeof backendRequestSchema>['limits'],
+): BackendLimits | undefined {
+  if (limits === null || limits === undefined) return undefined;
+  const { tokens_per_day: tokensPerDay, ...others } = limits;
+  return appliedLimits({ ...others, tokensPerDay });
 }
 
 const listOrNone = (list: readonly string[] | null | undefined): readonly string[] | undefined =>

@@ -1,4 +1,5 @@
 import type { BackendConfig } from '@model-gateway/router';
+import { limitsView } from './backend-view.ts';
 
 /** What the audit log shows of a registration: no secrets. */
 export function backendState({
@@ -8,6 +9,7 @@ export function backendState({
   models,
   capabilities,
   authHeader,
+  limits,
 }: BackendConfig) {
   return {
     type,
@@ -16,6 +18,7 @@ export function backendState({
     auth_header: authHeader,
     models,
     capabilities,
+    limits: limitsView(limits),
   };
 }
 

@@ -1,5 +1,10 @@
 import { explainedReason, type backendViewSchema } from '@model-gateway/contracts';
-import type { BackendConfig, HealthReport, RoutedBackend } from '@model-gateway/router';
+import type {
+  BackendConfig,
+  BackendLimits,
+  HealthReport,
+  RoutedBackend,
+} from '@model-gateway/router';
 import type { z } from 'zod';
 
 /** One backend with its registration, without its key. */
@@ -37,4 +42,16 @@ export const backendEntry = (routed: RoutedBackend, index: number) => ({
   circuit: routed.circuit,
   models: [...routed.models],
   dialects: [...(routed.backend.dialects ?? [])],
+  limits: limitsView(routed.limits),
 });
+
+/** Limits in the form of the API. */
+export const limitsView = (limits: BackendLimits | undefined) =>
+  limits === undefined
+    ? null
+    : {
+        rpm: limits.rpm ?? null,
+        tpm: limits.tpm ?? null,
+        concurrency: limits.concurrency ?? null,
+        tokens_per_day: limits.tokensPerDay ?? null,
+      };

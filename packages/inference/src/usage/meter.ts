@@ -1,6 +1,7 @@
 import type { PriceBook } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
 import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
+import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import { createUsageCounts } from './usage-counts.ts';
@@ -37,6 +38,8 @@ export interface Meter {
 interface MeterDependencies {
   readonly journal: Journal;
   readonly prices: Pick<PriceBook, 'costOf'>;
+  /** Counts the tokens of backends that limit them. */
+  readonly limits: Router['limits'];
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -46,7 +49,7 @@ const MODEL_CHARS_MAX = 128;
 const UPSTREAM_CHARS_MAX = 255;
 
 export function createMeter(dependencies: MeterDependencies): Meter {
-  const { journal, prices, clock, metrics, log } = dependencies;
+  const { journal, prices, limits, clock, metrics, log } = dependencies;
   const count = createUsageCounts(metrics);
   return {
     async record(served) {
@@ -81,6 +84,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         status: served.status,
         created_at: new Date(clock.now()).toISOString(),
       };
+      limits.addTokens(served.upstream, event.total_tokens);
       try {
         // Before the event, so that on one connection the reservation has ended when the event is written.
         reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });

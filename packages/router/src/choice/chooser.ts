@@ -8,6 +8,8 @@ import { findServing, leastUsed, type Candidate, type BackendQuery } from './cho
 import { chooseRuled, isTried, keepable, type Tried } from './ruled-choice.ts';
 import type { RouteOutcome } from '../refusals/outcome.ts';
 import type { Refusals } from '../refusals/refusals.ts';
+import type { BackendLimits } from '../limits/backend-limits.ts';
+import type { Limits, TakenPlace } from '../limits/limits.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { RetryPolicy } from '../routes/route-rule.ts';
 
@@ -52,6 +54,7 @@ interface ChooserDependencies {
   readonly breakers: Breakers;
   readonly refusals: Refusals;
   readonly counts: RequestCounts;
+  readonly limits: Limits;
   readonly affinity: Affinity;
   /** Resolves when the current change of the backends is done; undefined without one. */
   readonly changing: () => Promise<void> | undefined;
@@ -62,11 +65,33 @@ interface ChooserDependencies {
   readonly random: () => number;
 }
 
+/** What was passed over on the way to a choice. */
+interface Passed {
+  readonly exclude: readonly Tried[];
+  /** Whether one of them was full. */
+  readonly isFull: boolean;
+}
+
+/** Undefined if another process has the test call of a half-open circuit. */
+type Acquired = Route | 'full' | undefined;
+
 const MS_PER_SECOND = 1_000;
+const FULL_RETRY_SECS = 1;
+
+const isRoute = (acquired: Acquired): acquired is Route => typeof acquired === 'object';
+
+const limited = (message: string, seconds: number): ServiceError =>
+  new ServiceError('rate_limit_exceeded', message, { details: { retry_after_secs: seconds } });
+
+const full = ({ requested }: BackendQuery): ServiceError =>
+  limited(
+    `the backends of model '${requested}' are at their limits; try again in ${FULL_RETRY_SECS} s`,
+    FULL_RETRY_SECS,
+  );
 
 export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
-  const { random } = dependencies;
+  const { limits, random } = dependencies;
 
   /** The backends that are up, whatever their upstreams refuse. */
   function permitted(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
@@ -90,35 +115,51 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     refusals.coolingMs(backend.name, model);
 
   /** The error when no backend is eligible. */
-  function unavailable(query: BackendQuery, exclude: readonly Tried[]): ServiceError {
+  function unavailable(query: BackendQuery, passed: Passed): ServiceError {
+    if (passed.isFull) return full(query);
+    const { exclude } = passed;
     const waits = permitted(query, exclude).map(coolingMs);
     if (waits.length === 0) {
       return new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
     }
     const seconds = Math.max(1, Math.ceil(Math.min(...waits) / MS_PER_SECOND));
-    return new ServiceError(
-      'rate_limit_exceeded',
+    return limited(
       `the upstream of model '${query.requested}' limits its requests; try again in ${seconds} s`,
-      { details: { retry_after_secs: seconds } },
+      seconds,
     );
   }
 
-  /** Synchronous unless the circuit is half-open; undefined if another process has its test call. */
-  function acquire(
-    candidate: Candidate,
-    { rule }: BackendQuery,
-  ): Route | Promise<Route | undefined> {
-    const acquired = breakers.acquire(candidate.slot.backend.name);
+  /** Synchronous unless the circuit is half-open or the backend has limits. */
+  function acquire(candidate: Candidate, { rule }: BackendQuery): Acquired | Promise<Acquired> {
+    const { slot } = candidate;
+    if (slot.config.limits !== undefined)
+      return acquireLimited(candidate, slot.config.limits, rule);
+    const acquired = breakers.acquire(slot.backend.name);
     if (!(acquired instanceof Promise)) return begin(candidate, acquired, rule);
     return acquired.then((permit) =>
       permit === undefined ? undefined : begin(candidate, permit, rule),
     );
   }
 
+  async function acquireLimited(
+    candidate: Candidate,
+    backendLimits: BackendLimits,
+    retries: RetryPolicy | undefined,
+  ): Promise<Acquired> {
+    const { name } = candidate.slot.backend;
+    const permit = await breakers.acquire(name);
+    if (permit === undefined) return undefined;
+    const place = await limits.take(name, backendLimits);
+    if (place !== undefined) return begin(candidate, permit, retries, place);
+    await permit.settle('neutral');
+    return 'full';
+  }
+
   function begin(
     { slot, model }: Candidate,
     permit: Permit,
     retries: RetryPolicy | undefined,
+    place?: TakenPlace,
   ): Route {
     const { backend } = slot;
     counts.add(backend.name);
@@ -134,6 +175,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       },
       settle(outcome) {
         leave();
+        place?.release();
         if (isSettled) return permit.settle('neutral');
         isSettled = true;
         if (outcome === 'success') refusals.keyAccepted(backend.name);
@@ -172,13 +214,17 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       : chooseRuled(candidates, { counts, provider: query.provider, random: random() });
   };
 
-  async function chooseBest(query: BackendQuery, exclude: readonly Tried[]): Promise<Route> {
+  async function chooseBest(query: BackendQuery, passed: Passed): Promise<Route> {
+    const { exclude } = passed;
     const best = bestOf(query, exclude);
-    if (best === undefined) throw unavailable(query, exclude);
+    if (best === undefined) throw unavailable(query, passed);
     const acquired = acquire(best, query);
     const route = acquired instanceof Promise ? await acquired : acquired;
-    if (route !== undefined) return route;
-    return chooseBest(query, [...exclude, { backend: best.slot.backend.name, model: best.model }]);
+    if (isRoute(route)) return route;
+    return chooseBest(query, {
+      exclude: [...exclude, { backend: best.slot.backend.name, model: best.model }],
+      isFull: passed.isFull || route === 'full',
+    });
   }
 
   function notBound(error: unknown): undefined {
@@ -198,9 +244,8 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     const best = bestOf(query, exclude)?.slot.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
     const kept = keepable(eligible(query, exclude)).find(({ slot }) => slot.backend.name === bound);
-    const route =
-      (kept === undefined ? undefined : await acquire(kept, query)) ??
-      (await chooseBest(query, exclude));
+    const stayed = kept === undefined ? undefined : await acquire(kept, query);
+    const route = isRoute(stayed) ? stayed : await chooseBest(query, { exclude, isFull: false });
     // Also if it is unchanged, since a binding lasts for a day from its last use.
     affinity.bind(conversationId, route.backend.name).catch(notBound);
     return route;
@@ -209,7 +254,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   function chooseNow(query: BackendQuery & ChoiceOptions): Promise<Route> {
     const { conversationId, exclude = [] } = query;
     return conversationId === undefined
-      ? chooseBest(query, exclude)
+      ? chooseBest(query, { exclude, isFull: false })
       : chooseFor(conversationId, query, exclude);
   }
 

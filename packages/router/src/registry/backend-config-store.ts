@@ -1,3 +1,5 @@
+import type { BackendLimits } from '../limits/backend-limits.ts';
+
 /** A backend as an operator registered it. */
 export interface BackendConfig {
   readonly name: string;
@@ -11,6 +13,8 @@ export interface BackendConfig {
   readonly capabilities: readonly string[] | null;
   /** The APIs besides chat completions that the upstream speaks; by default none. */
   readonly dialects?: readonly string[] | undefined;
+  /** What it may be sent; undefined where nothing limits it. */
+  readonly limits?: BackendLimits | undefined;
   /** Kept for old registrations; no backend reads it. */
   readonly workflow?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -15,6 +15,7 @@ import type {
 } from './backend-config-store.ts';
 import { createSlot, type BackendList, type Slot } from './backend-list.ts';
 import type { Backend } from './backend.ts';
+import { LIMIT_NAMES, type BackendLimits } from '../limits/backend-limits.ts';
 import type { HealthReport } from '../health/health-report.ts';
 import { createPendingChanges, type PendingChange } from './pending-changes.ts';
 import { createRetirement } from './retirement.ts';
@@ -344,8 +345,13 @@ export const fingerprintOf = (config: BackendConfig): string =>
       // Absent by default, so that replicas of the version before agree.
       ...(config.authHeader === undefined ? [] : [config.authHeader]),
       ...(config.dialects === undefined || config.dialects.length === 0 ? [] : [config.dialects]),
+      ...(config.limits === undefined ? [] : [limitValues(config.limits)]),
     ]),
   ).slice(0, 32);
+
+/** In one order, whatever the order of the fields is. */
+const limitValues = (limits: BackendLimits): readonly (number | null)[] =>
+  LIMIT_NAMES.map((name) => limits[name] ?? null);
 
 /** The models known before the first probe; local servers serve only what they list. */
 const staticModels = ({ kind }: Backend, { models }: BackendConfig): readonly string[] =>
