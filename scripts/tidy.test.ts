@@ -102,7 +102,9 @@ test('no file or folder has a meaningless name', () => {
 });
 
 test(`no source file is longer than ${LINES_MAX} lines`, () => {
-  expect(code.filter((file) => read(file).split('\n').length > LINES_MAX + 1)).toEqual([]);
+  // A translation of the console is one file.
+  const sized = code.filter((file) => !file.startsWith('apps/console/src/texts/'));
+  expect(sized.filter((file) => read(file).split('\n').length > LINES_MAX + 1)).toEqual([]);
 });
 
 test('only config files read the environment', () => {

@@ -7,7 +7,31 @@ export const PAGES = [
     path: '/keys',
     prepare: (page) => page.getByRole('button', { name: 'Create a key' }).first().click(),
   },
-  { name: 'usage', path: '/usage' },
+  { name: 'usage', path: '/usage', prepare: (page) => page.locator('canvas').waitFor() },
+  {
+    name: 'usage-table',
+    path: '/usage?measure=requests',
+    prepare: (page) => page.getByRole('button', { name: 'Show as table' }).click(),
+  },
+  {
+    name: 'usage-filter',
+    path: '/usage?measure=requests',
+    prepare: (page) => page.getByRole('button', { name: 'Filter' }).click(),
+  },
+  {
+    name: 'overview',
+    path: '/overview',
+    prepare: (page) => page.locator('canvas').first().waitFor(),
+  },
+  { name: 'requests', path: '/requests', prepare: (page) => page.getByRole('table').waitFor() },
+  {
+    name: 'requests-story',
+    path: '/requests',
+    prepare: async (page) => {
+      await page.locator('[data-row-button]').first().click();
+      await page.getByText('Duration').last().waitFor();
+    },
+  },
   {
     name: 'search',
     path: '/usage',

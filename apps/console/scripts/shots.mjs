@@ -1,4 +1,4 @@
-// `pnpm console:shots [folder]`: screenshots of every page at three widths, light and dark, and what is wrong with each.
+// `pnpm console:shots [folder] [names]`: screenshots of every page, or of those whose names begin with one of the given (`usage,keys`), at three widths, light and dark, and what is wrong with each.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openBrowser, problemsOf, startService } from './browser.mjs';
@@ -7,8 +7,11 @@ import { PAGES } from './pages.mjs';
 const WIDTHS = [360, 768, 1440];
 const THEMES = ['light', 'dark'];
 const HEIGHT = 900;
+const REQUESTS = 20;
 
 const folder = resolve(process.env.INIT_CWD ?? '.', process.argv[2] ?? 'console-shots');
+const wanted = process.argv[3]?.split(',');
+const isWanted = (name) => wanted === undefined || wanted.some((start) => name.startsWith(start));
 mkdirSync(folder, { recursive: true });
 const service = await startService();
 const browser = await openBrowser();
@@ -36,12 +39,14 @@ try {
   await page.getByRole('button', { name: 'Create a key' }).click();
   await page.getByRole('button', { name: 'I have copied it' }).waitFor();
   await shoot('welcome-3-key');
+  const key = await page.locator('.secret code').first().innerText();
   await page.getByRole('button', { name: 'I have copied it' }).click();
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByRole('table').waitFor();
   await shoot('welcome-4-chat');
 
-  for (const { name, path, prepare } of PAGES) {
+  await sendRequests(key);
+  for (const { name, path, prepare } of PAGES.filter(({ name: one }) => isWanted(one))) {
     await open(path);
     await prepare?.(page);
     await shoot(name);
@@ -58,12 +63,33 @@ try {
   await signIn.getByLabel('Password').waitFor();
   await shoot('sign-in', signIn);
 
+  /** So that charts and tables have something to show. */
+  async function sendRequests(bearer) {
+    const { data } = await (
+      await fetch(`${service.url}/v1/models`, { headers: { authorization: `Bearer ${bearer}` } })
+    ).json();
+    const model = data.find(({ owned_by: owner }) => owner === 'demo')?.id ?? data[0]?.id;
+    for (let index = 0; index < REQUESTS; index += 1)
+      await (
+        await fetch(`${service.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            model,
+            stream: true,
+            messages: [{ role: 'user', content: `Question ${index}` }],
+          }),
+        })
+      ).text();
+  }
+
   async function open(path) {
     await page.goto(`${service.url}/console${path}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
   }
 
   async function shoot(name, target = page) {
+    if (!isWanted(name)) return;
     for (const width of WIDTHS) {
       for (const theme of THEMES) {
         await target.setViewportSize({ width, height: HEIGHT });

@@ -1,9 +1,15 @@
 import { createRouter } from '@tanstack/react-router';
 import { ErrorPage, NotFoundPage } from './frame/error-page.tsx';
 import { rootRoute, shellRoute } from './frame/frame-routes.ts';
+import { groupsRoute } from './pages/groups/route.ts';
 import { indexRoute } from './pages/index-route.ts';
+import { inviteRoute } from './pages/invite/route.ts';
 import { keysRoute } from './pages/keys/route.ts';
+import { overviewRoute } from './pages/overview/route.ts';
+import { planRoute } from './pages/plan/route.ts';
 import { playgroundRoute } from './pages/playground/route.ts';
+import { requestsRoute } from './pages/requests/route.ts';
+import { resetRoute } from './pages/reset/route.ts';
 import { signInRoute } from './pages/sign-in/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
 import { welcomeRoute } from './pages/welcome/route.ts';
@@ -14,7 +20,17 @@ const routes = rootRoute.addChildren([
   indexRoute,
   signInRoute,
   welcomeRoute,
-  shellRoute.addChildren([playgroundRoute, keysRoute, usageRoute]),
+  inviteRoute,
+  resetRoute,
+  shellRoute.addChildren([
+    playgroundRoute,
+    keysRoute,
+    usageRoute,
+    planRoute,
+    groupsRoute,
+    overviewRoute,
+    requestsRoute,
+  ]),
 ]);
 
 export function createConsoleRouter(context: RouterContext) {

@@ -25,6 +25,8 @@ export interface Api {
   subscribe(sessionId: string, signal?: AbortSignal): RpcSubscription;
   /** Requests a path of the REST API, such as `/v1/models`. */
   rest<Result>(path: string, init?: RestRequest): Promise<Result>;
+  /** The file at a path, such as `/api/usage.csv`. */
+  file(path: string): Promise<Blob>;
 }
 
 interface RestRequest {
@@ -64,7 +66,7 @@ export function createApi(session: Session, baseUrl: string): Api {
     }
   };
 
-  async function rest<Result>(path: string, request: RestRequest = {}): Promise<Result> {
+  async function respond(path: string, request: RestRequest): Promise<Response> {
     const send = async (bearer: string | undefined): Promise<Response> =>
       fetch(path, {
         method: request.method ?? 'GET',
@@ -81,9 +83,14 @@ export function createApi(session: Session, baseUrl: string): Api {
       const renewed = await session.renew();
       if (renewed !== undefined) response = await send(renewed);
     }
+    if (response.ok) return response;
     const body: unknown = await response.json().catch(() => undefined);
-    if (response.ok) return body as Result;
     throw new HttpError(response, (body as { error?: { message?: string } } | undefined)?.error);
+  }
+
+  async function rest<Result>(path: string, request: RestRequest = {}): Promise<Result> {
+    const response = await respond(path, request);
+    return (await response.json().catch(() => undefined)) as Result;
   }
 
   return {
@@ -93,5 +100,6 @@ export function createApi(session: Session, baseUrl: string): Api {
     subscribe: (sessionId, signal) =>
       client.subscribe(sessionId, signal === undefined ? {} : { signal }),
     rest,
+    file: async (path) => (await respond(path, {})).blob(),
   };
 }

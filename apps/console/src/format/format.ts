@@ -12,6 +12,12 @@ export interface Format {
   bytes(count: number): string;
   dateTime(time: Date | string | number): string;
   date(time: Date | string | number): string;
+  /** A day of UTC. */
+  utcDate(time: Date | string | number): string;
+  /** "Nov 3", for an axis. */
+  shortDate(time: number, isUtc: boolean): string;
+  /** "14:30", for an axis; with seconds where those matter. */
+  clock(time: number, hasSeconds: boolean): string;
   /** "3 minutes ago", from the given moment. */
   relative(time: Date | string | number, now?: number): string;
 }
@@ -51,6 +57,15 @@ export function createFormat(locale: string, timeZone?: string): Format {
     ...zone,
   });
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...zone });
+  const utcDate = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+  const shortDate = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', ...zone });
+  const shortUtcDate = new Intl.DateTimeFormat(locale, {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  });
+  const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...zone });
+  const exactClock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...zone });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 
   const withUnit = (value: number, unit: string): string =>
@@ -92,6 +107,9 @@ export function createFormat(locale: string, timeZone?: string): Format {
     },
     dateTime: (time) => dateTime.format(new Date(time)),
     date: (time) => date.format(new Date(time)),
+    utcDate: (time) => utcDate.format(new Date(time)),
+    shortDate: (time, isUtc) => (isUtc ? shortUtcDate : shortDate).format(time),
+    clock: (time, hasSeconds) => (hasSeconds ? exactClock : clock).format(time),
     relative(time, now = Date.now()) {
       const distance = new Date(time).getTime() - now;
       const [unit, ms] = STEPS.find(([, size]) => Math.abs(distance) >= size) ?? [

@@ -1,4 +1,13 @@
-import { Activity, KeyRound, MessageSquare, type LucideIcon } from 'lucide-react';
+import {
+  Activity,
+  Gauge,
+  KeyRound,
+  MessageSquare,
+  ScrollText,
+  Users,
+  Wallet,
+  type LucideIcon,
+} from 'lucide-react';
 import type { TextKey } from '../texts/texts.ts';
 
 /** One page in the navigation. */
@@ -23,9 +32,19 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { to: '/playground', text: 'playground.title', icon: MessageSquare },
       { to: '/keys', text: 'keys.title', icon: KeyRound },
       { to: '/usage', text: 'usage.title', icon: Activity },
+      { to: '/plan', text: 'plan.title', icon: Wallet },
     ],
   },
-  { text: 'frame.group.team', items: [] },
-  { text: 'frame.group.operate', items: [] },
+  {
+    text: 'frame.group.team',
+    items: [{ to: '/groups', text: 'groups.title', icon: Users }],
+  },
+  {
+    text: 'frame.group.operate',
+    items: [
+      { to: '/overview', text: 'overview.title', icon: Gauge },
+      { to: '/requests', text: 'requests.title', icon: ScrollText },
+    ],
+  },
   { text: 'frame.group.system', items: [] },
 ];

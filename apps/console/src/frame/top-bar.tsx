@@ -36,7 +36,7 @@ export function TopBar() {
 
 function LiveSwitch() {
   const { t } = useLanguage();
-  const { paused = false } = useSearch({ strict: false }) as FrameSearch;
+  const { paused = false } = useSearch({ strict: false });
   const navigate = useNavigate();
   const Icon = paused ? Play : Pause;
   return (
@@ -51,7 +51,11 @@ function LiveSwitch() {
         } as never)
       }
     >
-      <Icon aria-hidden size={14} /> {t(paused ? 'frame.paused' : 'frame.live')}
+      <Icon aria-hidden size={14} />{' '}
+      <span className="wide-only">{t(paused ? 'frame.paused' : 'frame.live')}</span>
+      <span className="visually-hidden narrow-only">
+        {t(paused ? 'frame.paused' : 'frame.live')}
+      </span>
     </Button>
   );
 }

@@ -36,11 +36,13 @@ interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowId: (row: Row) => string;
+  /** A last row that stays below the others, however they are sorted. */
+  readonly total?: Row | undefined;
 }
 
 /** A table; at the width of a phone each row is a card. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId } = props;
+  const { label, columns, rows, rowId, total } = props;
   const { t } = useLanguage();
   const definitions = useMemo(
     () =>
@@ -118,6 +120,17 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
             </tr>
           ))}
         </tbody>
+        {total === undefined ? null : (
+          <tfoot>
+            <tr>
+              {columns.map((column) => (
+                <td key={column.id} className={classOf(column.id)} data-label={labelOf(column.id)}>
+                  {column.cell(total)}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
       </table>
     </div>
   );

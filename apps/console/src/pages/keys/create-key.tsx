@@ -1,34 +1,28 @@
-import { useCall } from '../../api/use-api.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
+import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
-import { Secret } from '../../ui/secret.tsx';
+import { Select } from '../../ui/select.tsx';
+import { KeyLimits } from './key-form.tsx';
+import { settingsOf } from './key-settings.ts';
+import { NewSecret } from './new-secret.tsx';
+
+const NO_GROUP = '';
 
 /** Creates a key, then shows it once. */
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const { t } = useLanguage();
+  const api = useApi();
+  const groups = useQuery(api.query('group.list')).data ?? [];
   const create = useCall('keys.create', { changes: ['keys.list'] });
-  if (create.data !== undefined)
-    return (
-      <Dialog
-        isOpen
-        isPersistent
-        onClose={onClose}
-        title={t('keys.created.title')}
-        description={t('keys.created.text')}
-      >
-        <Secret text={create.data.key} />
-        <div className="dialog-actions">
-          <Button kind="primary" onClick={onClose}>
-            {t('keys.created.done')}
-          </Button>
-        </div>
-      </Dialog>
-    );
+  const [group, setGroup] = useState(NO_GROUP);
+  if (create.data !== undefined) return <NewSecret secret={create.data.key} onClose={onClose} />;
   const { fields } = problemOf(create.error);
   return (
     <Dialog isOpen onClose={onClose} title={t('keys.create.title')}>
@@ -41,6 +35,8 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
           create.mutate({
             name: formText(form, 'name', true),
             ...(project === '' ? {} : { project }),
+            ...(group === NO_GROUP ? {} : { group_id: group }),
+            ...settingsOf(form),
           });
         }}
       >
@@ -51,6 +47,26 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
           hint={t('keys.project.hint')}
           problem={fields['project']}
         />
+        {groups.length === 0 ? null : (
+          <Select
+            label={t('keys.payer')}
+            value={group}
+            choices={[
+              { value: NO_GROUP, label: t('keys.payer.self') },
+              ...groups.map(({ id, name }) => ({
+                value: id,
+                label: t('spend.scope.group', { name }),
+              })),
+            ]}
+            onChange={setGroup}
+          />
+        )}
+        <details className="details">
+          <summary>{t('keys.limits')}</summary>
+          <div className="form">
+            <KeyLimits error={create.error} />
+          </div>
+        </details>
         <ErrorNote error={create.error} />
         <div className="dialog-actions">
           <Button onClick={onClose}>{t('action.cancel')}</Button>

@@ -1,17 +1,21 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { useApi, useCall } from '../../api/use-api.ts';
+import { useApi } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { CreateKey } from './create-key.tsx';
+import { EditKey, RevokeKey, RotateKey } from './key-dialogs.tsx';
+import { keyState } from './key-settings.ts';
 
 type Key = RpcResult<'keys.list'>[number];
+
+const ACTIONS = ['edit', 'rotate', 'revoke'] as const;
+type Action = (typeof ACTIONS)[number];
 
 /** The viewer's API keys. */
 export function KeysPage() {
@@ -19,7 +23,8 @@ export function KeysPage() {
   const api = useApi();
   const keys = useQuery(api.query('keys.list'));
   const [isCreating, setCreating] = useState(false);
-  const [revoking, setRevoking] = useState<Key>();
+  const [changing, setChanging] = useState<{ readonly key: Key; readonly action: Action }>();
+  const close = (): void => setChanging(undefined);
   const create = (
     <Button kind="primary" onClick={() => setCreating(true)}>
       {t('keys.create')}
@@ -31,23 +36,23 @@ export function KeysPage() {
       {keys.isPending ? <Skeleton /> : null}
       {keys.data?.length === 0 ? <Empty text={t('keys.empty')} action={create} /> : null}
       {keys.data === undefined || keys.data.length === 0 ? null : (
-        <KeyTable keys={keys.data} onRevoke={setRevoking} />
+        <KeyTable keys={keys.data} onChange={(key, action) => setChanging({ key, action })} />
       )}
       {isCreating ? <CreateKey onClose={() => setCreating(false)} /> : null}
-      {revoking === undefined ? null : (
-        <RevokeKey revoked={revoking} onClose={() => setRevoking(undefined)} />
-      )}
+      {changing?.action === 'edit' ? <EditKey subject={changing.key} onClose={close} /> : null}
+      {changing?.action === 'rotate' ? <RotateKey subject={changing.key} onClose={close} /> : null}
+      {changing?.action === 'revoke' ? <RevokeKey subject={changing.key} onClose={close} /> : null}
     </Page>
   );
 }
 
 interface KeyTableProps {
   readonly keys: readonly Key[];
-  readonly onRevoke: (key: Key) => void;
+  readonly onChange: (key: Key, action: Action) => void;
 }
 
-function KeyTable({ keys, onRevoke }: KeyTableProps) {
-  const { t } = useLanguage();
+function KeyTable({ keys, onChange }: KeyTableProps) {
+  const { t, format } = useLanguage();
   const columns = useMemo(
     (): readonly Column<Key>[] => [
       {
@@ -70,11 +75,24 @@ function KeyTable({ keys, onRevoke }: KeyTableProps) {
       {
         id: 'state',
         header: t('keys.column.state'),
-        cell: ({ active }) => (
-          <Badge state={active ? 'good' : 'neutral'}>
-            {t(active ? 'keys.state.active' : 'keys.state.revoked')}
-          </Badge>
-        ),
+        cell: (key) => {
+          const state = keyState(key, Date.now());
+          return <Badge state={BADGES[state]}>{t(`keys.state.${state}`)}</Badge>;
+        },
+      },
+      {
+        id: 'limits',
+        header: t('keys.limits'),
+        cell: (key) => <Limits limited={key} />,
+      },
+      {
+        id: 'budget',
+        header: t('keys.budget'),
+        isNumber: true,
+        cell: ({ budget_usd: budget, budget_used_usd: used }) =>
+          budget === null
+            ? '–'
+            : t('meter.used', { used: format.money(used ?? 0), limit: format.money(budget) }),
       },
       {
         id: 'created',
@@ -90,34 +108,55 @@ function KeyTable({ keys, onRevoke }: KeyTableProps) {
       },
       {
         id: 'actions',
-        header: t('keys.revoke'),
+        header: t('keys.column.actions'),
         isHeaderHidden: true,
         cell: (key) =>
           key.active ? (
-            <Button aria-label={`${t('keys.revoke')}: ${key.name}`} onClick={() => onRevoke(key)}>
-              {t('keys.revoke')}
-            </Button>
+            <span className="row-actions">
+              {ACTIONS.map((action) => (
+                <Button
+                  key={action}
+                  aria-label={`${t(`keys.${action}`)}: ${key.name}`}
+                  onClick={() => onChange(key, action)}
+                >
+                  {t(`keys.${action}`)}
+                </Button>
+              ))}
+            </span>
           ) : null,
       },
     ],
-    [t, onRevoke],
+    [t, format, onChange],
   );
   return <DataTable label={t('keys.title')} columns={columns} rows={keys} rowId={({ id }) => id} />;
 }
 
-function RevokeKey({ revoked, onClose }: { readonly revoked: Key; readonly onClose: () => void }) {
-  const { t } = useLanguage();
-  const revoke = useCall('keys.revoke', { changes: ['keys.list'] });
-  return (
-    <Confirm
-      isOpen
-      onClose={onClose}
-      title={t('keys.revoke.title', { name: revoked.name })}
-      text={t('keys.revoke.text', { hint: revoked.key_hint })}
-      action={t('keys.revoke.submit')}
-      isPending={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => revoke.mutate({ key_id: revoked.id }, { onSuccess: onClose })}
-    />
+const BADGES = {
+  active: 'good',
+  revoked: 'neutral',
+  expired: 'bad',
+  exhausted: 'bad',
+} as const;
+
+/** The limits that a key has, each in a few words. */
+function Limits({ limited }: { readonly limited: Key }) {
+  const { t, format } = useLanguage();
+  const { expires_at: end, previous_until: previous, rpm, tpm, models, addresses } = limited;
+  const texts = [
+    ...(end === null ? [] : [t('keys.limit.expires', { time: format.dateTime(end) })]),
+    ...(rpm === null ? [] : [t('keys.limit.rpm', { limit: rpm })]),
+    ...(tpm === null ? [] : [t('keys.limit.tpm', { limit: tpm })]),
+    ...(models === null ? [] : [models.join(', ')]),
+    ...(addresses === null ? [] : [addresses.join(', ')]),
+    ...(previous === null ? [] : [t('keys.limit.previous', { time: format.dateTime(previous) })]),
+  ];
+  return texts.length === 0 ? (
+    t('keys.limit.none')
+  ) : (
+    <ul className="plain-list">
+      {texts.map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
   );
 }

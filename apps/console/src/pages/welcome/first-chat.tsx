@@ -10,7 +10,7 @@ import { Snippets } from '../../ui/snippets.tsx';
 import { TurnView } from '../playground/turn-view.tsx';
 import { usageOfQuery } from '../playground/usage-of.ts';
 import { useChat } from '../playground/use-chat.ts';
-import { UsageTable } from '../usage/usage-table.tsx';
+import { RequestTable } from '../../spend/request-table.tsx';
 
 interface FirstChatProps {
   /** Undefined where the step was skipped. */
@@ -71,7 +71,7 @@ function FirstUsage({ refId }: { readonly refId: string }) {
       {row === undefined || row === null ? (
         <p role="status">{t('welcome.usage.waiting')}</p>
       ) : (
-        <UsageTable rows={[row]} />
+        <RequestTable rows={[row]} />
       )}
     </>
   );

@@ -1,16 +1,22 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useMemo } from 'react';
-import { useLanguage } from '../../preferences/language.tsx';
-import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { Badge } from '../../ui/page.tsx';
-import { When } from '../../ui/when.tsx';
+import { useLanguage } from '../preferences/language.tsx';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Badge } from '../ui/page.tsx';
+import { When } from '../ui/when.tsx';
 
 type Usage = RpcResult<'usage.list'>['records'][number];
 
 const CLIENT_LEFT = 499;
 
+interface RequestTableProps {
+  readonly rows: readonly Usage[];
+  /** Shows the whole story of a request. */
+  readonly onOpen?: (id: string) => void;
+}
+
 /** Metered requests; also the row of the first chat on the welcome page. */
-export function UsageTable({ rows }: { readonly rows: readonly Usage[] }) {
+export function RequestTable({ rows, onOpen }: RequestTableProps) {
   const { t, format } = useLanguage();
   const columns = useMemo((): readonly Column<Usage>[] => {
     const number = (value: number | null): string => (value === null ? '–' : format.number(value));
@@ -19,10 +25,27 @@ export function UsageTable({ rows }: { readonly rows: readonly Usage[] }) {
       {
         id: 'time',
         header: t('usage.column.time'),
-        cell: ({ created_at: time }) => <When time={time} />,
+        cell: ({ id, created_at: time }) =>
+          onOpen === undefined ? (
+            <When time={time} />
+          ) : (
+            <button
+              type="button"
+              className="link"
+              data-row-button
+              title={format.dateTime(time)}
+              onClick={() => onOpen(id)}
+            >
+              {format.relative(time)}
+            </button>
+          ),
         sortBy: ({ created_at: time }) => time,
       },
-      { id: 'status', header: t('usage.column.status'), cell: (row) => <Status row={row} /> },
+      {
+        id: 'status',
+        header: t('usage.column.status'),
+        cell: ({ status }) => <RequestStatus status={status} />,
+      },
       {
         id: 'model',
         header: t('usage.column.model'),
@@ -70,15 +93,20 @@ export function UsageTable({ rows }: { readonly rows: readonly Usage[] }) {
         sortBy: ({ cost }) => cost ?? 0,
       },
     ];
-  }, [t, format]);
+  }, [t, format, onOpen]);
   return (
     <DataTable label={t('usage.title')} columns={columns} rows={rows} rowId={({ id }) => id} />
   );
 }
 
-function Status({ row: { status } }: { readonly row: Usage }) {
+/** Whether a request went well. */
+export function RequestStatus({ status }: Pick<Usage, 'status'>) {
   const { t } = useLanguage();
   if (status === null || status < 400) return <Badge state="good">{t('usage.status.ok')}</Badge>;
   if (status === CLIENT_LEFT) return <Badge state="warning">{t('usage.status.left')}</Badge>;
-  return <Badge state="bad">{t('usage.status.failed')}</Badge>;
+  return (
+    <Badge state="bad">
+      {t('usage.status.failed')} {status}
+    </Badge>
+  );
 }

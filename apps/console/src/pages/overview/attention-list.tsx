@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck } from 'lucide-react';
+import { useApi, useUser } from '../../api/use-api.ts';
+import { NAVIGATION } from '../../frame/navigation.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import type { FilterParams } from '../../spend/filter-search.ts';
+import { Badge } from '../../ui/page.tsx';
+import { When } from '../../ui/when.tsx';
+import { concernsOf } from './attention.ts';
+
+const AGAIN_MS = 30_000;
+const HOUR_MS = 3_600_000;
+
+const PAGES = new Set(NAVIGATION.flatMap(({ items }) => items.map(({ to }) => to)));
+
+/** What is unhealthy now, and what will run out. */
+export function Attention({ params }: { readonly params: FilterParams }) {
+  const { t } = useLanguage();
+  const api = useApi();
+  const { is_admin: isAdmin } = useUser();
+  const again = { refetchInterval: AGAIN_MS };
+  const plan = useQuery({ ...api.query('billing.plan'), ...again });
+  const keys = useQuery({ ...api.query('keys.list'), ...again });
+  const nodes = useQuery({ ...api.query('agents.list'), ...again, enabled: isAdmin });
+  const { scope, group_id: groupId } = params;
+  const upstreams = useQuery({
+    queryKey: ['usage.summary', 'attention', scope, groupId],
+    queryFn: ({ signal }) =>
+      api.call(
+        'usage.summary',
+        {
+          ...(scope === undefined ? {} : { scope }),
+          ...(groupId === undefined ? {} : { group_id: groupId }),
+          from: new Date(Date.now() - HOUR_MS).toISOString(),
+          group_by: 'upstream',
+        },
+        { signal },
+      ),
+    ...again,
+  });
+  const concerns = concernsOf(
+    {
+      plan: plan.data,
+      keys: keys.data,
+      nodes: nodes.data,
+      upstreams: upstreams.data?.groups,
+    },
+    Date.now(),
+  );
+  return (
+    <section className="attention" aria-label={t('attention.title')}>
+      <h2>{t('attention.title')}</h2>
+      {concerns.length === 0 ? (
+        <p className="attention-none">
+          <CircleCheck aria-hidden size={16} /> {t('attention.none')}
+        </p>
+      ) : (
+        <ul>
+          {concerns.map(({ id, state, text, values, at, to }) => (
+            <li key={id}>
+              <Badge state={state}>
+                {t(state === 'bad' ? 'attention.bad' : 'attention.warning')}
+              </Badge>
+              <span className="attention-text">
+                {t(text, values)} {at === undefined ? null : <When time={at} />}
+              </span>
+              {PAGES.has(to) ? <Link to={to}>{t('attention.open')}</Link> : null}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,102 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { concernsOf, runsOutAt } from './attention.ts';
+
+type Key = RpcResult<'keys.list'>[number];
+
+const NOW = Date.parse('2026-03-11T00:00:00Z');
+
+const key = (fields: Partial<Key>): Key => ({
+  id: '7b1f3f0e-2a9b-4a54-9a4e-3f1f3a0b8c11',
+  name: 'build',
+  key_prefix: 'service-1',
+  key_hint: 'service-1…',
+  project: 'default',
+  group_id: null,
+  active: true,
+  created_at: '2026-01-01T00:00:00Z',
+  last_used_at: null,
+  revoked_at: null,
+  expires_at: null,
+  budget_usd: null,
+  budget_period: null,
+  budget_used_usd: null,
+  budget_resets_at: null,
+  rpm: null,
+  tpm: null,
+  models: null,
+  addresses: null,
+  metadata: null,
+  log_bodies: null,
+  cache: null,
+  previous_until: null,
+  ...fields,
+});
+
+test.each([
+  { why: 'no limit', fields: {}, texts: [] },
+  {
+    why: 'ends next month',
+    fields: { expires_at: '2026-04-20T00:00:00Z' },
+    texts: [],
+  },
+  {
+    why: 'ends this week',
+    fields: { expires_at: '2026-03-13T00:00:00Z' },
+    texts: ['attention.key.expires'],
+  },
+  {
+    why: 'has ended',
+    fields: { expires_at: '2026-03-10T00:00:00Z' },
+    texts: ['attention.key.expired'],
+  },
+  {
+    why: 'has ended but was revoked',
+    fields: { expires_at: '2026-03-10T00:00:00Z', active: false },
+    texts: [],
+  },
+  { why: 'half of the budget', fields: { budget_usd: 10, budget_used_usd: 5 }, texts: [] },
+  {
+    why: 'most of the budget',
+    fields: { budget_usd: 10, budget_used_usd: 8 },
+    texts: ['attention.budget.near'],
+  },
+  {
+    why: 'the whole budget',
+    fields: { budget_usd: 10, budget_used_usd: 10 },
+    texts: ['attention.budget.used'],
+  },
+])('a key with $why', ({ fields, texts }) => {
+  expect(concernsOf({ keys: [key(fields)] }, NOW).map(({ text }) => text)).toEqual(texts);
+});
+
+test.each([
+  { why: 'nothing used', used: 0, left: 10, end: undefined },
+  { why: 'enough for the month', used: 1, left: 9, end: undefined },
+  { why: 'twice as fast as the quota', used: 5, left: 5, end: '2026-03-21T00:00:00.000Z' },
+])('a quota with $why', ({ used, left, end }) => {
+  const at = runsOutAt(used, left, NOW);
+  expect(at === undefined ? undefined : new Date(at).toISOString()).toBe(end);
+});
+
+test('the worst is first, and a few failures are none', () => {
+  const sums = {
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    cached_tokens: 0,
+    total_tokens: 0,
+    cost_usd: 0,
+    points: 0,
+  };
+  const concerns = concernsOf(
+    {
+      keys: [key({ expires_at: '2026-03-13T00:00:00Z' })],
+      upstreams: [
+        { key: 'well', requests: 100, errors: 2, ...sums },
+        { key: 'broken', requests: 10, errors: 4, ...sums },
+      ],
+    },
+    NOW,
+  );
+  expect(concerns.map(({ id }) => id.split(' ')[0])).toEqual(['upstream', 'expiry']);
+  expect(concerns[0]?.values).toEqual({ name: 'broken', errors: 4, requests: 10 });
+});

@@ -1,0 +1,135 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import type { TextKey, TextValues } from '../../texts/texts.ts';
+
+type Plan = RpcResult<'billing.plan'>;
+type Key = RpcResult<'keys.list'>[number];
+type Node = RpcResult<'agents.list'>[number];
+type UpstreamSums = RpcResult<'usage.summary'>['groups'][number];
+
+/** Something that a person should look at. */
+export interface Concern {
+  readonly id: string;
+  readonly state: 'warning' | 'bad';
+  readonly text: TextKey;
+  readonly values: TextValues;
+  /** When it happens or happened; shown as a time. */
+  readonly at?: string;
+  /** The page on which it can be mended. */
+  readonly to: string;
+}
+
+/** What is known; parts that the viewer may not see are absent. */
+export interface Situation {
+  readonly plan?: Plan | undefined;
+  readonly keys?: readonly Key[] | undefined;
+  readonly nodes?: readonly Node[] | undefined;
+  readonly upstreams?: readonly UpstreamSums[] | undefined;
+}
+
+const DAY_MS = 86_400_000;
+const EXPIRY_NEAR_MS = 7 * DAY_MS;
+const SHARE_NEAR = 0.8;
+const ERROR_SHARE = 0.1;
+/** One failure of two says little. */
+const ERRORS_MIN = 3;
+
+/** What is unhealthy now, and what will run out and when, the worst first. */
+export function concernsOf(situation: Situation, now: number): readonly Concern[] {
+  return [
+    ...upstreamConcerns(situation.upstreams ?? []),
+    ...nodeConcerns(situation.nodes ?? []),
+    ...(situation.plan === undefined ? [] : planConcerns(situation.plan, now)),
+    ...(situation.keys ?? [])
+      .filter(({ active }) => active)
+      .flatMap((key) => keyConcerns(key, now)),
+  ].toSorted((one, other) => Number(other.state === 'bad') - Number(one.state === 'bad'));
+}
+
+const upstreamConcerns = (upstreams: readonly UpstreamSums[]): readonly Concern[] =>
+  upstreams
+    .filter(({ errors, requests }) => errors >= ERRORS_MIN && errors / requests >= ERROR_SHARE)
+    .map(({ key, errors, requests }) => ({
+      id: `upstream ${key}`,
+      state: 'bad',
+      text: 'attention.upstream',
+      values: { name: key ?? '?', errors, requests },
+      to: '/requests',
+    }));
+
+const nodeConcerns = (nodes: readonly Node[]): readonly Concern[] =>
+  nodes
+    .filter(({ status }) => status === 'offline')
+    .map(({ id, name, last_heartbeat_at: at }) => ({
+      id: `node ${id}`,
+      state: 'bad',
+      text: 'attention.node',
+      values: { name },
+      ...(at === null ? {} : { at }),
+      to: '/nodes',
+    }));
+
+/** Quotas, and at the pace of this month the day on which one is used up. */
+function planConcerns(
+  { usage, remaining, quota_exceeded: isExceeded }: Plan,
+  now: number,
+): readonly Concern[] {
+  if (isExceeded)
+    return [
+      { id: 'quota', state: 'bad', text: 'attention.quota.exceeded', values: {}, to: '/plan' },
+    ];
+  const pairs = [
+    [usage.cost_usd, remaining.cost_usd],
+    [usage.tokens, remaining.tokens],
+  ] as const;
+  const ends = pairs
+    .map(([used, left]) => (left === null ? undefined : runsOutAt(used, left, now)))
+    .filter((end) => end !== undefined);
+  if (ends.length === 0) return [];
+  return [
+    {
+      id: 'quota',
+      state: 'warning',
+      text: 'attention.quota.near',
+      values: {},
+      at: new Date(Math.min(...ends)).toISOString(),
+      to: '/plan',
+    },
+  ];
+}
+
+/** When a quota of this month is used up at the pace so far; undefined if that is not before the month ends. */
+export function runsOutAt(used: number, left: number, now: number): number | undefined {
+  const date = new Date(now);
+  const start = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+  const end = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+  const isNear = used / (used + left) >= SHARE_NEAR;
+  // The pace of the first day says little.
+  if (used === 0 || (now - start < DAY_MS && !isNear)) return undefined;
+  const at = now + (left / used) * (now - start);
+  return at < end ? at : undefined;
+}
+
+function keyConcerns(key: Key, now: number): readonly Concern[] {
+  const { id, name, expires_at: end, budget_usd: budget, budget_used_usd: used } = key;
+  const concerns: Concern[] = [];
+  if (end !== null && Date.parse(end) - now < EXPIRY_NEAR_MS) {
+    const isOver = Date.parse(end) <= now;
+    concerns.push({
+      id: `expiry ${id}`,
+      state: isOver ? 'bad' : 'warning',
+      text: isOver ? 'attention.key.expired' : 'attention.key.expires',
+      values: { name },
+      at: end,
+      to: '/keys',
+    });
+  }
+  if (budget !== null && used !== null && used >= budget * SHARE_NEAR)
+    concerns.push({
+      id: `budget ${id}`,
+      state: used >= budget ? 'bad' : 'warning',
+      text: used >= budget ? 'attention.budget.used' : 'attention.budget.near',
+      values: { name, share: Math.floor(budget === 0 ? 100 : (used / budget) * 100) },
+      to: '/keys',
+    });
+  return concerns;
+}

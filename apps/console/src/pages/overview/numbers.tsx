@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/use-api.ts';
+import type { FrameSearch } from '../../frame/time-range.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import type { FilterParams } from '../../spend/filter-search.ts';
+import type { SpendSeries } from '../../spend/spend-series.ts';
+import { previousQuery } from './overview-queries.ts';
+import { percentile } from './percentiles.ts';
+
+interface NumbersProps {
+  readonly data: Pick<SpendSeries, 'total'>;
+  readonly requests: readonly { readonly first_token_ms: number | null }[];
+  readonly range: FrameSearch;
+  readonly params: FilterParams;
+}
+
+/** The numbers of the range, with their change from the range before. */
+export function Numbers({ data: { total }, requests, range, params }: NumbersProps) {
+  const { t, format } = useLanguage();
+  const api = useApi();
+  const previous = useQuery(previousQuery(api, range, params)).data;
+  const firstToken = percentile(
+    requests.flatMap(({ first_token_ms: ms }) => ms ?? []),
+    0.95,
+  );
+  const errorShare = total.requests === 0 ? 0 : total.errors / total.requests;
+  return (
+    <dl className="numbers">
+      <Figure
+        name={t('spend.measure.requests')}
+        value={format.number(total.requests)}
+        change={changeOf(total.requests, previous?.requests)}
+      />
+      <Figure
+        name={t('spend.measure.cost_usd')}
+        value={format.money(total.cost_usd)}
+        change={changeOf(total.cost_usd, previous?.cost_usd)}
+      />
+      <Figure
+        name={t('spend.measure.total_tokens')}
+        value={format.compact(total.total_tokens)}
+        change={changeOf(total.total_tokens, previous?.total_tokens)}
+      />
+      <Figure
+        name={t('spend.measure.errors')}
+        value={`${format.number(total.errors)} (${format.percent(errorShare)})`}
+        change={changeOf(total.errors, previous?.errors)}
+      />
+      <Figure
+        name={t('overview.first_token')}
+        value={firstToken === undefined ? '–' : format.duration(firstToken)}
+        detail={t('overview.newest', { count: requests.length })}
+      />
+    </dl>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  readonly value: string;
+  readonly change?: number | undefined;
+  readonly detail?: string;
+}
+
+function Figure({ name, value, change, detail }: FigureProps) {
+  const { t, format } = useLanguage();
+  const sign = change !== undefined && change > 0 ? '+' : '';
+  return (
+    <div className="figure">
+      <dt>{name}</dt>
+      <dd className="figure-value">{value}</dd>
+      <dd className="figure-detail">
+        {detail ??
+          (change === undefined
+            ? t('overview.change.none')
+            : t('overview.change', { change: `${sign}${format.percent(change)}` }))}
+      </dd>
+    </div>
+  );
+}
+
+/** The relative change; undefined where there was nothing before. */
+const changeOf = (now: number, before: number | undefined): number | undefined =>
+  before === undefined || before === 0 ? undefined : (now - before) / before;

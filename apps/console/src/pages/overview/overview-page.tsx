@@ -1,0 +1,152 @@
+import './overview.css';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useApi, useUser } from '../../api/use-api.ts';
+import { useTimeRange } from '../../frame/use-time-range.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { FilterBar } from '../../spend/filter-bar.tsx';
+import { filterParams } from '../../spend/filter-search.ts';
+import {
+  DIMENSIONS,
+  seriesOf,
+  spendQuery,
+  type Dimension,
+  type Measure,
+  type SpendSeries,
+} from '../../spend/spend-series.ts';
+import { useNames } from '../../spend/use-names.ts';
+import { Chart } from '../../ui/chart/chart.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Select } from '../../ui/select.tsx';
+import { Attention } from './attention-list.tsx';
+import { Numbers } from './numbers.tsx';
+import { firstTokenPlot } from './percentiles.ts';
+import { recentQuery } from './overview-queries.ts';
+import { overviewRoute } from './route.ts';
+
+const LIVE_MS = 15_000;
+const CHARTS: readonly Measure[] = ['requests', 'cost_usd', 'errors', 'total_tokens'];
+
+/** How the service does: numbers, charts, and what needs attention. */
+export function OverviewPage() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const { is_admin: isAdmin } = useUser();
+  const { by = 'model', ...filters } = overviewRoute.useSearch();
+  const navigate = overviewRoute.useNavigate();
+  const range = useTimeRange();
+  const params = filterParams(filters, 'all', isAdmin);
+  const live = { refetchInterval: range.isLive ? LIVE_MS : (false as const) };
+  const spend = useQuery({
+    ...spendQuery(api, range.search, params, { by, measure: 'requests' }),
+    ...live,
+  });
+  const recent = useQuery({ ...recentQuery(api, range.search, params), ...live });
+  const isEmpty = spend.data?.total.requests === 0;
+  return (
+    <Page title={t('overview.title')} isBusy={spend.isFetching && spend.isPlaceholderData}>
+      <FilterBar
+        search={filters}
+        fallback="all"
+        onChange={(next) =>
+          void navigate({
+            search: ({ range: name, from, to, paused, by: division }) =>
+              Object.fromEntries(
+                Object.entries({ range: name, from, to, paused, by: division, ...next }).filter(
+                  ([, value]) => value !== undefined,
+                ),
+              ),
+          })
+        }
+      >
+        <Select
+          label={t('spend.by')}
+          isLabelHidden
+          value={by}
+          choices={DIMENSIONS.map((value) => ({ value, label: t(`spend.by.${value}`) }))}
+          onChange={(next: Dimension) => void navigate({ search: (all) => ({ ...all, by: next }) })}
+        />
+      </FilterBar>
+      <ErrorNote error={spend.error ?? recent.error} onRetry={() => void spend.refetch()} />
+      {spend.isPending ? <Skeleton lines={8} /> : null}
+      <Attention params={params} />
+      {isEmpty ? (
+        <Empty
+          text={t('spend.empty')}
+          action={
+            <Link to="/playground" className="button button-primary">
+              {t('usage.empty.action')}
+            </Link>
+          }
+        />
+      ) : null}
+      {spend.data === undefined || isEmpty ? null : (
+        <>
+          <Numbers
+            data={spend.data}
+            requests={recent.data ?? []}
+            range={range.search}
+            params={params}
+          />
+          <Charts data={spend.data} requests={recent.data ?? []} by={by} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface ChartsProps {
+  readonly data: SpendSeries;
+  readonly requests: Parameters<typeof firstTokenPlot>[0];
+  readonly by: Dimension;
+}
+
+function Charts({ data, requests, by }: ChartsProps) {
+  const { t } = useLanguage();
+  const nameOf = useNames();
+  const plots = useMemo(
+    () =>
+      CHARTS.map((measure) => ({
+        measure,
+        plot: {
+          kind: 'bars' as const,
+          unit: measure === 'cost_usd' ? ('money' as const) : ('count' as const),
+          times: data.times,
+          from: data.from,
+          to: data.to,
+          isByDay: data.isByDay,
+          series: seriesOf(data, measure, (key) => nameOf(by, key), t('chart.other')),
+        },
+      })),
+    [data, by, nameOf, t],
+  );
+  const firstToken = useMemo(
+    () =>
+      firstTokenPlot(requests, {
+        p50: t('overview.percentile', { share: 50 }),
+        p95: t('overview.percentile', { share: 95 }),
+      }),
+    [requests, t],
+  );
+  return (
+    <div className="overview-charts">
+      {plots.map(({ measure, plot }) => (
+        <Chart
+          key={measure}
+          title={t(data.isByDay ? 'spend.chart.day' : 'spend.chart.hour', {
+            measure: t(`spend.measure.${measure}`),
+          })}
+          plot={plot}
+        />
+      ))}
+      {firstToken === undefined ? null : (
+        <Chart
+          title={t('overview.first_token.chart', { count: requests.length })}
+          plot={firstToken}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { queryOptions } from '@tanstack/react-query';
+import type { Api } from '../../api/api.ts';
+import { rangeEnds, type FrameSearch } from '../../frame/time-range.ts';
+import type { FilterParams } from '../../spend/filter-search.ts';
+
+type Request = RpcResult<'requests.list'>['requests'][number];
+
+/** Percentiles are of this many requests: the most that one call gives. */
+const RECENT_MAX = 200;
+
+/** The newest requests of the range. */
+export const recentQuery = (api: Api, range: FrameSearch, params: FilterParams) => {
+  const { paused: _paused, ...rangeOnly } = range;
+  return queryOptions({
+    queryKey: ['requests.list', 'recent', rangeOnly, params] as const,
+    queryFn: async ({ signal }): Promise<readonly Request[]> => {
+      const { from, to } = rangeEnds(range, Date.now());
+      const { requests } = await api.call(
+        'requests.list',
+        { ...params, from: from.toISOString(), to: to.toISOString(), limit: RECENT_MAX },
+        { signal },
+      );
+      return requests;
+    },
+  });
+};
+
+/** The sums of the range before, of the same length. */
+export const previousQuery = (api: Api, range: FrameSearch, params: FilterParams) => {
+  const { paused: _paused, ...rangeOnly } = range;
+  return queryOptions({
+    queryKey: ['usage.summary', 'previous', rangeOnly, params] as const,
+    queryFn: async ({ signal }): Promise<RpcResult<'usage.summary'>['total']> => {
+      const { from, to } = rangeEnds(range, Date.now());
+      const before = new Date(2 * from.getTime() - to.getTime());
+      const { total } = await api.call(
+        'usage.summary',
+        { ...params, from: before.toISOString(), to: from.toISOString(), group_by: 'day' },
+        { signal },
+      );
+      return total;
+    },
+  });
+};

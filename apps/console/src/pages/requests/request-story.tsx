@@ -1,0 +1,130 @@
+import './requests.css';
+import type { RpcResult } from '@model-gateway/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useApi } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { RequestStatus } from '../../spend/request-table.tsx';
+import { useNames } from '../../spend/use-names.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Skeleton } from '../../ui/page.tsx';
+
+type Request = RpcResult<'requests.get'>;
+
+interface RequestStoryProps {
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+/** Everything that is known about one request. */
+export function RequestStory({ id, onClose }: RequestStoryProps) {
+  const { t } = useLanguage();
+  const api = useApi();
+  const request = useQuery(api.query('requests.get', { request_id: id }));
+  return (
+    <Dialog isOpen onClose={onClose} title={t('requests.story')}>
+      <ErrorNote error={request.error} onRetry={() => void request.refetch()} />
+      {request.isPending ? <Skeleton lines={8} /> : null}
+      {request.data === undefined || request.isPlaceholderData ? null : (
+        <Story request={request.data} />
+      )}
+    </Dialog>
+  );
+}
+
+function Story({ request }: { readonly request: Request }) {
+  const { t, format } = useLanguage();
+  const nameOf = useNames();
+  const number = (value: number): string => format.number(value);
+  const orDash = (value: string | null): string => value ?? '–';
+  const facts: readonly (readonly [name: string, value: ReactNode])[] = [
+    [t('usage.column.time'), format.dateTime(request.created_at)],
+    [t('usage.column.model'), request.model],
+    [t('usage.column.upstream'), request.upstream ?? request.backend],
+    [t('spend.dimension.key'), nameOf('key', request.key_id)],
+    [t('spend.dimension.project'), orDash(request.project)],
+    [t('spend.dimension.group'), nameOf('group', request.group_id)],
+    [t('spend.dimension.user'), nameOf('user', request.user_id)],
+    [t('usage.column.prompt'), format.number(request.prompt_tokens)],
+    [t('playground.stats.cached'), numberOf(number, request.cached_tokens)],
+    [t('usage.column.completion'), format.number(request.completion_tokens)],
+    [t('usage.column.cost'), numberOf((usd) => format.money(usd), request.cost)],
+    [t('requests.points'), numberOf(number, request.points)],
+    [t('requests.reference'), orDash(request.ref_id)],
+  ];
+  return (
+    <>
+      <div className="story-head">
+        <RequestStatus status={request.status} />
+        <code>{request.id}</code> <CopyButton text={request.id} />
+      </div>
+      <Outcome status={request.status} />
+      <Timeline request={request} />
+      <dl className="story-facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="dialog-actions">
+        <Link to="/playground" search={{ model: request.model }} className="button">
+          {t('requests.try_model')}
+        </Link>
+      </div>
+    </>
+  );
+}
+
+const CLIENT_LEFT = 499;
+
+/** What a status means and what to do about it. */
+function Outcome({ status }: Pick<Request, 'status'>) {
+  const { t } = useLanguage();
+  if (status === null || status < 400) return null;
+  const text = status === CLIENT_LEFT ? 'requests.outcome.left' : 'requests.outcome.failed';
+  return <p className="note">{t(text, { status })}</p>;
+}
+
+/** How long the request waited for its first token, and then streamed. */
+function Timeline({ request }: { readonly request: Request }) {
+  const { t, format } = useLanguage();
+  const { latency_ms: total, first_token_ms: first } = request;
+  if (total === null) return null;
+  const waited = first ?? total;
+  return (
+    <div className="story-time">
+      <div className="story-bar" aria-hidden>
+        <span className="story-wait" style={{ flexGrow: Math.max(1, waited) }} />
+        {first === null ? null : (
+          <span className="story-stream" style={{ flexGrow: Math.max(1, total - waited) }} />
+        )}
+      </div>
+      <dl className="facts">
+        <div className="fact">
+          <dt>{t('usage.column.first_token')}</dt>
+          <dd>{first === null ? '–' : format.duration(first)}</dd>
+        </div>
+        <div className="fact">
+          <dt>{t('usage.column.latency')}</dt>
+          <dd>{format.duration(total)}</dd>
+        </div>
+        {first === null || total <= first ? null : (
+          <div className="fact">
+            <dt>{t('playground.stats.speed')}</dt>
+            <dd>
+              {format.number(Math.round((request.completion_tokens / (total - first)) * 1000))}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+const numberOf = (format: (value: number) => string, value: number | null): string =>
+  value === null ? '–' : format(value);

@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useApi, useUser } from '../../api/use-api.ts';
+import { rangeEnds } from '../../frame/time-range.ts';
+import { useTimeRange } from '../../frame/use-time-range.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { FilterBar } from '../../spend/filter-bar.tsx';
+import { filterParams, type FilterSearch } from '../../spend/filter-search.ts';
+import { RequestTable } from '../../spend/request-table.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Select } from '../../ui/select.tsx';
+import { FindRequest } from './find-request.tsx';
+import { RequestStory } from './request-story.tsx';
+import { requestsRoute, STATUSES } from './route.ts';
+import { useRowKeys } from './use-row-keys.ts';
+
+const ROWS = 50;
+const LIVE_MS = 3000;
+const ANY = 'any';
+
+/** Metered requests, newest first, and the whole story of one. */
+export function RequestsPage() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const { is_admin: isAdmin } = useUser();
+  const { status, cursor, request, ...filters } = requestsRoute.useSearch();
+  const navigate = requestsRoute.useNavigate();
+  const range = useTimeRange();
+  const params = filterParams(filters, 'all', isAdmin);
+  const isNewest = cursor === undefined;
+  const { paused: _paused, ...rangeOnly } = range.search;
+  const list = useQuery({
+    queryKey: ['requests.list', rangeOnly, params, status, cursor],
+    queryFn: ({ signal }) => {
+      const { from, to } = rangeEnds(range.search, Date.now());
+      return api.call(
+        'requests.list',
+        {
+          ...params,
+          from: from.toISOString(),
+          to: to.toISOString(),
+          ...(status === undefined ? {} : { status }),
+          ...(cursor === undefined ? {} : { cursor }),
+          limit: ROWS,
+        },
+        { signal },
+      );
+    },
+    refetchInterval: range.isLive && isNewest ? LIVE_MS : false,
+  });
+  const [isFinding, setFinding] = useState(false);
+  useRowKeys(() => setFinding(true));
+  const go = (change: Readonly<Record<string, unknown>>): void =>
+    void navigate({
+      search: (all: object) =>
+        Object.fromEntries(
+          Object.entries({ ...all, ...change }).filter(([, value]) => value !== undefined),
+        ),
+    });
+  const changeFilters = (next: FilterSearch): void =>
+    go({ ...NO_FILTERS, ...next, cursor: undefined });
+  const { data } = list;
+  const isEmpty = data?.requests.length === 0;
+  return (
+    <Page
+      title={t('requests.title')}
+      intro={t('requests.intro')}
+      isBusy={list.isFetching && list.isPlaceholderData}
+      actions={<Button onClick={() => setFinding(true)}>{t('requests.find')}</Button>}
+    >
+      <FilterBar search={filters} fallback="all" onChange={changeFilters}>
+        <Select
+          label={t('usage.column.status')}
+          isLabelHidden
+          value={typeof status === 'string' ? status : ANY}
+          choices={[ANY, ...STATUSES].map((value) => ({
+            value,
+            label: t(`requests.status.${value as typeof ANY | (typeof STATUSES)[number]}`),
+          }))}
+          onChange={(next) => go({ status: next === ANY ? undefined : next, cursor: undefined })}
+        />
+      </FilterBar>
+      <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending ? <Skeleton lines={10} /> : null}
+      {isEmpty ? (
+        <Empty
+          text={t('requests.empty')}
+          action={
+            <Link to="/playground" className="button button-primary">
+              {t('usage.empty.action')}
+            </Link>
+          }
+        />
+      ) : null}
+      {data === undefined || isEmpty ? null : (
+        <RequestTable rows={data.requests} onOpen={(id) => go({ request: id })} />
+      )}
+      {isNewest && (data?.next_cursor ?? null) === null ? null : (
+        <nav className="pager" aria-label={t('requests.pages')}>
+          <Button disabled={isNewest} onClick={() => go({ cursor: undefined })}>
+            {t('requests.newest')}
+          </Button>
+          <Button
+            disabled={(data?.next_cursor ?? null) === null}
+            onClick={() => go({ cursor: data?.next_cursor ?? undefined })}
+          >
+            {t('requests.older')}
+          </Button>
+        </nav>
+      )}
+      {request === undefined ? null : (
+        <RequestStory id={request} onClose={() => go({ request: undefined })} />
+      )}
+      {isFinding ? (
+        <FindRequest
+          onClose={() => setFinding(false)}
+          onFind={(id) => {
+            setFinding(false);
+            go({ request: id });
+          }}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+const NO_FILTERS = {
+  scope: undefined,
+  model: undefined,
+  upstream: undefined,
+  key_id: undefined,
+  project: undefined,
+  user_id: undefined,
+};

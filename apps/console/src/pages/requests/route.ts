@@ -1,0 +1,39 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { shellRoute } from '../../frame/frame-routes.ts';
+import { filterSearch, type FilterSearch } from '../../spend/filter-search.ts';
+
+/** Which statuses are shown. */
+export const STATUSES = ['ok', 'error'] as const;
+
+interface RequestsSearch extends FilterSearch {
+  readonly status?: (typeof STATUSES)[number] | number;
+  /** Where the shown page begins; the newest requests without it. */
+  readonly cursor?: string;
+  /** The request whose story is open. */
+  readonly request?: string;
+}
+
+const STATUS_MIN = 100;
+const STATUS_MAX = 599;
+
+export const requestsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/requests',
+  validateSearch: (search: Readonly<Record<string, unknown>>): RequestsSearch => {
+    const { status, cursor, request } = search;
+    const isNumber =
+      typeof status === 'number' &&
+      Number.isInteger(status) &&
+      status >= STATUS_MIN &&
+      status <= STATUS_MAX;
+    const isWord = status === 'ok' || status === 'error';
+    return {
+      ...filterSearch(search),
+      ...(isWord || isNumber ? { status } : {}),
+      ...(typeof cursor === 'string' && cursor !== '' ? { cursor } : {}),
+      ...(typeof request === 'string' && request !== '' ? { request } : {}),
+    };
+  },
+  staticData: { usesRange: true },
+  component: lazyRouteComponent(() => import('./requests-page.tsx'), 'RequestsPage'),
+});

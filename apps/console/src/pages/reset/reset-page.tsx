@@ -1,0 +1,64 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { problemOf } from '../../api/problem.ts';
+import { useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formText } from '../../ui/form-text.ts';
+import { Empty, Page } from '../../ui/page.tsx';
+import { resetRoute } from './route.ts';
+
+/** Sets a new password with the token of a link. */
+export function ResetPage() {
+  const { t } = useLanguage();
+  const search = resetRoute.useSearch();
+  const navigate = resetRoute.useNavigate();
+  const [token] = useState(search.token);
+  const reset = useCall('auth.password.reset');
+  // The token leaves the address, so that nobody reads it there or in the history.
+  useEffect(() => {
+    if (search.token !== undefined) void navigate({ search: {}, replace: true });
+  }, [search.token, navigate]);
+  return (
+    <main className="narrow">
+      <Page title={t('reset.title')}>
+        {token === undefined ? <Empty text={t('reset.broken')} /> : null}
+        {reset.isSuccess ? (
+          <>
+            <p role="status">{t('reset.done')}</p>
+            <Link to="/sign-in" className="button button-primary">
+              {t('sign_in.submit')}
+            </Link>
+          </>
+        ) : null}
+        {token === undefined || reset.isSuccess ? null : (
+          <form
+            className="form"
+            onSubmit={(event) => {
+              event.preventDefault();
+              const form = new FormData(event.currentTarget);
+              reset.mutate({ token, password: formText(form, 'password') });
+            }}
+          >
+            <TextField
+              label={t('reset.password')}
+              name="password"
+              type="password"
+              autoComplete="new-password"
+              hint={t('sign_in.password.hint')}
+              problem={problemOf(reset.error).fields['password']}
+              minLength={8}
+              required
+            />
+            <ErrorNote error={reset.error} />
+            <Button kind="primary" type="submit" disabled={reset.isPending}>
+              {t('reset.submit')}
+            </Button>
+          </form>
+        )}
+      </Page>
+    </main>
+  );
+}

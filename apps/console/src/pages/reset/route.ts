@@ -1,0 +1,11 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { rootRoute } from '../../frame/frame-routes.ts';
+
+/** Where the link to set a new password leads. */
+export const resetRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset',
+  validateSearch: ({ token }: Readonly<Record<string, unknown>>): { readonly token?: string } =>
+    typeof token === 'string' && token !== '' ? { token } : {},
+  component: lazyRouteComponent(() => import('./reset-page.tsx'), 'ResetPage'),
+});

@@ -1,0 +1,62 @@
+import { alignedSums, bucketsOf, largestKeys, seriesOf, type SpendGroup } from './spend-series.ts';
+
+const group = (key: string | null, requests: number, cost = 0): SpendGroup => ({
+  key,
+  requests,
+  errors: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cached_tokens: 0,
+  total_tokens: 0,
+  cost_usd: cost,
+  points: 0,
+});
+const time = (text: string): number => Date.parse(text);
+
+test('a short range is shown by whole hours, a long one by whole days of UTC', () => {
+  const day = bucketsOf(time('2026-03-01T10:20:00Z'), time('2026-03-02T10:20:00Z'));
+  expect(day).toMatchObject({ isByDay: false, from: time('2026-03-01T10:00:00Z') });
+  expect(day.times).toHaveLength(25);
+  const month = bucketsOf(time('2026-03-01T10:20:00Z'), time('2026-03-31T10:20:00Z'));
+  expect(month).toMatchObject({ isByDay: true, to: time('2026-04-01T00:00:00Z') });
+  expect(month.times).toHaveLength(31);
+});
+
+test('an hour or day without requests is zero', () => {
+  const times = [time('2026-03-01'), time('2026-03-02'), time('2026-03-03')];
+  const sums = alignedSums(times, [group('2026-03-01', 4), group('2026-03-03', 6)]);
+  expect(sums.map(({ requests }) => requests)).toEqual([4, 0, 6]);
+});
+
+test('the largest groups have a series each, the rest is one, and the sum stays the same', () => {
+  const groups = [group('a', 5, 1), group(null, 9, 9), group('b', 7, 0), group('c', 0, 0)];
+  expect(largestKeys(groups, 'requests')).toEqual(['b', 'a']);
+  expect(largestKeys(groups, 'requests', 1)).toEqual(['b']);
+  const series = seriesOf(
+    {
+      overTime: [group(null, 10), group(null, 11)],
+      parts: [
+        { key: 'b', overTime: [group(null, 3), group(null, 4)] },
+        { key: 'a', overTime: [group(null, 0), group(null, 5)] },
+      ],
+    },
+    'requests',
+    (key) => key.toUpperCase(),
+    'Other',
+  );
+  expect(series).toEqual([
+    { name: 'B', values: [3, 4] },
+    { name: 'A', values: [0, 5] },
+    { name: 'Other', values: [7, 2], isRest: true },
+  ]);
+});
+
+test('without a rest there is no "other", and without anything only that', () => {
+  const whole = [group(null, 3)];
+  const part = { key: 'a', overTime: whole };
+  const name = (key: string): string => key;
+  expect(seriesOf({ overTime: whole, parts: [part] }, 'requests', name, 'Other')).toHaveLength(1);
+  expect(seriesOf({ overTime: whole, parts: [] }, 'errors', name, 'Other')).toEqual([
+    { name: 'Other', values: [0], isRest: true },
+  ]);
+});
