@@ -34,6 +34,7 @@ import { createDialectRoute } from './dialects/dialect-route.ts';
 import { OPERATIONS } from './docs/operations.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
+import { createKeepBodies } from './kept-bodies.ts';
 import { createKeyChecks } from './key-checks.ts';
 import { createKeyGate } from './key-gate.ts';
 import { createModelListing } from './openai/model-listing.ts';
@@ -50,6 +51,7 @@ import { createUploadRoutes } from './routes/uploads.ts';
 import { createResponsesRoutes } from './routes/responses.ts';
 import { createStoredResponses } from './responses/stored-responses.ts';
 import { createVideoRoutes } from './routes/video.ts';
+import { createNoteFailure } from './traced-request.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
 
@@ -78,7 +80,14 @@ export function createGateway(
   const readerGate = createReaderGate({ keys, checks, limiter, signIns });
   const { bodyBytesMax, uploadBytesMax } = config;
   const passesUpstreamErrors = config.upstreamErrors === 'pass';
-  const authorizer = createRequestAuthorizer({ keyGate, quotas, router, bodyBytesMax });
+  const authorizer = createRequestAuthorizer({
+    keyGate,
+    quotas,
+    router,
+    bodyBytesMax,
+    keepBodies: createKeepBodies({ requestLogWriter: runtime.requestLogWriter, clock }),
+    logBodies: config.logBodies,
+  });
   const conversationGate = createConversationGate(database.conversations);
   const listing = createModelListing(runtime);
   const { conversations } = database;
@@ -101,6 +110,7 @@ export function createGateway(
     log,
   });
   const { complete, keep } = storedResponses;
+  const noteFailure = createNoteFailure(runtime.meter);
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute(chat),
@@ -114,12 +124,15 @@ export function createGateway(
       createModelsRoute({ readerGate, listing }),
       ...passedRoutes,
     ],
-    (error, request, response, writeError) =>
+    (error, request, response, writeError) => {
       sendRestError(error, request, response, log, {
         // What passes unchanged has the errors of the upstream, too.
         passesUpstreamErrors: passesUpstreamErrors || passedPaths.has(pathOf(request)),
         writeError,
-      }),
+      });
+      noteFailure(request, response, error);
+    },
+    noteFailure,
   );
   const admin = Router();
   admin.use(createAdminGate(config.adminToken));
@@ -136,7 +149,14 @@ export function createGateway(
   routes.use(createVideoRoutes({ authorizer, keyGate, videoJobs: runtime.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
   routes.use(createConsoleRoutes(createConsoleFiles()));
-  const handleExpress = createExpressApp({ routes, trustProxy: config.trustProxy, log });
+  const handleExpress = createExpressApp({
+    routes,
+    trustProxy: config.trustProxy,
+    log,
+    // What only reads is no request of a model.
+    onFailure: (request, response, error) =>
+      request.method === 'POST' ? noteFailure(request, response, error) : undefined,
+  });
   const handleProbe = createProbes({
     buildHash: config.buildHash,
     ...context,

@@ -34,6 +34,7 @@ import {
 } from './limit-headers.ts';
 import { refuse, refuseLimit } from './refuse.ts';
 import type { RequestLimiter } from './request-limiter.ts';
+import { traceRequest } from './traced-request.ts';
 
 /** A request with a known API key whose shared limits have not been checked yet. */
 export interface KeyedRequest {
@@ -124,6 +125,7 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   ): Promise<KeyedRequest | undefined> {
     const known = await keys.find(secret);
     if (known === undefined) return refuse(response, INVALID_TEXT);
+    traceRequest(response, factsOf(known.grant).caller);
     const refusal = checks.refusalOf(known.grant, response.req);
     if (refusal !== undefined) return refuse(response, refusal);
     return limited(known, secret) ?? refuseLimit(response, limiter);
@@ -200,6 +202,7 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       if (known === undefined) return lookUp(secret, response);
       // A change may have lifted a refusal.
       if (checks.isRefused(known.grant, request)) return lookUp(secret, response);
+      traceRequest(response, factsOf(known.grant).caller);
       return limited(known, secret) ?? refuseLimited(secret, response);
     },
 

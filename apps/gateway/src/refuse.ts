@@ -3,6 +3,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { acceptsOnlyJson, sendText } from '@model-gateway/http';
 import { reachedHeaders, setLimitHeaders } from './limit-headers.ts';
 import type { RequestLimiter } from './request-limiter.ts';
+import { tracedOf } from './traced-request.ts';
 
 const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
 
@@ -12,7 +13,7 @@ const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
  */
 export function refuse(response: ServerResponse, text: string): undefined {
   if (acceptsOnlyJson(response.req)) throw new ServiceError('authentication_required', text);
-  sendText(response, 401, text);
+  sendRefusal(response, 401, text);
 }
 
 /** Refuses a request over the limit of this process, likewise. */
@@ -22,7 +23,7 @@ export function refuseLimit(
 ): undefined {
   setLimitHeaders(response, reachedHeaders(requestsPerMinute));
   if (!acceptsOnlyJson(response.req)) {
-    sendText(response, 429, LIMITED_TEXT);
+    sendRefusal(response, 429, LIMITED_TEXT);
     return;
   }
   throw new ServiceError(
@@ -30,4 +31,10 @@ export function refuseLimit(
     `rate limit exceeded: each process accepts ${requestsPerMinute} requests per minute with one key. ` +
       'Try again later. An operator raises the limit with SERVICE_API_RATE_LIMIT_RPM.',
   );
+}
+
+function sendRefusal(response: ServerResponse, status: number, text: string): void {
+  const traced = tracedOf(response);
+  if (traced !== undefined) traced.refusal = text;
+  sendText(response, status, text);
 }

@@ -7,6 +7,7 @@ import {
   type ExpectedUsage,
   type FallbackModel,
   type Quotas,
+  type RequestTrace,
   type Reservation,
 } from '@model-gateway/inference';
 import { yieldToEventLoop } from '@model-gateway/kernel';
@@ -14,6 +15,8 @@ import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { AdmittedCaller, HeldCall, KeyGate } from './key-gate.ts';
 import { setLimitHeaders, type LimitHeaders } from './limit-headers.ts';
+import type { KeepBodies, KeptRequest } from './kept-bodies.ts';
+import { tracedOf } from './traced-request.ts';
 
 /** A request that may be routed: its key, limits, body and quota have been checked, in this order. */
 export interface AuthorizedRequest<Body> {
@@ -29,6 +32,7 @@ export interface AuthorizedRequest<Body> {
   readonly startedAt: number;
   /** The receiver ends it when the request is over. */
   readonly reservation: Reservation;
+  readonly trace: RequestTrace | undefined;
 }
 
 /** The models that a body names. */
@@ -71,6 +75,9 @@ interface RequestAuthorizerDependencies {
   readonly quotas: Quotas;
   readonly router: Pick<Router, 'aliases'>;
   readonly bodyBytesMax: number;
+  readonly keepBodies: KeepBodies;
+  /** Whether bodies are kept for keys that say nothing about it. */
+  readonly logBodies: boolean;
 }
 
 /** A larger body is parsed and checked in steps, between which the process serves other requests. */
@@ -79,13 +86,15 @@ const ONE_STEP_CHARS_MAX = 512 * 1024;
 export function createRequestAuthorizer(
   dependencies: RequestAuthorizerDependencies,
 ): RequestAuthorizer {
-  const { keyGate, quotas, router, bodyBytesMax } = dependencies;
+  const { keyGate, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
 
   async function readJson<Schema extends z.ZodType>(
     request: IncomingMessage,
     schema: Schema,
+    keep: KeptRequest | undefined,
   ): Promise<z.output<Schema>> {
     const text = await readBody(request, bodyBytesMax);
+    keep?.(text);
     return text.length > ONE_STEP_CHARS_MAX
       ? parseInSteps(schema, text)
       : validated(schema, parseJson(text));
@@ -95,13 +104,13 @@ export function createRequestAuthorizer(
   async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     schema: Schema,
-    userId: string,
+    { userId, keep }: { readonly userId: string; readonly keep: KeptRequest | undefined },
     { read, complete, expected, job }: AuthorizationOptions<z.output<Schema>>,
   ) {
     try {
       const given =
         read === undefined
-          ? await readJson(request, schema)
+          ? await readJson(request, schema, keep)
           : validated(schema, await read(request));
       const body = complete === undefined ? given : await complete(given, userId);
       const resolvedModel = router.aliases.resolve(body.model);
@@ -147,8 +156,12 @@ export function createRequestAuthorizer(
       const keyed = authenticating instanceof Promise ? await authenticating : authenticating;
       if (keyed === undefined) return undefined;
       // What a request reserves depends on its body. Problems with limits are reported before problems with the body.
-      const { userId } = keyed.known.grant.holder;
-      const asked = await readRequest(request, schema, userId, options);
+      const { holder, settings } = keyed.known.grant;
+      const keep = (settings.logBodies ?? logBodies) ? keepBodies(response) : undefined;
+      const { userId } = holder;
+      const asked = await readRequest(request, schema, { userId, keep }, options);
+      const traced = tracedOf(response);
+      if (traced !== undefined) traced.model = asked.body?.model;
       const admitted = await keyGate.admit(keyed, response, asked.admission);
       if (admitted === undefined) return undefined;
       const { caller, payer, passed, limitHeaders, held } = admitted;
@@ -169,7 +182,17 @@ export function createRequestAuthorizer(
         reservation.end();
         throw error;
       }
-      return { caller, body, resolvedModel, fallbacks, limitHeaders, startedAt, reservation };
+      const trace = traced?.trace;
+      return {
+        caller,
+        body,
+        resolvedModel,
+        fallbacks,
+        limitHeaders,
+        startedAt,
+        reservation,
+        trace,
+      };
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { LoggedRequest } from '@model-gateway/billing';
+import { newId } from '@model-gateway/kernel';
 import { RETRY_REASONS, type RouteRule } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
@@ -209,5 +211,154 @@ describe('provider', () => {
     const before = requestCount + second.requestCount;
     expect(await served({ allow_fallbacks: false })).toBe(502);
     expect(first.requestCount + second.requestCount).toBe(before + 1);
+  });
+});
+
+describe('the request log', () => {
+  const ask = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${gateway.url}/v1/${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': gateway.key, ...headers },
+      body: JSON.stringify(body),
+    });
+  const log = () => gateway.test.context.database.requestLog;
+  /** The request that a response belongs to, once it is written. */
+  async function logged(response: Response): Promise<LoggedRequest> {
+    await response.text();
+    const requestId = response.headers.get('x-request-id') ?? '';
+    let found: LoggedRequest | undefined;
+    await waitUntil(async () => {
+      [found] = (await log().list({ requestId }, { limit: 1 })).requests;
+      return found !== undefined;
+    });
+    if (found === undefined) throw new Error('not logged');
+    return found;
+  }
+
+  const CASES = [
+    { path: 'chat/completions', body: { model: 'none', messages }, code: 'model_not_found' },
+    { path: 'chat/completions', body: { messages }, code: 'missing_fields' },
+    { path: 'messages', body: { model: 'none', messages, max_tokens: 5 }, code: 'model_not_found' },
+    { path: 'responses', body: { model: 'none', input: 'Hi' }, code: 'model_not_found' },
+    { path: 'embeddings', body: { model: 'none', input: 'Hi' }, code: 'model_not_found' },
+    { path: 'completions', body: { model: 'none', prompt: 'Hi' }, code: 'model_not_found' },
+    { path: 'video/generations', body: { model: 'none' }, code: 'missing_fields' },
+  ];
+  test.each(CASES)('has what $path refuses: $code', async ({ path, body, code }) => {
+    const response = await ask(path, body);
+    expect(await logged(response)).toMatchObject({
+      requestId: response.headers.get('x-request-id'),
+      userId: gateway.userId,
+      keyId: gateway.keyId,
+      status: response.status,
+      errorCode: code,
+      error: expect.stringMatching(/./),
+      upstream: null,
+      attempts: null,
+      repeats: 1,
+    });
+  });
+
+  test('has the attempts of a request that failed, under the id of the client', async () => {
+    for (const { faults } of [first, second]) faults.always({ kind: 'status', status: 500 });
+    const id = `client-${newId()}`;
+    const body = { model: 'both', messages, stream: true };
+    const request = await logged(await ask('chat/completions', body, { 'x-request-id': id }));
+    expect(request).toMatchObject({ requestId: id, status: 502, errorCode: 'bad_gateway' });
+    expect(request.id).not.toBe(id);
+    const tried = { model: 'both', outcome: 'failed', reason: 'server_error', status: 500 };
+    expect(request.attempts).toMatchObject([tried, tried]);
+    expect(request.attempts?.map(({ backend }) => backend).toSorted()).toEqual(['first', 'second']);
+    const { spend } = gateway.test.context.database;
+    const since = new Date(Date.now() - 3_600_000);
+    const filter = { userId: gateway.userId, since, until: new Date(Date.now() + 60_000) };
+    const { groups } = await spend.summary(filter, 'model');
+    expect(groups.map(({ key }) => key)).toEqual(expect.arrayContaining(['both', null]));
+    expect(groups.map(({ key }) => key)).not.toContain('none');
+  });
+
+  test('a request that a second backend answered is metered with its attempts and ids', async () => {
+    first.faults.always({ kind: 'status', status: 503 });
+    const provider = { order: ['first', 'second'] };
+    const body = { model: 'both', messages, provider };
+    const own = await ask('chat/completions', body);
+    const [event] = await usage();
+    expect(event).toMatchObject({ id: own.headers.get('x-request-id'), status: 200 });
+    expect(event?.request_id).toBeUndefined();
+    expect(event?.attempts).toMatchObject([
+      { backend: 'first', outcome: 'failed', reason: 'server_error', status: 503 },
+      { backend: 'second', outcome: 'answered', reason: null, status: null },
+    ]);
+    first.faults.clear();
+    // An id that a client uses twice makes two rows.
+    for (let time = 0; time < 2; time += 1) {
+      await (await ask('chat/completions', body, { 'x-request-id': 'mine' })).text();
+      const [again] = await usage();
+      expect(again).toMatchObject({ request_id: 'mine' });
+      expect(again?.id).not.toBe('mine');
+      expect(again?.attempts).toBeUndefined();
+    }
+  });
+
+  test('bodies are kept for a key that says so, cut where they are long, and for no other', async () => {
+    const keys = keysOf(gateway.test);
+    const { userId } = gateway;
+    const { secret } = await keys.create({ userId, name: 'kept', settings: { logBodies: true } });
+    const at = { 'x-api-key': secret };
+    const bodiesOf = async (response: Response) => {
+      await response.text();
+      const id = response.headers.get('x-request-id') ?? '';
+      await waitUntil(async () => (await log().bodiesOf(id)) !== undefined);
+      return log().bodiesOf(id);
+    };
+    const body = { model: 'primary', messages };
+    expect(await bodiesOf(await ask('chat/completions', body, at))).toEqual({
+      request: JSON.stringify(body),
+      answer: expect.stringContaining('"chat.completion"'),
+    });
+    const streamed = await ask('chat/completions', { ...body, stream: true }, at);
+    expect((await bodiesOf(streamed))?.answer).toMatch(/^data: [^]*data: \[DONE\]\n\n$/);
+    first.faults.next({ kind: 'status', status: 400, body: { error: { message: 'so not' } } });
+    expect((await bodiesOf(await ask('chat/completions', body, at)))?.answer).toContain('so not');
+    await usage();
+    const other = await ask('chat/completions', body);
+    await other.text();
+    await bodiesOf(await ask('chat/completions', body, at));
+    expect(await log().bodiesOf(other.headers.get('x-request-id') ?? '')).toBeUndefined();
+  });
+
+  test('an unknown key leaves nothing', async () => {
+    const headers = { 'x-api-key': 'service-none', 'x-request-id': newId() };
+    expect((await ask('chat/completions', { model: 'none', messages }, headers)).status).toBe(401);
+    const next = await ask('chat/completions', { model: 'none', messages });
+    await logged(next);
+    const requestId = headers['x-request-id'];
+    expect((await log().list({ requestId }, { limit: 1 })).requests).toEqual([]);
+  });
+
+  test('a key over a limit and an expired one leave their user the refusal', async () => {
+    const keys = keysOf(gateway.test);
+    const { userId } = gateway;
+    const limited = await keys.create({ userId, name: 'limited', settings: { rpm: 1 } });
+    const at = { 'x-api-key': limited.secret };
+    await (await ask('chat/completions', { model: 'none', messages }, at)).text();
+    const refused = await ask('chat/completions', { model: 'none', messages }, at);
+    expect(await logged(refused)).toMatchObject({
+      status: 429,
+      keyId: limited.key.id,
+      errorCode: 'rate_limit_exceeded',
+    });
+    const past = await keys.create({ userId, name: 'past' });
+    await gateway.test.query(`UPDATE api_keys SET expires_at = 'epoch' WHERE id = $1`, [
+      past.key.id,
+    ]);
+    const old = { 'x-api-key': past.secret };
+    const expired = await ask('chat/completions', { model: 'none', messages }, old);
+    expect(expired.status).toBe(401);
+    expect(await logged(expired)).toMatchObject({
+      status: 401,
+      errorCode: 'unauthorized',
+      error: 'API key expired',
+    });
   });
 });

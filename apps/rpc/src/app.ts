@@ -14,6 +14,7 @@ import {
 } from '@model-gateway/http';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createChatStreams } from './chat/chat-streams.ts';
+import { createKeepTurnBodies } from './chat/kept-turn-bodies.ts';
 import type { RpcConfig } from './config.ts';
 import { warnAboutFirstAccount } from './first-account-warning.ts';
 import { createOidcRoutes } from './oidc/oidc-routes.ts';
@@ -56,7 +57,19 @@ export function createRpc(
   const { database, bus, log, metrics, tracing, stopping } = context;
   const sessions = createSessions({ channels: bus.channels, entries: bus.entries, log });
   const { conversations } = database;
-  const chatStreams = createChatStreams({ ...runtime, conversations, sessions, metrics, log });
+  const keepBodies = createKeepTurnBodies({
+    requestLogWriter: runtime.requestLogWriter,
+    clock: context.clock,
+    logBodies: config.logBodies,
+  });
+  const chatStreams = createChatStreams({
+    ...runtime,
+    conversations,
+    sessions,
+    keepBodies,
+    metrics,
+    log,
+  });
   const realtime = createRealtimeSessions({
     requests: bus.requests,
     entries: bus.entries,

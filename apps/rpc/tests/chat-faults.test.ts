@@ -1,4 +1,4 @@
-import { fullTable, rpcCall } from '@model-gateway/testkit';
+import { fullTable, rpcCall, waitUntil } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   type ChatFault,
@@ -115,6 +115,32 @@ test('an upstream that has stopped is a failure', async () => {
   const received = await scene.ask({ ...userMessage('Hi'), model: 'stopped' });
   expectFailure(received, '', /ECONNREFUSED|refused/);
   await scene.removeBackend('stopped');
+});
+
+test('a turn that fails before or after it is accepted is in the request log', async () => {
+  const { requestLog } = scene.test.context.database;
+  const found = async (model: string) =>
+    (await requestLog.list({ model }, { limit: 1 })).requests[0];
+  const other = await startChatUpstream({ models: ['faulty'] });
+  await scene.addBackend('faulty', other.url);
+  other.faults.always({ kind: 'status', status: 500 });
+  await scene.ask({ ...userMessage('Hi'), model: 'faulty' });
+  await expect(scene.ask({ ...userMessage('Hi'), model: 'nowhere' })).rejects.toThrow(/./);
+  await waitUntil(async () => (await found('nowhere')) !== undefined);
+  expect(await found('nowhere')).toMatchObject({
+    backend: 'rpc',
+    status: 404,
+    errorCode: 'model_not_found',
+    attempts: null,
+  });
+  expect(await found('faulty')).toMatchObject({
+    status: 502,
+    errorCode: 'bad_gateway',
+    upstream: 'faulty',
+    attempts: [{ backend: 'faulty', outcome: 'failed', status: 500 }],
+  });
+  await scene.removeBackend('faulty');
+  await other.close();
 });
 
 const EARLY_FAULTS = [

@@ -23,6 +23,7 @@ interface Summary {
 let scene: GroupScene;
 let group: PopulatedGroup;
 const KEY = newId();
+const FAILED = newId();
 
 const event = ({ id }: TestUser, values: Partial<UsageEvent>): UsageEvent =>
   usageEvent(id, { created_at: '2026-03-04T05:06:07.890Z', ...values });
@@ -41,6 +42,41 @@ beforeAll(async () => {
     { pointsPerUsd: 100 },
   );
 });
+
+/** A failed request of a member, of the group's key. */
+const addFailure = () =>
+  scene.context.database.requestLogStore.addFailures([
+    {
+      id: FAILED,
+      createdAt: new Date('2026-03-05T00:00:00.000Z'),
+      userId: group.member.id,
+      keyId: KEY,
+      groupId: group.id,
+      apiKeyId: 'service-',
+      project: '=shop',
+      backend: 'gateway',
+      model: 'nowhere',
+      countedModel: '',
+      upstream: 'west',
+      refId: null,
+      latencyMs: 12,
+      status: 429,
+      errorCode: 'rate_limit_exceeded',
+      error: 'rate limit exceeded',
+      requestId: 'mine',
+      attempts: [
+        {
+          backend: 'west',
+          model: 'm',
+          outcome: 'failed',
+          reason: 'rate_limited',
+          status: 429,
+          ms: 3,
+        },
+      ],
+      repeats: 3,
+    },
+  ]);
 afterAll(() => scene.close());
 
 const summary = (user: TestUser, params: object): Promise<RpcAnswer> =>
@@ -256,6 +292,45 @@ describe('requests.list and requests.get', () => {
     expect(second.next_cursor).toBeNull();
     const refused = await scene.call('requests.list', { cursor: 'x' }, group.member);
     expect(refused.error).toMatchObject({ code: INVALID });
+  });
+
+  test('a failed request is listed, shown and counted as an error, whatever the scope', async () => {
+    await addFailure();
+    // The same call again changes nothing.
+    await addFailure();
+    const ids = async (user: TestUser, params: object) =>
+      (await list(user, params)).requests.map(({ id }) => id);
+    expect((await ids(group.member, {}))[0]).toBe(FAILED);
+    for (const params of [
+      { error_code: 'rate_limit_exceeded' },
+      { request_id: 'mine' },
+      { request_id: FAILED },
+      { status: 429, model: 'nowhere', key_id: KEY, upstream: 'west' },
+    ]) {
+      expect(await ids(group.member, params)).toEqual([FAILED]);
+      expect(await ids(group.owner, params)).toEqual([]);
+      expect(await ids(group.owner, { ...params, scope: 'group', group_id: group.id })).toEqual([
+        FAILED,
+      ]);
+      expect(await ids(scene.platform, { ...params, scope: 'all' })).toEqual([FAILED]);
+    }
+    expect(await ids(group.member, { status: 'ok' })).not.toContain(FAILED);
+    expect(await costs(group.member, { error_code: 'client_left' })).toEqual([0.2]);
+    const { result } = await scene.call('requests.get', { request_id: FAILED }, group.admin);
+    expect(result).toMatchObject({
+      status: 429,
+      model: 'nowhere',
+      request_id: 'mine',
+      error_code: 'rate_limit_exceeded',
+      error: 'rate limit exceeded',
+      latency_ms: 12,
+      cost: null,
+      repeats: 3,
+      attempts: [{ backend: 'west', outcome: 'failed', reason: 'rate_limited', status: 429 }],
+      bodies: null,
+    });
+    const { result: sums } = await summary(group.member, { group_by: 'upstream' });
+    expect(sums).toMatchObject({ total: { requests: 2, errors: 4 } });
   });
 
   test('a request is shown to its owner, to the admins of its group and to platform admins', async () => {

@@ -38,6 +38,8 @@ describe('users.erase', () => {
         (SELECT count(*)::int FROM conversations WHERE user_id = $1) AS conversations,
         (SELECT count(*)::int FROM memory_events WHERE user_id = $1) AS memory,
         (SELECT count(*)::int FROM stored_responses WHERE user_id = $1) AS responses,
+        (SELECT count(*)::int FROM request_bodies WHERE user_id = $1) AS bodies,
+        (SELECT count(*)::int FROM request_failures WHERE user_id = $1 AND (error <> '' OR request_id IS NOT NULL)) AS failures,
         (SELECT count(*)::int FROM refresh_tokens WHERE user_id = $1) AS tokens,
         (SELECT count(*)::int FROM sign_in_addresses WHERE user_id = $1) AS addresses,
         (SELECT count(*)::int FROM password_resets WHERE user_id = $1) AS resets,
@@ -52,6 +54,8 @@ describe('users.erase', () => {
     conversations: 0,
     memory: 0,
     responses: 0,
+    bodies: 0,
+    failures: 0,
     tokens: 0,
     addresses: 0,
     resets: 0,
@@ -78,6 +82,30 @@ describe('users.erase', () => {
     memory.remember(id, 'everything about the user: lives in London');
     memory.remember(colleague.id, 'everything about the user: lives in Paris');
     const { database } = rpc.test.context;
+    const createdAt = new Date();
+    const logged = { id: newId(), createdAt, userId: id };
+    await database.requestLogStore.addBodies([{ ...logged, request: 'I am Ada', answer: null }]);
+    await database.requestLogStore.addFailures([
+      {
+        ...logged,
+        keyId: null,
+        groupId: null,
+        apiKeyId: `jwt-${id}`,
+        project: null,
+        backend: 'rpc',
+        model: 'of Ada',
+        countedModel: '',
+        upstream: null,
+        refId: null,
+        latencyMs: 1,
+        status: 400,
+        errorCode: 'invalid_request',
+        error: 'not for Ada',
+        requestId: 'ada',
+        attempts: null,
+        repeats: 1,
+      },
+    ]);
     await database.videoJobs.create({
       id: newId(),
       payer: {

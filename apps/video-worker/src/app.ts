@@ -1,6 +1,11 @@
 import type { AppContext } from '@model-gateway/server-process';
 import { sendNotFound, createProbes, pathOf, type ServerApp } from '@model-gateway/http';
-import { createFactRefresh, createRecorder, createSumsCatchUp } from '@model-gateway/recorder';
+import {
+  createFactRefresh,
+  createRecorder,
+  createRequestLogRetention,
+  createSumsCatchUp,
+} from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import { createServiceRouter } from '@model-gateway/inference-runtime';
 import type { VideoWorkerConfig } from './config.ts';
@@ -41,6 +46,14 @@ export function createVideoWorker(
     log,
   });
   const sumsCatchUp = createSumsCatchUp({ spendSums: database.spendSums, log });
+  const requestLogRetention = createRequestLogRetention({
+    store: database.requestLogStore,
+    locks: bus.locks,
+    clock,
+    log,
+    rowDays: config.requestLogDays,
+    bodyDays: config.requestBodiesDays,
+  });
   const videoJobs = createVideoJobRunner(config, context, router);
   const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
   return {
@@ -50,12 +63,14 @@ export function createVideoWorker(
       await recorder.start();
       await factRefresh.start();
       await sumsCatchUp.start();
+      await requestLogRetention.start();
       if (options.router === undefined) await router.start();
       await videoJobs.start();
     },
     async stop() {
       await videoJobs.stop();
       if (options.router === undefined) await router.stop();
+      await requestLogRetention.stop();
       await sumsCatchUp.stop();
       await factRefresh.stop();
       await recorder.stop();

@@ -15,11 +15,19 @@ import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8083;
 const POLL_MS_MAX = 3_600_000;
+const DAYS_MAX = 3_650;
 
 /** Settings of the video worker. */
 export const videoWorkerSettings = {
   ...billingSettings,
   ...routingSettings,
+  requestLogDays: setting('SERVICE_REQUEST_LOG_DAYS', withDefault(integer(1, DAYS_MAX), 30), {
+    description:
+      'How many days failed requests and the attempts of metered ones are kept. Usage rows stay.',
+  }),
+  requestBodiesDays: setting('SERVICE_REQUEST_BODIES_DAYS', withDefault(integer(1, DAYS_MAX), 7), {
+    description: 'How many days the bodies of requests are kept, where they are.',
+  }),
   videoConcurrency: setting('SERVICE_VIDEO_CONCURRENCY', withDefault(integer(1, 1000), 4), {
     description: 'How many video jobs one worker processes at a time; waiting jobs do not count.',
   }),

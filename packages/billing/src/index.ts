@@ -70,6 +70,15 @@ export type {
   SpendSums,
   SpendSumsStore,
 } from './spend.ts';
-export type { RequestFilter, RequestLog, RequestPosition } from './request-log.ts';
+export type {
+  FailedRequest,
+  KeptBodies,
+  LoggedRequest,
+  RequestBodies,
+  RequestFilter,
+  RequestLog,
+  RequestLogStore,
+  RequestPosition,
+} from './request-log.ts';
 export type { VideoPricing, VideoPricingStore } from './video-pricing-store.ts';
 export { createAccountHints, type AccountHints } from './account-hints.ts';

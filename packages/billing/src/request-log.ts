@@ -1,3 +1,4 @@
+import type { RequestAttempt } from '@model-gateway/contracts';
 import type { SpendFilter } from './spend.ts';
 import type { TimeRange } from './time-split.ts';
 import type { UsageRecord } from './usage-store.ts';
@@ -6,6 +7,10 @@ import type { UsageRecord } from './usage-store.ts';
 export interface RequestFilter extends Omit<SpendFilter, 'since' | 'until'>, TimeRange {
   /** A status, or all below 400, or all others. */
   readonly status?: 'ok' | 'error' | number | undefined;
+  /** The code of an error. */
+  readonly errorCode?: string | undefined;
+  /** The id of a request, of the service or of the client. */
+  readonly requestId?: string | undefined;
 }
 
 /** A position between two requests of a list. */
@@ -15,10 +20,30 @@ export interface RequestPosition {
   readonly id: string;
 }
 
+/** A request, metered or failed. */
+export interface LoggedRequest extends Omit<UsageRecord, 'model'> {
+  /** Null for a failed request whose model could not be read. */
+  readonly model: string | null;
+  /** The id that the client gave the request, or else that of the service. */
+  readonly requestId: string;
+  readonly errorCode: string | null;
+  readonly error: string | null;
+  /** Null where it is not known; most requests have one, which the row itself describes. */
+  readonly attempts: readonly RequestAttempt[] | null;
+  /** How many requests that are alike the row stands for. */
+  readonly repeats: number;
+}
+
 export interface RequestPage {
-  readonly requests: readonly UsageRecord[];
+  readonly requests: readonly LoggedRequest[];
   /** Undefined on the last page. */
   readonly next: RequestPosition | undefined;
+}
+
+/** The bodies of a request, cut where they are long. */
+export interface RequestBodies {
+  readonly request: string | null;
+  readonly answer: string | null;
 }
 
 /** Reads single requests. */
@@ -28,5 +53,48 @@ export interface RequestLog {
     filter: RequestFilter,
     page: { readonly limit: number; readonly after?: RequestPosition | undefined },
   ): Promise<RequestPage>;
-  find(id: string): Promise<UsageRecord | undefined>;
+  find(id: string): Promise<LoggedRequest | undefined>;
+  bodiesOf(id: string): Promise<RequestBodies | undefined>;
+}
+
+/** A request of a known user that was refused or failed before anything was metered. */
+export interface FailedRequest {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly userId: string;
+  readonly keyId: string | null;
+  readonly groupId: string | null;
+  readonly apiKeyId: string;
+  readonly project: string | null;
+  readonly backend: string;
+  readonly model: string | null;
+  /** The model in sums; empty for one that no backend has. */
+  readonly countedModel: string;
+  readonly upstream: string | null;
+  readonly refId: string | null;
+  readonly latencyMs: number | null;
+  readonly status: number;
+  readonly errorCode: string;
+  readonly error: string;
+  /** The id that the client gave the request. */
+  readonly requestId: string | null;
+  readonly attempts: readonly RequestAttempt[] | null;
+  readonly repeats: number;
+}
+
+/** The bodies of a request of a user. */
+export interface KeptBodies extends RequestBodies {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly userId: string;
+}
+
+/** Writes what is no part of the bill. */
+export interface RequestLogStore {
+  /** What was stored before changes nothing. */
+  addFailures(failures: readonly FailedRequest[]): Promise<void>;
+  addBodies(bodies: readonly KeptBodies[]): Promise<void>;
+  /** Deletes at most this many of what is older; answers how many were. Failed requests go by whole UTC days. */
+  removeRows(before: Date, limit: number): Promise<number>;
+  removeBodies(before: Date, limit: number): Promise<number>;
 }

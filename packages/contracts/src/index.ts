@@ -131,6 +131,7 @@ export {
   sessionOwnerKey,
   userSessionChannel,
 } from './rpc/sessions.ts';
+export { ATTEMPTS_MAX, type RequestAttempt } from './request-attempt.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
 export type { ProviderHint } from './rest/provider.ts';
 export { readCachedTokens, readUsage } from './rest/read-usage.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ATTEMPTS_MAX, requestAttempt } from './request-attempt.ts';
 
 /**
  * One served request in the usage journal. The id is the id of the usage row, so that an event which is delivered twice
@@ -34,6 +35,10 @@ export const usageEventSchema = z.object({
   first_token_ms: z.int().nonnegative().nullish(),
   /** An HTTP status: 200, 499 when the client left, 502 when the upstream failed in the middle. */
   status: z.int().nonnegative().nullish(),
+  /** The id that the client gave the request. Without it the id of the event is the one that the client got. */
+  request_id: z.string().max(128).nullish(),
+  /** Absent where one backend was tried, and answered. */
+  attempts: z.array(requestAttempt).max(ATTEMPTS_MAX).nullish(),
   /** When the request was completed. */
   created_at: z.iso.datetime(),
 });

@@ -21,6 +21,7 @@ import type {
   PriceStore,
   RejectedUsageStore,
   RequestLog,
+  RequestLogStore,
   SpendQueries,
   SpendSumsStore,
   UsageQueries,
@@ -65,6 +66,7 @@ import { createPostgresSignInAddresses } from './accounts/postgres-sign-in-addre
 import { createPostgresResponses } from './conversations/postgres-responses.ts';
 import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
 import { createPostgresRequestLog } from './usage/postgres-request-log.ts';
+import { createPostgresRequestLogStore } from './usage/postgres-request-log-store.ts';
 import { createPostgresSpendSums } from './usage/postgres-spend-sums.ts';
 import { createPostgresSpend } from './usage/postgres-spend.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
@@ -116,6 +118,7 @@ export interface DatabaseStores {
   readonly usageQueries: UsageQueries;
   readonly spend: SpendQueries;
   readonly requestLog: RequestLog;
+  readonly requestLogStore: RequestLogStore;
   readonly spendSums: SpendSumsStore;
   readonly ledger: LedgerStore;
   readonly plans: PlanStore;
@@ -193,6 +196,7 @@ export function createDatabase({
     usageQueries: createPostgresUsageQueries(within),
     spend: createPostgresSpend(within),
     requestLog: createPostgresRequestLog(within),
+    requestLogStore: createPostgresRequestLogStore(within),
     spendSums: createPostgresSpendSums(within),
     ledger: createPostgresLedger(within),
     plans: createPostgresPlans(within),

@@ -8,10 +8,12 @@ interface ExpressAppOptions {
   readonly routes: Router;
   readonly trustProxy: string;
   readonly log: Log;
+  /** Called after the response to an error was sent. */
+  readonly onFailure?: (request: IncomingMessage, response: ServerResponse, error: unknown) => void;
 }
 
 /** The Express app of a server: its routes, then one handler for unknown paths and one for thrown errors. */
-export function createExpressApp({ routes, trustProxy, log }: ExpressAppOptions) {
+export function createExpressApp({ routes, trustProxy, log, onFailure }: ExpressAppOptions) {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trustProxyOf(trustProxy));
@@ -21,6 +23,7 @@ export function createExpressApp({ routes, trustProxy, log }: ExpressAppOptions)
   });
   const onError: ErrorRequestHandler = (error, request, response, _next) => {
     sendRestError(fromExpress(error), request, response, log);
+    onFailure?.(request, response, error);
   };
   app.use(onError);
   return (request: IncomingMessage, response: ServerResponse): void => {

@@ -16,7 +16,7 @@ export { createSecureCheck } from './secure-request.ts';
 export { pageHeaders } from './page-headers.ts';
 export { createProbes } from './probes.ts';
 export { parseJson, readBody } from './read-json.ts';
-export { requestIdOf } from './request-id.ts';
+export { identify, requestIdOf } from './request-id.ts';
 export {
   REST_ERRORS,
   refuseUpgrade,

@@ -31,7 +31,12 @@ export interface LeanRoutes {
   handle(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-export function createLeanRoutes(routes: readonly LeanRoute[], onError: OnError): LeanRoutes {
+/** `onEnd` is called when a route has answered without an error; it must not throw. */
+export function createLeanRoutes(
+  routes: readonly LeanRoute[],
+  onError: OnError,
+  onEnd: (request: IncomingMessage, response: ServerResponse) => void = () => undefined,
+): LeanRoutes {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   return {
     paths: new Set(byPath.keys()),
@@ -40,9 +45,10 @@ export function createLeanRoutes(routes: readonly LeanRoute[], onError: OnError)
       if (route === undefined) return false;
       const allowed = ALLOWED_METHODS[route.method];
       if (allowed.includes(request.method ?? '')) {
-        route
-          .handle(request, response)
-          .catch((error: unknown) => onError(error, request, response, route.writeError));
+        route.handle(request, response).then(
+          () => onEnd(request, response),
+          (error: unknown) => onError(error, request, response, route.writeError),
+        );
       } else {
         response.setHeader('allow', allowed.join(', '));
         onError(

@@ -4,6 +4,7 @@ import {
   createMeter,
   createQuotas,
   createRequestCounter,
+  createRequestLogWriter,
   createUpstreamTelemetry,
   createVideoJobs,
   createVideoNotifications,
@@ -11,6 +12,7 @@ import {
   type Meter,
   type Quotas,
   type RequestCounter,
+  type RequestLogWriter,
   type UpstreamTelemetry,
   type VideoJobs,
 } from '@model-gateway/inference';
@@ -27,9 +29,16 @@ export interface InferenceRuntime extends Part {
   readonly prices: PriceBook;
   readonly quotas: Quotas;
   readonly meter: Meter;
+  readonly requestLogWriter: RequestLogWriter;
   readonly requests: RequestCounter;
   readonly memory: Memory;
   readonly videoJobs: VideoJobs;
+}
+
+/** Whatever its health, so that requests that fail for it are counted as its own. */
+function servedName(router: Router, model: string): string | undefined {
+  const resolved = router.aliases.resolve(model);
+  return router.list().some(({ models }) => models.includes(resolved)) ? resolved : undefined;
 }
 
 interface InferenceRuntimeOptions {
@@ -52,6 +61,13 @@ export function createInferenceRuntime(
   });
   const requests = createRequestCounter({ counters: bus.counters, clock, log });
   const memory = createServiceMemory(config, context);
+  const requestLogWriter = createRequestLogWriter({
+    store: database.requestLogStore,
+    servedName: (model) => servedName(router, model),
+    clock,
+    metrics,
+    log,
+  });
   return {
     name: 'inference-runtime',
     router,
@@ -71,10 +87,12 @@ export function createInferenceRuntime(
       entries: bus.entries,
       log,
     }),
+    requestLogWriter,
     meter: createMeter({
       journal: bus.journal,
       prices,
       limits: router.limits,
+      requestLog: requestLogWriter,
       clock,
       metrics,
       log,
@@ -93,6 +111,7 @@ export function createInferenceRuntime(
       await router.start();
     },
     async stop() {
+      await requestLogWriter.stop();
       await memory.stop();
       await router.stop();
       await prices.stop();

@@ -17,7 +17,7 @@ export {
 } from './memory/memory.ts';
 export { invokeEngine } from './chat/invoke-engine.ts';
 export type { FallbackModel } from './upstream/attempt-models.ts';
-export { SERVED_STATUS } from './usage/served-status.ts';
+export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { acceptChat, produceChat, type ChatEnd } from './chat/produce-chat.ts';
 export {
@@ -45,6 +45,9 @@ export { expectedPassed, isOwnField, jsonSource, type PassedSource } from './pas
 export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
 export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';
+export { cutBody, KEPT_BODY_BYTES_MAX } from './usage/cut-body.ts';
+export { createRequestTrace, type RequestTrace } from './usage/request-trace.ts';
+export { createRequestLogWriter, type RequestLogWriter } from './usage/request-log-writer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
 export { estimatePrompt } from './usage/estimate-usage.ts';
 export {

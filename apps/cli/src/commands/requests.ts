@@ -21,7 +21,9 @@ export function addRequestsCommand(program: Command, run: Runner): void {
   const command = program
     .command('requests')
     .summary('list single requests')
-    .description('List metered requests with their status and times, newest first.')
+    .description(
+      'List requests, metered and failed ones, with their status and times, newest first.',
+    )
     .option('--limit <rows>', 'how many', wholeNumber('--limit', 1, LIMIT_MAX), LIMIT_DEFAULT)
     .option('--cursor <cursor>', 'go on after an earlier list')
     .option('--errors', 'only those that ended with an error');
@@ -57,7 +59,8 @@ const requestTable = (requests: readonly Request[]): string =>
   table(requests, [
     { title: 'TIME (UTC)', value: ({ created_at }) => moment(created_at) },
     { title: 'STATUS', isNumber: true, value: ({ status }) => String(status ?? '-') },
-    { title: 'MODEL', value: ({ model }) => model },
+    { title: 'ERROR', value: ({ error_code }) => error_code ?? '-' },
+    { title: 'MODEL', value: ({ model }) => model ?? '-' },
     { title: 'UPSTREAM', value: ({ upstream }) => upstream ?? '-' },
     { title: 'TOKENS', isNumber: true, value: ({ total_tokens }) => count(total_tokens) },
     { title: 'COST', isNumber: true, value: ({ cost }) => usd(cost) },

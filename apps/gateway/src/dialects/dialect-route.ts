@@ -123,6 +123,7 @@ export function createDialectRoute<Request extends DialectRequest>(
         refId,
         startedAt,
         reservation,
+        trace: authorized.trace,
         signal: disconnectSignal(response),
       },
       dependencies,

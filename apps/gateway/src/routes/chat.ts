@@ -63,6 +63,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     response: ServerResponse,
   ): Promise<void> {
     const { caller, body: chat, resolvedModel, fallbacks, startedAt, reservation } = authorized;
+    const { trace } = authorized;
     const refId = serviceRefOf(request);
     const checking = conversationGate(caller, chat.conversation_id);
     const conversationId = checking === undefined ? undefined : await checking;
@@ -78,6 +79,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       refId,
       startedAt,
       reservation,
+      trace,
       signal,
     };
     const assembled = prepareTurn(requested, dependencies);

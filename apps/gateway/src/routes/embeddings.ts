@@ -43,7 +43,7 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
       try {
         const { embeddings, usage, backend, model } = await embedTexts(
-          { ...turn, fallbacks, startedAt, reservation },
+          { ...turn, fallbacks, startedAt, reservation, trace: authorized.trace },
           dependencies,
         );
         const [name = '', value = '', routeName = '', route = ''] = routeHeaders({

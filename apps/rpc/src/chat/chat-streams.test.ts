@@ -32,7 +32,8 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const streams = createChatStreams({
     router: { choose: async () => route },
     telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
-    meter: { record: async (served) => void metered.push(served) },
+    meter: { record: async (served) => void metered.push(served), failed: () => undefined },
+    keepBodies: () => undefined,
     requests: { accepted: () => undefined },
     memory: {
       isConfigured: false,

@@ -23,6 +23,8 @@ import {
   type ChatFailure,
   type ChatNotifications,
 } from './chat-notifications.ts';
+import type { KeepTurnBodies } from './kept-turn-bodies.ts';
+import { noteChatFailure } from './note-chat-failure.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 
 /** Chat turns that run in the background and publish to notification streams. */
@@ -43,6 +45,7 @@ export interface StartedStream {
 }
 
 interface ChatStreamsDependencies extends ChatDependencies {
+  readonly keepBodies: KeepTurnBodies;
   readonly sessions: Pick<Sessions, 'setOwner' | 'push' | 'onListener'>;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -81,18 +84,23 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     notifications: ChatNotifications,
   ): Promise<void> {
     const pieces = produceChat(turn, route, dependencies);
+    const kept = dependencies.keepBodies(turn);
     try {
       let piece = await pieces.next();
       for (; piece.done !== true; piece = await pieces.next()) {
         for (const delta of piece.value) {
+          kept?.add(delta.token);
           const drained = output.push(notifications.delta(delta));
           if (drained !== undefined) await drained;
         }
       }
       turn.reservation?.end();
+      kept?.end();
       await output.end(notifications.end(piece.value));
     } catch (error) {
       turn.reservation?.end();
+      noteChatFailure(dependencies.meter, turn, error);
+      kept?.end();
       const failure: ChatFailure = turn.signal.aborted ? STOPPED : toRpcError(error, log);
       await output.end(notifications.failure(failure));
     }

@@ -1,33 +1,42 @@
 import type { RpcParams } from '@model-gateway/contracts';
-import { expectedChat, jwtCaller } from '@model-gateway/inference';
+import { createRequestTrace, expectedChat, jwtCaller } from '@model-gateway/inference';
+import { noteChatFailure } from '../chat/note-chat-failure.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
 export function createChatMethods({
   chatStreams,
-  runtime: { quotas, router },
+  runtime: { quotas, router, meter },
 }: Services): HandlersOf<'chat'> {
   return {
     'chat.send': async (params, { user }) => {
-      const startedAt = performance.now();
       const resolvedModel = router.aliases.resolve(params.model);
       const request = requestOf(params);
-      const reservation = await quotas.admitUser(user.id, {
-        model: resolvedModel,
-        expected: () => expectedChat(request),
-      });
-      const { streamId, memory } = await chatStreams.begin({
+      const turn = {
         caller: jwtCaller(user.id),
         surface: 'rpc',
         request,
-        reservation,
-        resolvedModel,
-        conversationId: params.conversation_id,
-        history: 'stored',
         refId: params.ref_id ?? null,
-        startedAt,
-      });
-      return { stream_id: streamId, memory };
+        startedAt: performance.now(),
+        trace: createRequestTrace(),
+      };
+      try {
+        const reservation = await quotas.admitUser(user.id, {
+          model: resolvedModel,
+          expected: () => expectedChat(request),
+        });
+        const { streamId, memory } = await chatStreams.begin({
+          ...turn,
+          reservation,
+          resolvedModel,
+          conversationId: params.conversation_id,
+          history: 'stored',
+        });
+        return { stream_id: streamId, memory };
+      } catch (error) {
+        noteChatFailure(meter, turn, error);
+        throw error;
+      }
     },
   };
 }

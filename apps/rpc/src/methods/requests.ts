@@ -1,6 +1,6 @@
 import type { User } from '@model-gateway/accounts';
-import type { RequestPosition, UsageRecord } from '@model-gateway/billing';
-import { ServiceError } from '@model-gateway/contracts';
+import type { LoggedRequest, RequestPosition } from '@model-gateway/billing';
+import { ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
@@ -13,7 +13,7 @@ export function createRequestsMethods({
 }: Services): HandlersOf<'requests'> {
   const { access } = groupRules;
 
-  async function mayRead({ userId, groupId }: UsageRecord, user: User): Promise<boolean> {
+  async function mayRead({ userId, groupId }: LoggedRequest, user: User): Promise<boolean> {
     if (userId === user.id || user.isAdmin) return true;
     if (groupId === null) return false;
     return access.authorizeReading(user, groupId).then(
@@ -26,14 +26,15 @@ export function createRequestsMethods({
   }
 
   return {
-    'requests.list': async ({ from, to, status, limit, cursor, ...params }, { user }) => {
+    'requests.list': async ({ from, to, status, limit, cursor, ...given }, { user }) => {
+      const { error_code: errorCode, request_id: requestId, ...params } = given;
       const filter = await scopedFilter(params, user, access);
       const { requests, next } = await requestLog.list(
-        { ...filter, status, since: from, until: to },
+        { ...filter, status, errorCode, requestId, since: from, until: to },
         { limit, after: cursor === undefined ? undefined : readCursor(cursor) },
       );
       return {
-        requests: requests.map(usageRecord),
+        requests: requests.map(requestRecord),
         next_cursor: next === undefined ? null : writeCursor(next),
       };
     },
@@ -42,9 +43,34 @@ export function createRequestsMethods({
       // The same answer for a request that does not exist and for one of another user.
       if (found === undefined || !(await mayRead(found, user)))
         throw new ServiceError('not_found', 'request not found');
-      return usageRecord(found);
+      const maySeeBodies = found.userId === user.id || user.isAdmin;
+      const bodies = maySeeBodies ? await requestLog.bodiesOf(request_id) : undefined;
+      return { ...requestRecord(found), bodies: bodies ?? null };
     },
   };
+}
+
+function requestRecord(request: LoggedRequest): RpcResult<'requests.list'>['requests'][number] {
+  const { model, requestId, errorCode, error, repeats } = request;
+  return {
+    ...usageRecord({ ...request, model: model ?? '' }),
+    model,
+    request_id: requestId,
+    error_code: errorCode,
+    error,
+    attempts: attemptsOf(request),
+    repeats,
+  };
+}
+
+/** Where one backend was tried, and answered, the row has all that is known. */
+function attemptsOf({ attempts, upstream, model, latencyMs, firstTokenMs }: LoggedRequest) {
+  if (attempts !== null) return [...attempts];
+  if (upstream === null || model === null) return [];
+  const ms = firstTokenMs ?? latencyMs ?? 0;
+  return [
+    { backend: upstream, model, outcome: 'answered' as const, reason: null, status: null, ms },
+  ];
 }
 
 const position = z.tuple([

@@ -1,27 +1,49 @@
 import { z } from 'zod';
 import { method } from './method.ts';
-import { clamped, text, usageRecord } from './records.ts';
+import { requestAttempt } from '../request-attempt.ts';
+import { clamped, record, text, usageRecord } from './records.ts';
 import { requestFilter } from './spend.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 const CURSOR_CHARS_MAX = 200;
 
+/** A request, metered or failed. */
+const requestRecord = record('Request', {
+  ...usageRecord.shape,
+  /** Null for a failed request whose model could not be read. */
+  model: z.string().nullable(),
+  /** The id that the client gave the request, or else the id that its response had, which is `id`. */
+  request_id: z.string(),
+  /** Null for a request that was answered. */
+  error_code: z.string().nullable(),
+  error: z.string().nullable(),
+  /** The backends that were tried, and what became of it. */
+  attempts: z.array(requestAttempt),
+  /** How many failed requests that are alike the row stands for. */
+  repeats: z.int(),
+});
+
 export const requestsMethods = {
   'requests.list': method({
     auth: 'jwt',
-    summary: 'Metered requests, newest first, a page at a time.',
+    summary: 'Requests, metered and failed ones, newest first, a page at a time.',
     params: z.object({
       ...requestFilter,
       status: z
         .union([z.enum(['ok', 'error']), z.int().min(100).max(599)])
         .optional()
         .describe('`ok` is below 400, `error` is 400 or more; or one status'),
+      error_code: text(64).min(1).optional().describe('the code of an error'),
+      request_id: text(128)
+        .min(1)
+        .optional()
+        .describe('the `X-Request-Id` of the request or of its response'),
       limit: clamped(1, LIMIT_MAX).prefault(LIMIT_DEFAULT),
       cursor: text(CURSOR_CHARS_MAX).min(1).optional().describe('`next_cursor` of the page before'),
     }),
     result: z.object({
-      requests: z.array(usageRecord),
+      requests: z.array(requestRecord),
       /** Null on the last page. */
       next_cursor: z.string().nullable(),
     }),
@@ -29,9 +51,15 @@ export const requestsMethods = {
   }),
   'requests.get': method({
     auth: 'jwt',
-    summary: 'One metered request: your own, or for admins any.',
-    params: z.object({ request_id: z.uuid() }),
-    result: usageRecord,
+    summary: 'One request: your own, or for admins any, and for group admins those of the group.',
+    params: z.object({ request_id: z.uuid().describe('the `id` of the request') }),
+    result: record('RequestWithBodies', {
+      ...requestRecord.shape,
+      /** Null where bodies are not kept, or not shown: only the user and platform admins see them. */
+      bodies: z
+        .object({ request: z.string().nullable(), answer: z.string().nullable() })
+        .nullable(),
+    }),
     isExtension: true,
   }),
 };

@@ -33,7 +33,7 @@ export const spendSummaryParams = z.object({ ...requestFilter, group_by: groupBy
 const sums = {
   /** Metered requests. */
   requests: z.int(),
-  /** Those of them that ended with a status of 400 or more. */
+  /** Metered requests with a status of 400 or more, and requests that failed before anything was metered. */
   errors: z.int(),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),

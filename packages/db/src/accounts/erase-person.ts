@@ -30,6 +30,7 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
   await queries.memoryEvent.deleteMany({ where: { userId } });
   await queries.storedResponse.deleteMany({ where: { userId } });
   await eraseVideos(queries, userId);
+  await eraseRequests(queries, userId);
   await queries.signInAddress.deleteMany({ where: { userId } });
   await queries.passwordReset.deleteMany({ where: { userId } });
   await queries.refreshToken.deleteMany({ where: { userId } });
@@ -73,6 +74,16 @@ async function leaveGroups(queries: Queries, { id, heirId }: Person): Promise<vo
     });
   }
   await queries.groupMember.deleteMany({ where: { userId: id, group: { ownerId: { not: id } } } });
+}
+
+/** What a client or an upstream wrote goes. Failed requests stay counted. */
+async function eraseRequests(queries: Queries, userId: string): Promise<void> {
+  await queries.requestBody.deleteMany({ where: { userId } });
+  await queries.requestDetail.updateMany({ where: { userId }, data: { requestId: null } });
+  await queries.requestFailure.updateMany({
+    where: { userId },
+    data: { requestId: null, error: '', model: null, refId: null },
+  });
 }
 
 /** Unfinished jobs are cancelled; what stays of a job is what its price depends on. */

@@ -1,11 +1,23 @@
 import type {
+  LoggedRequest,
+  RequestBodies,
   RequestFilter,
   RequestLog,
   RequestPosition,
   UsageRecord,
 } from '@model-gateway/billing';
+import { endOf } from '@model-gateway/inference';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
+import {
+  allOf,
+  asksForFailures,
+  asksForMetered,
+  failedThat,
+  isError,
+  meteredThat,
+} from './request-conditions.ts';
+import { readRequestDetails, type RequestDetails } from './request-details.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 
 interface Page {
@@ -13,15 +25,18 @@ interface Page {
   readonly after?: RequestPosition | undefined;
 }
 
-/** A row with its time as exact as it is stored. */
-type FoundRow = UsageRecord & { readonly at: string };
+/** A row with its time as exact as it is stored, in a form that sorts as the time does. */
+type Found<Row> = Row & { readonly at: string };
 
 interface HourLine {
   readonly hour: Date;
   readonly rows: number;
 }
 
-/** Single requests in Postgres. */
+const AT = Prisma.sql`to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US"+00"') AS at`;
+const ERROR_MIN = 400;
+
+/** Single requests in Postgres: metered ones and failed ones, in one order. */
 export function createPostgresRequestLog(connection: Connection): RequestLog {
   return {
     list: (filter, page) =>
@@ -29,23 +44,85 @@ export function createPostgresRequestLog(connection: Connection): RequestLog {
         // One more than the page, to know whether there is another page.
         const wanted = { ...page, limit: page.limit + 1 };
         const owned = await withOwner(queries, filter);
-        const rows =
-          hasIndex(owned) || !(await areSumsComplete(queries))
-            ? await newestRows(queries, owned, wanted)
-            : await rowsOfHours(queries, owned, wanted);
-        const shown = rows.slice(0, page.limit);
+        const found = [
+          ...(asksForMetered(owned) ? await meteredRequests(queries, owned, wanted) : []),
+          ...(asksForFailures(owned) ? await failedRequests(queries, owned, wanted) : []),
+        ].toSorted(newestFirst);
+        const shown = found.slice(0, page.limit);
         const last = shown.at(-1);
         const next =
-          rows.length > shown.length && last ? { createdAt: last.at, id: last.id } : undefined;
-        return { requests: shown.map(({ at: _at, ...record }) => record), next };
+          found.length > shown.length && last ? { createdAt: last.at, id: last.id } : undefined;
+        return { requests: shown.map(({ at: _at, ...request }) => request), next };
       }),
 
     find: (id) =>
       connection.run(async (queries) => {
-        const rows = await queries.$queryRaw<UsageRecord[]>`
+        const [metered] = await queries.$queryRaw<UsageRecord[]>`
           SELECT ${USAGE_RECORD} FROM usage_records WHERE id = ${id}::uuid LIMIT 1`;
-        return rows[0];
+        if (metered !== undefined)
+          return loggedOf(metered, (await readRequestDetails(queries, [id])).get(id));
+        const [failed] = await queries.$queryRaw<LoggedRequest[]>`
+          SELECT ${FAILED_REQUEST} FROM request_failures WHERE id = ${id}::uuid`;
+        return failed;
       }),
+
+    bodiesOf: (id) =>
+      connection.run(async (queries) => {
+        const [bodies] = await queries.$queryRaw<RequestBodies[]>`
+          SELECT request, answer FROM request_bodies WHERE id = ${id}::uuid`;
+        return bodies;
+      }),
+  };
+}
+
+const newestFirst = (one: Found<LoggedRequest>, other: Found<LoggedRequest>): number => {
+  if (one.at !== other.at) return one.at < other.at ? 1 : -1;
+  return one.id < other.id ? -1 : 1;
+};
+
+async function meteredRequests(
+  queries: Queries,
+  filter: RequestFilter,
+  page: Page,
+): Promise<readonly Found<LoggedRequest>[]> {
+  const rows =
+    hasIndex(filter) || !(await areSumsComplete(queries))
+      ? await newestRows(queries, filter, page)
+      : await rowsOfHours(queries, filter, page);
+  const details = await readRequestDetails(
+    queries,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ at, ...row }) => ({ ...loggedOf(row, details.get(row.id)), at }));
+}
+
+const failedRequests = (
+  queries: Queries,
+  filter: RequestFilter,
+  { limit, after }: Page,
+): Promise<readonly Found<LoggedRequest>[]> => queries.$queryRaw<Found<LoggedRequest>[]>`
+  SELECT ${FAILED_REQUEST}, ${AT} FROM request_failures
+  WHERE ${failedThat(filter, after)}
+  ORDER BY created_at DESC, id ASC
+  LIMIT ${limit}`;
+
+const FAILED_REQUEST = Prisma.sql`
+  id, api_key_id AS "apiKeyId", key_id AS "keyId", user_id AS "userId", project, group_id AS "groupId", model, backend,
+  0 AS "promptTokens", 0 AS "completionTokens", 0 AS "totalTokens", NULL::float8 AS cost, NULL::int AS points,
+  NULL::text AS "accountType", ref_id AS "refId", created_at AS "createdAt", upstream, NULL::int AS "cachedTokens",
+  latency_ms AS "latencyMs", NULL::int AS "firstTokenMs", status,
+  coalesce(request_id, id::text) AS "requestId", error_code AS "errorCode", error, attempts, repeats`;
+
+function loggedOf(row: UsageRecord, details: RequestDetails | undefined): LoggedRequest {
+  const { status } = row;
+  const end = status !== null && status >= ERROR_MIN ? endOf(status) : undefined;
+  return {
+    ...row,
+    requestId: details?.requestId ?? row.id,
+    errorCode: end?.code ?? null,
+    error: end?.message ?? null,
+    attempts: details?.attempts ?? null,
+    repeats: 1,
   };
 }
 
@@ -60,20 +137,21 @@ async function withOwner(queries: Queries, filter: RequestFilter): Promise<Reque
 }
 
 /** Whether the newest rows that match lie close together in an index. */
-const hasIndex = ({ userId, groupId, model, upstream, status }: RequestFilter): boolean =>
+const hasIndex = ({ userId, requestId, groupId, model, upstream, ...errors }: RequestFilter) =>
   userId !== undefined ||
-  (groupId === undefined && model === undefined && upstream === undefined && !isError(status));
+  requestId !== undefined ||
+  (groupId === undefined && model === undefined && upstream === undefined && !isFailing(errors));
 
-const isError = (status: RequestFilter['status']): boolean =>
-  status === 'error' || (typeof status === 'number' && status >= 400);
+const isFailing = ({ status, errorCode }: Pick<RequestFilter, 'status' | 'errorCode'>): boolean =>
+  isError(status) || errorCode !== undefined;
 
 const newestRows = (
   queries: Queries,
   filter: RequestFilter,
   { limit, after }: Page,
-): Promise<readonly FoundRow[]> => queries.$queryRaw<FoundRow[]>`
-  SELECT ${USAGE_RECORD}, created_at::text AS at FROM usage_records
-  WHERE ${rowsThat(filter, after)}
+): Promise<readonly Found<UsageRecord>[]> => queries.$queryRaw<Found<UsageRecord>[]>`
+  SELECT ${USAGE_RECORD}, ${AT} FROM usage_records
+  WHERE ${meteredThat(filter, after)}
   ORDER BY created_at DESC, id ASC
   LIMIT ${limit}`;
 
@@ -82,20 +160,20 @@ async function rowsOfHours(
   queries: Queries,
   filter: RequestFilter,
   { limit, after }: Page,
-): Promise<readonly FoundRow[]> {
+): Promise<readonly Found<UsageRecord>[]> {
   const hours = await hoursWith(queries, filter, after);
-  const found: FoundRow[] = [];
+  const found: Found<UsageRecord>[] = [];
   for (let begin = 0; begin < hours.length && found.length < limit;) {
     // The sums have fewer conditions than the rows, so that several steps may be needed.
     let end = begin;
     for (let rows = 0; end < hours.length && rows < limit; end += 1) rows += hours[end]?.rows ?? 0;
     const step = hours.slice(begin, end).map(({ hour }) => hour.toISOString());
     found.push(
-      ...(await queries.$queryRaw<FoundRow[]>`
+      ...(await queries.$queryRaw<Found<UsageRecord>[]>`
         SELECT found.* FROM unnest(${step}::timestamptz[]) AS step (hour)
         CROSS JOIN LATERAL (
-          SELECT ${USAGE_RECORD}, created_at::text AS at FROM usage_records
-          WHERE created_at >= step.hour AND created_at < step.hour + interval '1 hour' AND ${rowsThat(filter, after)}
+          SELECT ${USAGE_RECORD}, ${AT} FROM usage_records
+          WHERE created_at >= step.hour AND created_at < step.hour + interval '1 hour' AND ${meteredThat(filter, after)}
           ORDER BY created_at DESC, id ASC
           LIMIT ${limit}
         ) AS found
@@ -116,12 +194,14 @@ async function areSumsComplete(queries: Queries): Promise<boolean> {
 /** The hours that have rows of the group, or of the model and the upstream, the newest first. */
 async function hoursWith(
   queries: Queries,
-  { groupId, model, upstream, status, since, until }: RequestFilter,
+  { groupId, model, upstream, status, errorCode, since, until }: RequestFilter,
   after: RequestPosition | undefined,
 ): Promise<readonly HourLine[]> {
-  const counted = isError(status) ? Prisma.sql`sum(errors)` : Prisma.sql`sum(requests)`;
+  const counted = isFailing({ status, errorCode })
+    ? Prisma.sql`sum(errors)`
+    : Prisma.sql`sum(requests)`;
   const conditions = [
-    Prisma.sql`grain = 'hour' AND cut = ${groupId === undefined ? 'model' : 'account'}`,
+    Prisma.sql`grain = 'hour' AND cut = ${groupId === undefined ? 'model' : 'group'}`,
     groupId === undefined ? undefined : Prisma.sql`group_id = ${groupId}::uuid`,
     model === undefined || groupId !== undefined ? undefined : Prisma.sql`model = ${model}`,
     upstream === undefined || groupId !== undefined
@@ -136,35 +216,4 @@ async function hoursWith(
     WHERE ${allOf(conditions)}
     GROUP BY since HAVING ${counted} > 0
     ORDER BY since DESC`;
-}
-
-/** The condition of the rows that match the filter and come after the position. */
-function rowsThat(filter: RequestFilter, after: RequestPosition | undefined): Prisma.Sql {
-  const { userId, keyId, groupId, project, model, upstream, status, since, until } = filter;
-  return allOf([
-    userId === undefined ? undefined : Prisma.sql`user_id = ${userId}::uuid`,
-    keyId === undefined ? undefined : Prisma.sql`key_id = ${keyId}::uuid`,
-    groupId === undefined ? undefined : Prisma.sql`group_id = ${groupId}::uuid`,
-    project === undefined ? undefined : Prisma.sql`project = ${project}`,
-    model === undefined ? undefined : Prisma.sql`model = ${model}`,
-    upstream === undefined ? undefined : Prisma.sql`upstream = ${upstream}`,
-    statusThat(status),
-    since && Prisma.sql`created_at >= ${since}::timestamptz`,
-    until && Prisma.sql`created_at < ${until}::timestamptz`,
-    after &&
-      Prisma.sql`created_at <= ${after.createdAt}::timestamptz
-        AND (created_at < ${after.createdAt}::timestamptz OR id > ${after.id}::uuid)`,
-  ]);
-}
-
-/** Rows of earlier versions have no status, and were served. */
-function statusThat(status: RequestFilter['status']): Prisma.Sql | undefined {
-  if (status === undefined) return undefined;
-  if (status === 'ok') return Prisma.sql`(status IS NULL OR status < 400)`;
-  return status === 'error' ? Prisma.sql`status >= 400` : Prisma.sql`status = ${status}`;
-}
-
-function allOf(conditions: readonly (Prisma.Sql | undefined)[]): Prisma.Sql {
-  const given = conditions.filter((condition) => condition !== undefined);
-  return given.length === 0 ? Prisma.sql`true` : Prisma.join(given, ' AND ');
 }

@@ -11,8 +11,16 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
     const [range] = await connection.run(
       (queries) => queries.$queryRaw<{ first: Date | null; last: Date | null }[]>`
         SELECT
-          least((SELECT min(created_at) FROM usage_records), (SELECT min(since) FROM usage_sums)) AS first,
-          greatest((SELECT max(created_at) FROM usage_records), (SELECT max(since) FROM usage_sums)) AS last`,
+          least(
+            (SELECT min(created_at) FROM usage_records),
+            (SELECT min(created_at) FROM request_failures),
+            (SELECT min(since) FROM usage_sums)
+          ) AS first,
+          greatest(
+            (SELECT max(created_at) FROM usage_records),
+            (SELECT max(created_at) FROM request_failures),
+            (SELECT max(since) FROM usage_sums)
+          ) AS last`,
     );
     if (range === undefined || range.first === null || range.last === null) return;
     const first = startOfDay(range.first);
@@ -61,16 +69,24 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
 type Found = Pick<CheckedDay, 'rows' | 'wrongLines'>;
 
 async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
-  const [found] = await queries.$queryRaw<Found[]>(comparison(days));
+  const hasFailures = await areFailuresKept(queries, days);
+  const [found] = await queries.$queryRaw<Found[]>(comparison(days, hasFailures));
   return found ?? { rows: 0, wrongLines: 0 };
+}
+
+/** Whether the failed requests of the days are still there. */
+async function areFailuresKept(queries: Queries, { since }: TimeSpan): Promise<boolean> {
+  const failuresSince = (await queries.usageSumsState.findFirst())?.failuresSince ?? null;
+  return failuresSince === null || since >= failuresSince;
 }
 
 async function repair(queries: Queries, days: TimeSpan): Promise<Found> {
   await keepWritersOut(queries);
   const found = await compare(queries, days);
   if (found.wrongLines === 0) return found;
-  await queries.$executeRaw(correction(days));
-  await queries.$executeRaw(removal(days));
+  const hasFailures = await areFailuresKept(queries, days);
+  await queries.$executeRaw(correction(days, hasFailures));
+  await queries.$executeRaw(removal(days, hasFailures));
   return found;
 }
 

@@ -1,4 +1,5 @@
 import type {
+  FailedRequest,
   RequestFilter,
   RequestPosition,
   SpendFilter,
@@ -28,6 +29,8 @@ interface Row {
   /** In steps that add up exactly; null without a price. */
   readonly cost: number | null;
   readonly points: number | null;
+  /** How many failed requests it stands for; none for a metered request. */
+  readonly repeats: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -46,7 +49,7 @@ const moment = fc
   )
   .map(([day, offset]) => new Date(START_MS + day * DAY_MS + offset));
 
-const row: fc.Arbitrary<Row> = fc.record({
+const metered: fc.Arbitrary<Row> = fc.record({
   id: fc.uuid(),
   createdAt: moment,
   userId: fc.constantFrom(...USERS),
@@ -61,7 +64,23 @@ const row: fc.Arbitrary<Row> = fc.record({
   cachedTokens: fc.option(fc.integer({ min: 0, max: 5 })),
   cost: fc.option(fc.integer({ min: 0, max: 64 }).map((steps) => steps / 64)),
   points: fc.option(fc.integer({ min: 0, max: 9 })),
+  repeats: fc.constant(0),
 });
+
+const failed: fc.Arbitrary<Row> = fc
+  .tuple(metered, fc.integer({ min: 1, max: 3 }), fc.constantFrom(400, 429, 499))
+  .map(([each, repeats, status]) => ({
+    ...each,
+    repeats,
+    status,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: null,
+    cost: null,
+    points: null,
+  }));
+
+const row = fc.oneof({ weight: 3, arbitrary: metered }, { weight: 1, arbitrary: failed });
 
 const sometimes = <Value>(...values: readonly Value[]): fc.Arbitrary<Value | undefined> =>
   fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
@@ -109,11 +128,14 @@ const NOTHING: SpendSums = {
   points: 0,
 };
 
+const errorsOf = ({ status, repeats }: Row): number =>
+  repeats === 0 ? Number(status !== null && status >= 400) : repeats;
+
 const sumOf = (rows: readonly Row[]): SpendSums =>
   rows.reduce(
     (sums, each) => ({
-      requests: sums.requests + 1,
-      errors: sums.errors + (each.status !== null && each.status >= 400 ? 1 : 0),
+      requests: sums.requests + (each.repeats === 0 ? 1 : 0),
+      errors: sums.errors + errorsOf(each),
       promptTokens: sums.promptTokens + each.promptTokens,
       completionTokens: sums.completionTokens + each.completionTokens,
       cachedTokens: sums.cachedTokens + (each.cachedTokens ?? 0),
@@ -155,7 +177,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function insert(rows: readonly Row[]): Promise<void> {
+async function insert(all: readonly Row[]): Promise<void> {
+  const rows = all.filter(({ repeats }) => repeats === 0);
+  await database.requestLogStore.addFailures(
+    all.filter(({ repeats }) => repeats > 0).map(failedRequest),
+  );
   await database.raw.query(
     `INSERT INTO usage_records
        (id, user_id, key_id, group_id, project, api_key_id, model, backend, upstream, status, prompt_tokens,
@@ -184,9 +210,23 @@ async function insert(rows: readonly Row[]): Promise<void> {
   );
 }
 
+const failedRequest = (each: Row): FailedRequest => ({
+  ...each,
+  apiKeyId: 'x',
+  backend: 'gateway',
+  countedModel: each.model,
+  refId: null,
+  latencyMs: 1,
+  status: each.status ?? 0,
+  errorCode: 'rate_limit_exceeded',
+  error: 'too many\u0000',
+  requestId: null,
+  attempts: null,
+});
+
 const forgetAll = () =>
   database.raw.query(
-    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums',
+    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums, request_failures',
   );
 
 const someRows = (minLength: number, maxLength: number) =>
@@ -240,6 +280,7 @@ test('a check finds every line that is wrong, missing or too much, and a repair 
   const broken = [
     `UPDATE usage_sums SET cost = cost + 0.01 WHERE cut = 'all'`,
     `DELETE FROM usage_sums WHERE cut = 'account' AND grain = 'hour'`,
+    `UPDATE usage_sums SET failed = failed + 1 WHERE cut = 'project'`,
     `INSERT INTO usage_sums SELECT cut, grain, since, user_id, key_id, group_id, project, model || '?', upstream, requests,
        errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points
      FROM usage_sums WHERE cut = 'model' AND grain = 'day'`,
@@ -281,6 +322,23 @@ test('rows from before the kept sums are read until they have been counted', asy
   } finally {
     await upgraded.close();
   }
+});
+
+test('sums keep the failed requests of days whose rows were deleted, and a check expects no others', async () => {
+  await forgetAll();
+  const [rows = []] = fc.sample(someRows(60, 60), { numRuns: 1, seed: 13 });
+  await insert(rows);
+  const before = new Date(START_MS + 2.5 * DAY_MS);
+  let removed = 0;
+  for (let count = -1; count !== 0; removed += count)
+    count = await database.requestLogStore.removeRows(before, 2);
+  const isOld = (each: Row): boolean => each.createdAt.getTime() < START_MS + 2 * DAY_MS;
+  expect(removed).toBe(rows.filter((each) => each.repeats > 0 && isOld(each)).length);
+  expect(await wrongDays(false)).toEqual([]);
+  await expectSums(rows, [
+    { since: new Date(START_MS), until: new Date(START_MS + DAYS * DAY_MS) },
+  ]);
+  await database.raw.query('UPDATE usage_sums_state SET failures_since = NULL');
 });
 
 const requestFilter: fc.Arbitrary<RequestFilter> = fc

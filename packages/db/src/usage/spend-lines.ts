@@ -8,56 +8,83 @@ const KEYS = Prisma.sql`cut, grain, since, user_id, key_id, group_id, project, m
 const SUMS = Prisma.sql`
   requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points`;
 
-/** The lines that a period of whole days should have. The same sums as those of the trigger `usage_records_sum`. */
-const expectedLines = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+/**
+ * The lines that a period of whole days should have. The same sums as those of the triggers `usage_records_sum` and
+ * `request_failures_sum`. Where failed requests were deleted, the kept lines are all that is known of them.
+ */
+const expectedLines = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
   SELECT ${KEYS},
     sum(requests)::bigint AS requests, sum(errors)::bigint AS errors, sum(failed)::bigint AS failed,
     sum(prompt_tokens)::bigint AS prompt_tokens, sum(completion_tokens)::bigint AS completion_tokens,
     sum(cached_tokens)::bigint AS cached_tokens, sum(total_tokens)::bigint AS total_tokens,
     sum(cost) AS cost, sum(points)::bigint AS points
   FROM (
-    ${linesOfRows(days)}
+    ${linesOf(rowsWithin(days))}
     UNION ALL
-    SELECT ${KEYS}, 0, 0, failed, 0, 0, 0, 0, 0, 0 FROM usage_sums WHERE ${within(days)} AND failed > 0
+    ${hasFailures ? linesOf(failuresWithin(days)) : keptFailures(days)}
   ) AS part
   GROUP BY ${KEYS}`;
 
-const linesOfRows = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
+const keptFailures = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+  SELECT ${KEYS}, 0, 0, failed, 0, 0, 0, 0, 0, 0 FROM usage_sums WHERE ${within(days)} AND failed > 0`;
+
+const linesOf = (rows: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT
-    CASE WHEN GROUPING(user_id) = 1 THEN 'model' WHEN GROUPING(model) = 1 THEN 'account' ELSE 'all' END AS cut,
+    CASE GROUPING(user_id, group_id, project, model)
+      WHEN 14 THEN 'model' WHEN 11 THEN 'group' WHEN 13 THEN 'project' WHEN 10 THEN 'group-model'
+      WHEN 1 THEN 'account' ELSE 'all' END AS cut,
     CASE WHEN GROUPING(day) = 1 THEN 'hour' ELSE 'day' END AS grain,
     coalesce(hour, day) AS since,
     coalesce(user_id, ${NIL}) AS user_id, coalesce(key_id, ${NIL}) AS key_id, coalesce(group_id, ${NIL}) AS group_id,
     coalesce(project, '') AS project, coalesce(model, '') AS model, coalesce(upstream, '') AS upstream,
-    count(*) AS requests, count(*) FILTER (WHERE status >= 400) AS errors, 0 AS failed,
+    sum(requests) AS requests, sum(errors) AS errors, sum(failed) AS failed,
     sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
-    coalesce(sum(cached_tokens), 0) AS cached_tokens, sum(total_tokens) AS total_tokens,
-    coalesce(sum(cost), 0) AS cost, coalesce(sum(points), 0) AS points
+    sum(cached_tokens) AS cached_tokens, sum(total_tokens) AS total_tokens, sum(cost) AS cost, sum(points) AS points
   FROM (
     SELECT
       date_trunc('hour', created_at, 'UTC') AS hour, date_trunc('day', created_at, 'UTC') AS day,
       user_id, coalesce(key_id, ${NIL}) AS key_id, coalesce(group_id, ${NIL}) AS group_id,
       coalesce(project, '') AS project, model, coalesce(upstream, '') AS upstream,
-      status, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost::numeric AS cost, points
-    FROM usage_records
-    WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz
+      requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points
+    FROM (${rows}) AS found
   ) AS row
   GROUP BY GROUPING SETS (
     (hour, model, upstream),
     (day, model, upstream),
+    (hour, group_id),
+    (day, group_id),
+    (day, project),
+    (day, group_id, model, upstream),
     (hour, user_id, key_id, group_id, project),
     (day, user_id, key_id, group_id, project),
     (day, user_id, key_id, group_id, project, model, upstream)
   )`;
 
+const rowsWithin = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
+  SELECT
+    created_at, user_id, key_id, group_id, project, model, upstream,
+    1 AS requests, (status >= 400 IS TRUE)::int AS errors, 0 AS failed,
+    prompt_tokens, completion_tokens, coalesce(cached_tokens, 0) AS cached_tokens, total_tokens,
+    coalesce(cost::numeric, 0) AS cost, coalesce(points, 0) AS points
+  FROM usage_records
+  WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz`;
+
+const failuresWithin = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
+  SELECT
+    created_at, user_id, key_id, group_id, project, counted_model AS model, upstream,
+    0 AS requests, 0 AS errors, repeats AS failed,
+    0 AS prompt_tokens, 0 AS completion_tokens, 0 AS cached_tokens, 0 AS total_tokens, 0::numeric AS cost, 0 AS points
+  FROM request_failures
+  WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz`;
+
 /** The condition of the kept lines of a period; it uses the primary key. */
 const within = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
-  cut IN ('model', 'account', 'all') AND grain IN ('hour', 'day')
+  cut IN ('model', 'group', 'project', 'group-model', 'account', 'all') AND grain IN ('hour', 'day')
   AND since >= ${since}::timestamptz AND since < ${until}::timestamptz`;
 
 /** How many lines differ from the rows, and the number of the rows, in one snapshot. */
-export const comparison = (days: TimeSpan): Prisma.Sql => Prisma.sql`
-  WITH expected AS (${expectedLines(days)}),
+export const comparison = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+  WITH expected AS (${expectedLines(days, hasFailures)}),
     kept AS (SELECT ${KEYS}, ${SUMS} FROM usage_sums WHERE ${within(days)})
   SELECT
     coalesce(sum(expected.requests) FILTER (WHERE expected.cut = 'model' AND expected.grain = 'day'), 0)::int AS rows,
@@ -65,9 +92,9 @@ export const comparison = (days: TimeSpan): Prisma.Sql => Prisma.sql`
   FROM expected FULL JOIN kept USING (${KEYS})`;
 
 /** Adds lines that are missing and corrects those that are wrong. */
-export const correction = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+export const correction = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
   INSERT INTO usage_sums AS kept (${KEYS}, ${SUMS})
-  SELECT ${KEYS}, ${SUMS} FROM (${expectedLines(days)}) AS expected
+  SELECT ${KEYS}, ${SUMS} FROM (${expectedLines(days, hasFailures)}) AS expected
   ON CONFLICT (${KEYS}) DO UPDATE SET
     requests = EXCLUDED.requests, errors = EXCLUDED.errors, failed = EXCLUDED.failed,
     prompt_tokens = EXCLUDED.prompt_tokens, completion_tokens = EXCLUDED.completion_tokens,
@@ -75,15 +102,17 @@ export const correction = (days: TimeSpan): Prisma.Sql => Prisma.sql`
     cost = EXCLUDED.cost, points = EXCLUDED.points
   WHERE ${differs(Prisma.sql`EXCLUDED`, Prisma.sql`kept`)}`;
 
-/** Removes lines that no row is counted in. */
-export const removal = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+/** Removes lines that no row is counted in. With EXCEPT, because a join by loops takes minutes where statistics are old. */
+export const removal = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
   DELETE FROM usage_sums kept
-  WHERE ${within(days)} AND NOT EXISTS (
-    SELECT 1 FROM (${expectedLines(days)}) AS expected
-    WHERE (expected.cut, expected.grain, expected.since, expected.user_id, expected.key_id, expected.group_id,
-        expected.project, expected.model, expected.upstream)
-      = (kept.cut, kept.grain, kept.since, kept.user_id, kept.key_id, kept.group_id, kept.project, kept.model, kept.upstream)
-  )`;
+  USING (
+    SELECT ${KEYS} FROM usage_sums WHERE ${within(days)}
+    EXCEPT
+    SELECT ${KEYS} FROM (${expectedLines(days, hasFailures)}) AS expected
+  ) AS extra
+  WHERE (kept.cut, kept.grain, kept.since, kept.user_id, kept.key_id, kept.group_id, kept.project, kept.model, kept.upstream)
+    = (extra.cut, extra.grain, extra.since, extra.user_id, extra.key_id, extra.group_id, extra.project, extra.model,
+      extra.upstream)`;
 
 const differs = (one: Prisma.Sql, other: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`${sumsOf(one)} IS DISTINCT FROM ${sumsOf(other)}`;

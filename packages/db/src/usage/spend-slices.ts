@@ -10,7 +10,13 @@ import { Prisma } from '../generated/client.ts';
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';
-type Cut = 'model' | 'account' | 'all';
+
+/** Kept lines with some of the dimensions. */
+interface Cut {
+  readonly name: string;
+  readonly dimensions: readonly Dimension[];
+  readonly hasHours: boolean;
+}
 
 const COLUMNS = {
   userId: Prisma.sql`user_id`,
@@ -23,7 +29,16 @@ const COLUMNS = {
 
 const UUIDS: readonly Dimension[] = ['userId', 'keyId', 'groupId'];
 const DIMENSIONS = Object.keys(COLUMNS) as readonly Dimension[];
-const OF_MODELS: readonly Dimension[] = ['model', 'upstream'];
+
+/** The fewest lines first. Lines of many dimensions exist only by day: by hour they would be almost as many as the rows. */
+const CUTS: readonly Cut[] = [
+  { name: 'model', dimensions: ['model', 'upstream'], hasHours: true },
+  { name: 'group', dimensions: ['groupId'], hasHours: true },
+  { name: 'project', dimensions: ['project'], hasHours: false },
+  { name: 'group-model', dimensions: ['groupId', 'model', 'upstream'], hasHours: false },
+  { name: 'account', dimensions: ['userId', 'keyId', 'groupId', 'project'], hasHours: true },
+  { name: 'all', dimensions: DIMENSIONS, hasHours: false },
+];
 
 const GROUPED: Record<SpendGrouping, Dimension | undefined> = {
   day: undefined,
@@ -43,6 +58,7 @@ const ADDED = Prisma.sql`
 const ADDED_ROWS = Prisma.sql`
   count(*), count(*) FILTER (WHERE status >= 400), sum(prompt_tokens), sum(completion_tokens),
   coalesce(sum(cached_tokens), 0), sum(total_tokens), coalesce(sum(cost::numeric), 0), coalesce(sum(points), 0)`;
+const ADDED_FAILURES = Prisma.sql`0, sum(repeats), 0, 0, 0, 0, 0, 0`;
 const SLICE_COLUMNS = Prisma.sql`
   (bucket, requests, errors, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
 const NOTHING = Prisma.sql`
@@ -69,31 +85,35 @@ export function spendSlices(
 }
 
 function keptSlices(span: TimeSpan, filter: SpendFilter, by: SpendGrouping): readonly Prisma.Sql[] {
-  const cut = cutFor(filter, by);
+  const ofHours = cutFor(filter, by, 'hour');
   const { days, edges, hours, rest } = splitTime(span);
   const wholeDays = days === undefined ? [] : spanOf(days.since, days.until);
-  // Lines of all dimensions exist only by day: by hour they would be almost as many as the rows.
-  if (cut === 'all') {
-    if (by === 'hour') return rowSlices(span, filter, by);
-    return [
-      ...wholeDays.map((part) => keptSlice(cut, 'day', part, filter, by)),
-      ...edges.flatMap((part) => rowSlices(part, filter, by)),
-    ];
-  }
+  if (by === 'hour' && ofHours === undefined) return rowSlices(span, filter, by);
   const grain = by === 'hour' ? 'hour' : 'day';
+  const ofDays = cutFor(filter, by, grain);
   return [
-    ...wholeDays.map((part) => keptSlice(cut, grain, part, filter, by)),
-    ...hours.map((part) => keptSlice(cut, 'hour', part, filter, by)),
-    ...rest.flatMap((part) => rowSlices(part, filter, by)),
+    ...wholeDays.flatMap((part) =>
+      ofDays === undefined
+        ? rowSlices(part, filter, by)
+        : [keptSlice(ofDays, grain, part, filter, by)],
+    ),
+    ...(ofHours === undefined
+      ? edges.flatMap((part) => rowSlices(part, filter, by))
+      : [
+          ...hours.map((part) => keptSlice(ofHours, 'hour', part, filter, by)),
+          ...rest.flatMap((part) => rowSlices(part, filter, by)),
+        ]),
   ];
 }
 
 /** The kept lines with the fewest dimensions that have all that the question needs. */
-function cutFor(filter: SpendFilter, by: SpendGrouping): Cut {
+function cutFor(filter: SpendFilter, by: SpendGrouping, grain: 'day' | 'hour'): Cut | undefined {
   const grouped = GROUPED[by];
   const needed = DIMENSIONS.filter((each) => each === grouped || filter[each] !== undefined);
-  if (needed.every((each) => OF_MODELS.includes(each))) return 'model';
-  return needed.some((each) => OF_MODELS.includes(each)) ? 'all' : 'account';
+  return CUTS.find(
+    ({ dimensions, hasHours }) =>
+      (grain === 'day' || hasHours) && needed.every((each) => dimensions.includes(each)),
+  );
 }
 
 function keptSlice(
@@ -106,7 +126,7 @@ function keptSlice(
   const { key, shown } = bucketOf(by, Prisma.sql`since`);
   return Prisma.sql`
     SELECT ${shown}, ${ADDED} FROM usage_sums
-    WHERE cut = ${cut} AND grain = ${grain}
+    WHERE cut = ${cut.name} AND grain = ${grain}
       AND since >= ${since}::timestamptz AND since < ${until}::timestamptz ${matching(filter)}
     GROUP BY ${key}`;
 }
@@ -120,6 +140,13 @@ const rowSlices = (
   return [
     Prisma.sql`
       SELECT ${shown}, ${ADDED_ROWS} FROM usage_records
+      WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz ${matching(filter)}
+      GROUP BY ${key}`,
+    Prisma.sql`
+      SELECT ${shown}, ${ADDED_FAILURES} FROM (
+        SELECT created_at, user_id, key_id, group_id, project, counted_model AS model, upstream, repeats
+        FROM request_failures
+      ) AS failure
       WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz ${matching(filter)}
       GROUP BY ${key}`,
   ];

@@ -24,6 +24,7 @@ export function storable(event: UsageEvent): UsageEvent {
     latency_ms: bounded(event.latency_ms),
     first_token_ms: bounded(event.first_token_ms),
     status: bounded(event.status),
+    request_id: typeof event.request_id === 'string' ? clean(event.request_id) : null,
   };
 }
 

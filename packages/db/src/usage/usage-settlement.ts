@@ -11,6 +11,7 @@ import type { UsageEvent } from '@model-gateway/contracts';
 import { readAccounts } from '../billing/account-states.ts';
 import type { Queries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
+import { insertRequestDetails } from './request-details.ts';
 import { insertUsageRows } from './usage-rows.ts';
 import { storeThresholds } from './budget-thresholds.ts';
 import { budgetWindowsOf, readBudgets } from './budget-usage.ts';
@@ -56,6 +57,7 @@ async function settleNew(
     pointsPerUsd,
   });
   await insertUsageRows(queries, settlement.rows);
+  await insertRequestDetails(queries, events);
   await insertEntries(queries, settlement.movements);
   await updateAccounts(queries, settlement.accounts);
   return settlement.movements.reduce((sum, { points }) => sum + points, 0);

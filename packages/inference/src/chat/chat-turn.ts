@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Meter } from '../usage/meter.ts';
+import type { RequestTrace } from '../usage/request-trace.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 import type { FallbackModel } from '../upstream/attempt-models.ts';
@@ -29,6 +30,7 @@ export interface ChatTurn {
   readonly startedAt: number;
   /** Ends when its usage is recorded; the caller ends it in any case. */
   readonly reservation?: Reservation | undefined;
+  readonly trace?: RequestTrace | undefined;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
 }

@@ -16,6 +16,7 @@ import type { Caller } from './caller.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { Meter } from '../usage/meter.ts';
+import type { RequestTrace } from '../usage/request-trace.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -33,6 +34,7 @@ export interface EmbeddingsTurn {
   /** When the request arrived, by `performance.now()`. */
   readonly startedAt: number;
   readonly reservation?: Reservation | undefined;
+  readonly trace?: RequestTrace | undefined;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
 }
@@ -70,6 +72,7 @@ export async function embedTexts(
     refId,
     startedAt,
     reservation,
+    trace,
     signal,
   }: EmbeddingsTurn,
   { router, telemetry, meter, requests }: EmbeddingsDependencies,
@@ -82,6 +85,7 @@ export async function embedTexts(
     capability: 'embeddings',
     provider,
     signal,
+    trace,
     onAccepted: () => requests.accepted(),
     onLeft: ({ model, backend }: Route) =>
       meter.record({
@@ -91,6 +95,7 @@ export async function embedTexts(
         usage: promptUsage(estimateInput(input)),
         refId,
         reservation,
+        trace,
         upstream: backend.name,
         status: SERVED_STATUS.left,
         startedAt,
@@ -119,6 +124,7 @@ export async function embedTexts(
     usage,
     refId,
     reservation,
+    trace,
     upstream: route.backend.name,
     status: SERVED_STATUS.complete,
     startedAt,

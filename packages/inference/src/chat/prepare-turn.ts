@@ -28,7 +28,7 @@ export function prepareTurn(
     // Field by field, because this runs for every request and `...` costs some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
       turn;
-    const { reservation, startedAt, fallbacks } = turn;
+    const { reservation, startedAt, fallbacks, trace } = turn;
     return {
       caller,
       surface,
@@ -40,6 +40,7 @@ export function prepareTurn(
       refId,
       startedAt,
       reservation,
+      trace,
       signal,
       full: request,
       memory: 'disabled',
@@ -54,7 +55,7 @@ export function routeRequestOf(
   turn: PreparedTurn,
   { requests, meter }: Pick<ChatDependencies, 'requests' | 'meter'>,
 ): RouteRequest {
-  const { request, resolvedModel, conversationId, signal, record } = turn;
+  const { request, resolvedModel, conversationId, signal, record, trace } = turn;
   return {
     model: request.model,
     resolved: resolvedModel,
@@ -62,6 +63,7 @@ export function routeRequestOf(
     provider: request.provider ?? undefined,
     conversationId,
     signal,
+    trace,
     onAccepted() {
       requests.accepted();
       void record?.begin();
@@ -71,7 +73,7 @@ export function routeRequestOf(
       const { caller, surface, refId, full, startedAt, reservation } = turn;
       const usage = estimateUsage(full, '');
       const ended = { upstream: backend.name, status: SERVED_STATUS.left, startedAt };
-      return meter.record({ caller, model, surface, usage, refId, reservation, ...ended });
+      return meter.record({ caller, model, surface, usage, refId, reservation, trace, ...ended });
     },
   };
 }

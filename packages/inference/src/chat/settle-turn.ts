@@ -2,6 +2,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import type { ChatDependencies } from './chat-turn.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
 import type { Reply } from './reply-collector.ts';
+import { endOf } from '../usage/served-status.ts';
 
 /** The result of a turn. */
 export interface TurnOutcome {
@@ -31,12 +32,12 @@ export async function settleTurn(
   { meter, memory }: Pick<ChatDependencies, 'meter' | 'memory'>,
   outcome: TurnOutcome,
 ): Promise<string | undefined> {
-  const { caller, surface, refId, startedAt, reservation, record } = turn;
+  const { caller, surface, refId, startedAt, reservation, record, trace } = turn;
   const { model, usage, isComplete, readReply } = outcome;
   const { upstream, status, firstTokenAt, cachedTokens } = outcome;
   const metered =
     usage === undefined
-      ? undefined
+      ? noteFailure(turn, meter, outcome)
       : meter.record({
           caller,
           model,
@@ -49,11 +50,23 @@ export async function settleTurn(
           startedAt,
           firstTokenAt,
           cachedTokens,
+          trace,
         });
   const messageId = record === undefined ? undefined : await record.end(readReply(), model);
   if (metered !== undefined) await metered;
   if (isComplete && turn.memory !== 'disabled') remember(turn, memory, readReply());
   return messageId;
+}
+
+/** A response that ended before anything of it can be billed. */
+function noteFailure(
+  { caller, surface, request, refId, startedAt, trace }: PreparedTurn,
+  meter: ChatDependencies['meter'],
+  { status, isComplete }: TurnOutcome,
+): undefined {
+  if (isComplete) return;
+  const { model } = request;
+  meter.failed({ caller, surface, model, refId, startedAt, trace, status, ...endOf(status) });
 }
 
 /** The last message of the user and the reply; earlier messages were written in their own turns. */

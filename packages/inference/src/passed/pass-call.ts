@@ -8,7 +8,7 @@ import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
-import { SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
+import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import type { PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
@@ -151,6 +151,10 @@ async function settle(
   if (usage !== undefined) {
     const status = servedStatus(isComplete, signal);
     await meter.record({ ...servedBy(passed, route), usage, status, firstTokenAt });
+  } else if (!isComplete) {
+    const { caller, surface, model, refId, trace, startedAt } = passed;
+    const status = servedStatus(isComplete, signal);
+    meter.failed({ caller, surface, model, refId, trace, startedAt, status, ...endOf(status) });
   }
   if (isComplete) call.end(() => ({ usage }));
   else call.leave();
@@ -161,7 +165,7 @@ function routeRequestOf(
   passed: PassedCall,
   { meter, requests }: Pick<PassDependencies, 'meter' | 'requests'>,
 ): RouteRequest {
-  const { operation, model, resolvedModel, provider, fields, source, signal } = passed;
+  const { operation, model, resolvedModel, provider, fields, source, signal, trace } = passed;
   const { upload } = source;
   return {
     model,
@@ -169,6 +173,7 @@ function routeRequestOf(
     capability: operation.capability,
     provider,
     signal,
+    trace,
     onAccepted: () => requests.accepted(),
     ...(upload === undefined ? {} : { canRepeat: () => upload.canSend() }),
     async onLeft(route) {
@@ -181,9 +186,9 @@ function routeRequestOf(
 }
 
 const servedBy = (
-  { caller, surface, refId, reservation, startedAt }: PassedCall,
+  { caller, surface, refId, reservation, startedAt, trace }: PassedCall,
   { model, backend }: Route,
-) => ({ caller, model, surface, refId, reservation, startedAt, upstream: backend.name });
+) => ({ caller, model, surface, refId, reservation, startedAt, trace, upstream: backend.name });
 
 const cannotPass = (backend: string, capability: string): UnsupportedByBackend =>
   new UnsupportedByBackend(

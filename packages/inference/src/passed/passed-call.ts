@@ -2,6 +2,7 @@ import type { ProviderHint } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { PassedContent } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
+import type { RequestTrace } from '../usage/request-trace.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { FallbackModel } from '../upstream/attempt-models.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
@@ -23,6 +24,7 @@ export interface PassedCall {
   /** When the request arrived, by `performance.now()`. */
   readonly startedAt: number;
   readonly reservation: Reservation;
+  readonly trace?: RequestTrace | undefined;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
 }

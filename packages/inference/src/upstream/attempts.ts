@@ -11,6 +11,8 @@ import {
   type Router,
   type Tried,
 } from '@model-gateway/router';
+import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
+import { failureKindOf } from './failure-kind.ts';
 import { askWithin, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
@@ -26,6 +28,8 @@ export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   readonly canRepeat?: () => boolean;
   /** Called at most once, when the client left while the backend of this route worked on the request. */
   readonly onLeft?: (route: Route) => Promise<void>;
+  /** Notes the backends that were tried, if there were several or one failed. */
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** Chooses backends, and measures the calls. */
@@ -63,10 +67,13 @@ export async function attempt<Answer>(
   for (;;) {
     const current = route;
     const call = telemetry.begin(query.capability, route.backend, route.model);
+    const startedAt = performance.now();
     try {
       const answer = await call.run(() => askWithin(current, query.signal, ask));
+      if (query.trace?.attempts !== undefined) noteAnswer(query.trace, current, startedAt);
       return { answer, route, call };
     } catch (failure) {
+      noteFailure(query, current, failure, startedAt);
       failures = await afterFailure({ route, call }, failure, query, failures);
       const another = failures.mayRetry
         ? await chooseAnother(router, query, failures.tried)
@@ -76,6 +83,36 @@ export async function attempt<Answer>(
       route = another;
     }
   }
+}
+
+const sinceMs = (startedAt: number): number =>
+  Math.max(0, Math.round(performance.now() - startedAt));
+
+const noteAnswer = (trace: RequestTrace, { backend, model }: Route, startedAt: number): void =>
+  addAttempt(trace, {
+    backend: backend.name,
+    model,
+    outcome: 'answered',
+    reason: null,
+    status: null,
+    ms: sinceMs(startedAt),
+  });
+
+function noteFailure(
+  { trace, signal }: RouteRequest,
+  { backend, model }: Route,
+  failure: unknown,
+  startedAt: number,
+): void {
+  if (trace === undefined) return;
+  addAttempt(trace, {
+    backend: backend.name,
+    model,
+    outcome: signal.aborted ? 'left' : 'failed',
+    reason: signal.aborted ? null : failureKindOf(failure, false),
+    status: failure instanceof UpstreamFailure ? (failure.status ?? null) : null,
+    ms: sinceMs(startedAt),
+  });
 }
 
 /** The failed attempts of one request. */

@@ -4,6 +4,8 @@ import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-
 import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
+import type { FailedCall, RequestLogWriter } from './request-log-writer.ts';
+import type { RequestTrace } from './request-trace.ts';
 import { createUsageCounts } from './usage-counts.ts';
 
 /** A served request, before it is priced. */
@@ -27,12 +29,15 @@ export interface ServedRequest {
   readonly firstTokenAt?: number | undefined;
   /** How many tokens of the prompt the upstream read from its cache, if it reported that. */
   readonly cachedTokens?: number | undefined;
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** Records served requests. A failure is logged and never fails the request. */
 export interface Meter {
   /** Resolves when the event would survive a crash of this process. */
   record(served: ServedRequest): Promise<void>;
+  /** Notes a request that nothing was metered of; the request waits for nothing. */
+  failed(call: FailedCall): void;
 }
 
 interface MeterDependencies {
@@ -40,6 +45,7 @@ interface MeterDependencies {
   readonly prices: Pick<PriceBook, 'costOf'>;
   /** Counts the tokens of backends that limit them. */
   readonly limits: Router['limits'];
+  readonly requestLog: Pick<RequestLogWriter, 'failed'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -49,14 +55,15 @@ const MODEL_CHARS_MAX = 128;
 const UPSTREAM_CHARS_MAX = 255;
 
 export function createMeter(dependencies: MeterDependencies): Meter {
-  const { journal, prices, limits, clock, metrics, log } = dependencies;
+  const { journal, prices, limits, requestLog, clock, metrics, log } = dependencies;
   const count = createUsageCounts(metrics);
   return {
+    failed: (call) => requestLog.failed(call),
     async record(served) {
       const { caller, model, surface, usage, refId, reservation, cost, startedAt } = served;
-      const { firstTokenAt, cachedTokens } = served;
+      const { firstTokenAt, cachedTokens, trace } = served;
       const event: UsageEvent = {
-        id: newId(),
+        id: idOf(trace),
         user_id: caller.userId,
         key_id: caller.keyId,
         api_key_id: caller.apiKeyId,
@@ -82,6 +89,8 @@ export function createMeter(dependencies: MeterDependencies): Meter {
             ? null
             : elapsedMs(startedAt, firstTokenAt),
         status: served.status,
+        request_id: trace?.clientId,
+        attempts: trace?.attempts,
         created_at: new Date(clock.now()).toISOString(),
       };
       limits.addTokens(served.upstream, event.total_tokens);
@@ -99,3 +108,10 @@ export function createMeter(dependencies: MeterDependencies): Meter {
 }
 
 const elapsedMs = (from: number, to: number): number => Math.max(0, Math.round(to - from));
+
+/** The id of a request is that of its row. A second row of the same request has an id of its own. */
+function idOf(trace: RequestTrace | undefined): string {
+  if (trace === undefined || trace.isRecorded) return newId();
+  trace.isRecorded = true;
+  return trace.id;
+}

@@ -15,3 +15,9 @@ export function servedStatus(
   if (isComplete) return SERVED_STATUS.complete;
   return aborted ? SERVED_STATUS.left : SERVED_STATUS.interrupted;
 }
+
+/** The error of a response that ended early, by its status. */
+export const endOf = (status: number): { readonly code: string; readonly message: string } =>
+  status === SERVED_STATUS.left
+    ? { code: 'client_left', message: 'the client disconnected before the end of the response' }
+    : { code: 'bad_gateway', message: 'the upstream failed before the end of the response' };

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+/** How many attempts of one request are kept. */
+export const ATTEMPTS_MAX = 16;
+
+/** One backend that a request was sent to, or was not and why. */
+export const requestAttempt = z.object({
+  backend: z.string().max(255),
+  /** As that backend lists it. */
+  model: z.string().max(255),
+  /** `left`: the client disconnected first. `skipped`: the backend was passed over. */
+  outcome: z.enum(['answered', 'failed', 'left', 'skipped']),
+  /** The kind of failure, or why it was passed over. */
+  reason: z.string().max(200).nullable(),
+  /** The HTTP status of the upstream, where it sent one. */
+  status: z.int().nullable(),
+  /** From the attempt until its response began or it failed. */
+  ms: z.int().nonnegative(),
+});
+
+export type RequestAttempt = z.output<typeof requestAttempt>;

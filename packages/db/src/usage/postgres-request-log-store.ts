@@ -1,0 +1,86 @@
+import type { FailedRequest, RequestLogStore } from '@model-gateway/billing';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { storableJson, storableText } from '../connection/storable-text.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What the request log has besides the usage rows, in Postgres. */
+export function createPostgresRequestLogStore(connection: Connection): RequestLogStore {
+  return {
+    addFailures: (failures) =>
+      connection.run(async (queries) => {
+        await insertFailures(queries, failures);
+      }),
+
+    addBodies: (bodies) =>
+      connection.run(async (queries) => {
+        await queries.$executeRaw`
+          INSERT INTO request_bodies (id, created_at, user_id, request, answer)
+          SELECT * FROM unnest(
+            ${bodies.map(({ id }) => id)}::uuid[],
+            ${bodies.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
+            ${bodies.map(({ userId }) => userId)}::uuid[],
+            ${bodies.map(({ request }) => text(request))}::text[],
+            ${bodies.map(({ answer }) => text(answer))}::text[]
+          )
+          ON CONFLICT DO NOTHING`;
+      }),
+
+    removeRows: (before, limit) =>
+      connection.run(async (queries) => {
+        const day = new Date(Math.floor(before.getTime() / DAY_MS) * DAY_MS);
+        // Before the rows go, so that a check of the sums never misses rows that it expects.
+        await queries.$executeRaw`
+          UPDATE usage_sums_state SET failures_since = ${day}::timestamptz
+          WHERE failures_since IS NULL OR failures_since < ${day}::timestamptz`;
+        const failures = await queries.$executeRaw`
+          DELETE FROM request_failures WHERE id IN (
+            SELECT id FROM request_failures WHERE created_at < ${day}::timestamptz
+            ORDER BY created_at DESC, id LIMIT ${limit})`;
+        const details = await queries.$executeRaw`
+          DELETE FROM request_details WHERE id IN (
+            SELECT id FROM request_details WHERE created_at < ${day}::timestamptz LIMIT ${limit})`;
+        return failures + details;
+      }),
+
+    removeBodies: (before, limit) =>
+      connection.run(
+        (queries) => queries.$executeRaw`
+          DELETE FROM request_bodies WHERE id IN (
+            SELECT id FROM request_bodies WHERE created_at < ${before}::timestamptz LIMIT ${limit})`,
+      ),
+  };
+}
+
+const text = (value: string | null): string | null => (value === null ? null : storableText(value));
+
+async function insertFailures(queries: Queries, failures: readonly FailedRequest[]): Promise<void> {
+  const column = <Value>(pick: (failure: FailedRequest) => Value): Value[] => failures.map(pick);
+  await queries.$executeRaw`
+    INSERT INTO request_failures (
+      id, created_at, user_id, key_id, group_id, api_key_id, project, backend, model, counted_model, upstream, ref_id,
+      latency_ms, status, error_code, error, request_id, attempts, repeats
+    )
+    SELECT * FROM unnest(
+      ${column(({ id }) => id)}::uuid[],
+      ${column(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
+      ${column(({ userId }) => userId)}::uuid[],
+      ${column(({ keyId }) => keyId)}::uuid[],
+      ${column(({ groupId }) => groupId)}::uuid[],
+      ${column(({ apiKeyId }) => storableText(apiKeyId))}::text[],
+      ${column(({ project }) => text(project))}::text[],
+      ${column(({ backend }) => backend)}::text[],
+      ${column(({ model }) => text(model))}::text[],
+      ${column(({ countedModel }) => storableText(countedModel))}::text[],
+      ${column(({ upstream }) => text(upstream))}::text[],
+      ${column(({ refId }) => text(refId))}::text[],
+      ${column(({ latencyMs }) => latencyMs)}::integer[],
+      ${column(({ status }) => status)}::integer[],
+      ${column(({ errorCode }) => errorCode)}::text[],
+      ${column(({ error }) => storableText(error))}::text[],
+      ${column(({ requestId }) => requestId)}::text[],
+      ${column(({ attempts }) => (attempts === null ? null : storableJson(attempts)))}::jsonb[],
+      ${column(({ repeats }) => repeats)}::integer[]
+    )
+    ON CONFLICT DO NOTHING`;
+}

@@ -1,0 +1,37 @@
+import { ATTEMPTS_MAX, type RequestAttempt } from '@model-gateway/contracts';
+import { newId } from '@model-gateway/kernel';
+
+/** What the request log keeps of a request while it is served. */
+export interface RequestTrace {
+  /** The id of its row in the log. */
+  readonly id: string;
+  /** The id that the client gave the request. */
+  readonly clientId: string | undefined;
+  /** Undefined for most requests: one backend is tried, and answers. */
+  attempts: RequestAttempt[] | undefined;
+  /** Whether the log has it. */
+  isRecorded: boolean;
+}
+
+/** Without an id it gets one. */
+export const createRequestTrace = (id?: string, clientId?: string): RequestTrace => ({
+  id: id ?? newId(),
+  clientId,
+  attempts: undefined,
+  isRecorded: false,
+});
+
+const REASON_CHARS_MAX = 200;
+const NAME_CHARS_MAX = 255;
+
+/** Adds what became of one backend. The first ones are kept. */
+export function addAttempt(trace: RequestTrace, attempt: RequestAttempt): void {
+  trace.attempts ??= [];
+  if (trace.attempts.length >= ATTEMPTS_MAX) return;
+  trace.attempts.push({
+    ...attempt,
+    backend: attempt.backend.slice(0, NAME_CHARS_MAX),
+    model: attempt.model.slice(0, NAME_CHARS_MAX),
+    reason: attempt.reason?.slice(0, REASON_CHARS_MAX) ?? null,
+  });
+}
