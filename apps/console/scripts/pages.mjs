@@ -37,4 +37,116 @@ export const PAGES = [
     path: '/usage',
     prepare: (page) => page.keyboard.press('Control+K'),
   },
+  // Of admins
+  { name: 'backends-empty', path: '/backends' },
+  {
+    name: 'backends-add',
+    path: '/backends',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Add a backend' }).first().click();
+      await page.getByLabel('Address').fill('http://127.0.0.1:9');
+      await page.getByRole('button', { name: 'Test and add' }).click();
+      await page.getByText('The test failed').waitFor();
+    },
+  },
+  {
+    name: 'backends',
+    path: '/backends',
+    async prepare(page) {
+      await addBackend(page, 'my-gpu', 'http://127.0.0.1:9');
+      await addBackend(page, 'cloud', 'http://127.0.0.1:9/v1');
+    },
+  },
+  {
+    name: 'backends-edit',
+    path: '/backends',
+    prepare: (page) => page.getByRole('button', { name: 'Edit cloud' }).click(),
+  },
+  {
+    name: 'backends-remove',
+    path: '/backends',
+    prepare: (page) => page.getByRole('button', { name: 'Remove cloud' }).click(),
+  },
+  { name: 'reset', path: '/reset?token=rst-x' },
+  { name: 'people', path: '/people', prepare: (page) => page.getByRole('table').waitFor() },
+  {
+    name: 'people-manage',
+    path: '/people',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Manage admin@example.com' }).click();
+      await page.getByRole('button', { name: 'Create a link for a new password' }).click();
+      await page.getByText('It works once, within an hour.').waitFor();
+    },
+  },
+  {
+    name: 'models',
+    path: '/models',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Add an alias' }).click();
+      await page.getByRole('textbox', { name: 'Alias' }).fill('fast');
+      await page.getByRole('combobox', { name: 'Model' }).fill('demo-chat');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByRole('button', { name: 'Remove the alias fast' }).waitFor();
+    },
+  },
+  {
+    name: 'routes-add',
+    path: '/routes',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Add a route' }).first().click();
+      await page.getByRole('button', { name: 'Add a target' }).click();
+    },
+  },
+  {
+    name: 'routes',
+    path: '/routes',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Add a route' }).first().click();
+      await page.getByLabel('Model that is asked for').fill('best');
+      await page.getByRole('combobox', { name: 'Model', exact: true }).fill('llama-3.3-70b');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('button', { name: 'Edit the route of best' }).waitFor();
+    },
+  },
+  { name: 'nodes-empty', path: '/nodes' },
+  {
+    name: 'nodes',
+    path: '/nodes',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Register a node' }).first().click();
+      await page.getByLabel('Name of the machine').fill('gpu-1');
+      await page.getByRole('button', { name: 'Register', exact: true }).click();
+      await page.getByRole('button', { name: 'I have copied it' }).click();
+      await page.getByRole('heading', { name: 'gpu-1' }).waitFor();
+    },
+  },
+  { name: 'video', path: '/video' },
+  { name: 'prices', path: '/prices', prepare: (page) => page.getByRole('table').first().waitFor() },
+  {
+    name: 'audit',
+    path: '/audit',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Verify the chain' }).click();
+      await page.getByText('The chain is whole').waitFor();
+    },
+  },
+  {
+    name: 'audit-details',
+    path: '/audit',
+    prepare: (page) =>
+      page
+        .getByRole('button', { name: /^Details of entry/ })
+        .first()
+        .click(),
+  },
 ];
+
+async function addBackend(page, name, url) {
+  await page.getByRole('button', { name: 'Add a backend' }).first().click();
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Address').fill(url);
+  await page.getByLabel('Models').fill('llama-3.3-70b\nqwen-3-coder');
+  await page.getByRole('button', { name: 'Test and add' }).click();
+  await page.getByRole('button', { name: 'Add anyway' }).click();
+  await page.getByRole('heading', { name }).waitFor();
+}

@@ -2,6 +2,8 @@ import { createRouter } from '@tanstack/react-router';
 import { ErrorPage, NotFoundPage } from './frame/error-page.tsx';
 import { rootRoute, shellRoute } from './frame/frame-routes.ts';
 import { groupsRoute } from './pages/groups/route.ts';
+import { auditRoute } from './pages/audit/route.ts';
+import { backendsRoute } from './pages/backends/route.ts';
 import { indexRoute } from './pages/index-route.ts';
 import { inviteRoute } from './pages/invite/route.ts';
 import { keysRoute } from './pages/keys/route.ts';
@@ -10,10 +12,28 @@ import { planRoute } from './pages/plan/route.ts';
 import { playgroundRoute } from './pages/playground/route.ts';
 import { requestsRoute } from './pages/requests/route.ts';
 import { resetRoute } from './pages/reset/route.ts';
+import { modelsRoute } from './pages/models/route.ts';
+import { nodesRoute } from './pages/nodes/route.ts';
+import { peopleRoute } from './pages/people/route.ts';
+import { pricesRoute } from './pages/prices/route.ts';
+import { routesRoute } from './pages/routes/route.ts';
 import { signInRoute } from './pages/sign-in/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
+import { videoRoute } from './pages/video/route.ts';
 import { welcomeRoute } from './pages/welcome/route.ts';
 import type { RouterContext } from './router-context.ts';
+
+/** The pages of admins. */
+const adminRoutes = [
+  peopleRoute,
+  modelsRoute,
+  backendsRoute,
+  routesRoute,
+  nodesRoute,
+  videoRoute,
+  pricesRoute,
+  auditRoute,
+] as const;
 
 /** One line for each page; `shellRoute` has those with the navigation around them. */
 const routes = rootRoute.addChildren([
@@ -30,6 +50,7 @@ const routes = rootRoute.addChildren([
     groupsRoute,
     overviewRoute,
     requestsRoute,
+    ...adminRoutes,
   ]),
 ]);
 

@@ -1,9 +1,17 @@
 import {
   Activity,
+  Boxes,
+  Cpu,
+  Film,
   Gauge,
   KeyRound,
   MessageSquare,
+  ReceiptText,
   ScrollText,
+  Server,
+  ShieldCheck,
+  Split,
+  UserRound,
   Users,
   Wallet,
   type LucideIcon,
@@ -37,14 +45,26 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     text: 'frame.group.team',
-    items: [{ to: '/groups', text: 'groups.title', icon: Users }],
+    items: [
+      { to: '/groups', text: 'groups.title', icon: Users },
+      { to: '/people', text: 'people.title', icon: UserRound, isForAdmins: true },
+    ],
   },
   {
     text: 'frame.group.operate',
     items: [
       { to: '/overview', text: 'overview.title', icon: Gauge },
       { to: '/requests', text: 'requests.title', icon: ScrollText },
+      { to: '/models', text: 'models.title', icon: Boxes, isForAdmins: true },
+      { to: '/backends', text: 'backends.title', icon: Server, isForAdmins: true },
+      { to: '/routes', text: 'routes.title', icon: Split, isForAdmins: true },
+      { to: '/nodes', text: 'nodes.title', icon: Cpu, isForAdmins: true },
+      { to: '/video', text: 'video.title', icon: Film },
+      { to: '/prices', text: 'prices.title', icon: ReceiptText, isForAdmins: true },
     ],
   },
-  { text: 'frame.group.system', items: [] },
+  {
+    text: 'frame.group.system',
+    items: [{ to: '/audit', text: 'audit.title', icon: ShieldCheck, isForAdmins: true }],
+  },
 ];

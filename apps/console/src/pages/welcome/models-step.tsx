@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { canChat, modelsQuery } from '../../api/models.ts';
-import { useApi } from '../../api/use-api.ts';
+import { useApi, useUser } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Skeleton } from '../../ui/page.tsx';
+import { NewBackend } from '../backends/new-backend.tsx';
 import { ModelPicker } from '../playground/model-picker.tsx';
+import { TierChoice } from './tier-choice.tsx';
 import { useState } from 'react';
 
 /** What can answer now: the demo model, or models of backends. */
@@ -14,12 +16,28 @@ export function ModelsStep({ onDone }: { readonly onDone: (model: string) => voi
   const api = useApi();
   const models = useQuery(modelsQuery(api));
   const [chosen, setChosen] = useState<string>();
+  const [isAdding, setAdding] = useState(false);
+  const { is_admin: isAdmin } = useUser();
+  const backends = useQuery({ ...api.query('backends.list'), enabled: isAdmin });
   const ready = (models.data ?? []).filter(canChat);
   const demo = ready.find(({ owned_by: owner }) => owner === 'demo');
   const model = chosen ?? demo?.id ?? ready[0]?.id;
   if (models.isPending) return <Skeleton lines={2} />;
+  if (isAdding)
+    return (
+      <NewBackend
+        takenNames={(backends.data ?? []).map(({ name }) => name)}
+        onCancel={() => setAdding(false)}
+        onDone={() => {
+          setAdding(false);
+          setChosen(undefined);
+          void models.refetch();
+        }}
+      />
+    );
   return (
     <div className="form">
+      {isAdmin ? <TierChoice /> : null}
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       {model === undefined ? (
         <p>
@@ -43,6 +61,11 @@ export function ModelsStep({ onDone }: { readonly onDone: (model: string) => voi
           </div>
         </>
       )}
+      {isAdmin ? (
+        <div>
+          <Button onClick={() => setAdding(true)}>{t('welcome.models.add')}</Button>
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -1,0 +1,192 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useApi } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { When } from '../../ui/when.tsx';
+import { verifyChain } from './verify-chain.ts';
+
+type Entry = RpcResult<'audit.list'>['entries'][number];
+
+const ROWS = 50;
+
+/** Who changed what, and whether the log is whole. */
+export function AuditPage() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const [action, setAction] = useState('');
+  const [before, setBefore] = useState<number>();
+  const [shown, setShown] = useState<Entry>();
+  const log = useQuery(
+    api.query('audit.list', {
+      limit: ROWS,
+      ...(before === undefined ? {} : { before }),
+      ...(action.trim() === '' ? {} : { action: action.trim() }),
+    }),
+  );
+  const entries = log.data?.entries ?? [];
+  const older = log.data?.before ?? undefined;
+  return (
+    <Page title={t('audit.title')} intro={t('audit.intro')} isBusy={log.isFetching}>
+      <Verification />
+      <TextField
+        label={t('audit.action')}
+        hint={t('audit.action.hint')}
+        type="search"
+        value={action}
+        onValueChange={(text) => {
+          setBefore(undefined);
+          setAction(text);
+        }}
+      />
+      <ErrorNote error={log.error} onRetry={() => void log.refetch()} />
+      {log.isPending ? <Skeleton /> : null}
+      {log.data !== undefined && entries.length === 0 ? <Empty text={t('audit.empty')} /> : null}
+      {entries.length === 0 ? null : <AuditTable entries={entries} onShow={setShown} />}
+      <div className="card-actions">
+        {before === undefined ? null : (
+          <Button onClick={() => setBefore(undefined)}>{t('audit.newest')}</Button>
+        )}
+        {log.data?.has_more === true ? (
+          <Button onClick={() => setBefore(older)}>{t('audit.older')}</Button>
+        ) : null}
+      </div>
+      {shown === undefined ? null : (
+        <AuditDetails entry={shown} onClose={() => setShown(undefined)} />
+      )}
+    </Page>
+  );
+}
+
+function Verification() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const [checked, setChecked] = useState(0);
+  const verify = useMutation({
+    mutationFn: () => {
+      setChecked(0);
+      return verifyChain(api, setChecked);
+    },
+  });
+  const broken = verify.data?.broken;
+  return (
+    <div className="card-actions">
+      <Button disabled={verify.isPending} onClick={() => verify.mutate()}>
+        {t('audit.verify')}
+      </Button>
+      <span role="status">
+        {verify.isPending ? t('audit.verifying', { count: checked }) : null}
+        {verify.data === undefined || verify.isPending
+          ? null
+          : broken === undefined
+            ? t('audit.verified', { count: verify.data.checked })
+            : t('audit.broken', { seq: broken.seq, reason: broken.reason })}
+      </span>
+      <ErrorNote error={verify.error} />
+    </div>
+  );
+}
+
+interface AuditTableProps {
+  readonly entries: readonly Entry[];
+  readonly onShow: (entry: Entry) => void;
+}
+
+function AuditTable({ entries, onShow }: AuditTableProps) {
+  const { t } = useLanguage();
+  const columns = useMemo(
+    (): readonly Column<Entry>[] => [
+      { id: 'time', header: t('audit.column.time'), cell: ({ at }) => <When time={at} /> },
+      {
+        id: 'actor',
+        header: t('audit.column.actor'),
+        cell: ({ actor, actor_email: email }) =>
+          actor === 'user' ? (email ?? t('audit.actor.erased')) : t(`audit.actor.${actor}`),
+      },
+      {
+        id: 'action',
+        header: t('audit.column.action'),
+        cell: ({ action }) => <code>{action}</code>,
+      },
+      {
+        id: 'target',
+        header: t('audit.column.target'),
+        cell: ({ target }) => (target === null ? '–' : <code>{target}</code>),
+      },
+      {
+        id: 'details',
+        header: t('audit.column.details'),
+        isHeaderHidden: true,
+        cell: (entry) => (
+          <Button
+            aria-label={t('audit.details.of', { seq: entry.seq })}
+            onClick={() => onShow(entry)}
+          >
+            {t('audit.details')}
+          </Button>
+        ),
+      },
+    ],
+    [t, onShow],
+  );
+  return (
+    <DataTable
+      label={t('audit.title')}
+      columns={columns}
+      rows={entries}
+      rowId={({ seq }) => String(seq)}
+    />
+  );
+}
+
+function AuditDetails({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+  const { t, format } = useLanguage();
+  return (
+    <Dialog isOpen onClose={onClose} title={t('audit.details.title', { seq: entry.seq })}>
+      <dl className="card-facts">
+        <dt>{t('audit.column.time')}</dt>
+        <dd>{format.dateTime(entry.at)}</dd>
+        <dt>{t('audit.column.action')}</dt>
+        <dd>
+          <code>{entry.action}</code>
+        </dd>
+        <dt>{t('audit.column.target')}</dt>
+        <dd>
+          <code>{entry.target ?? '–'}</code>
+        </dd>
+        <dt>{t('audit.address')}</dt>
+        <dd>
+          <code>{entry.client_ip}</code>
+        </dd>
+        <dt>{t('audit.request_id')}</dt>
+        <dd>
+          <code>{entry.request_id}</code>
+        </dd>
+      </dl>
+      <State title={t('audit.before')} value={entry.before} />
+      <State title={t('audit.after')} value={entry.after} />
+    </Dialog>
+  );
+}
+
+function State({ title, value }: { readonly title: string; readonly value: unknown }) {
+  const { t } = useLanguage();
+  return (
+    <div className="snippet">
+      <h3 className="field-label">{title}</h3>
+      <pre tabIndex={0} aria-label={title}>
+        <code>
+          {value === null || value === undefined
+            ? t('state.none')
+            : JSON.stringify(value, undefined, 2)}
+        </code>
+      </pre>
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Badge } from '../../ui/page.tsx';
+import { When } from '../../ui/when.tsx';
+import { kindOf } from './backend-kinds.ts';
+import { LatencyLine } from './latency-line.tsx';
+import { TestResult } from './test-result.tsx';
+
+interface BackendCardProps {
+  readonly backend: RpcResult<'backends.list'>[number];
+  /** Of the last day; undefined where it had no request. */
+  readonly sums: { readonly requests: number; readonly errors: number } | undefined;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+}
+
+const STATES = { Healthy: 'good', Degraded: 'warning', Unhealthy: 'bad' } as const;
+const CIRCUITS = { closed: 'good', 'half-open': 'warning', open: 'bad' } as const;
+const MODELS_MAX = 6;
+
+/** One backend: its state and why, what it serves, how it did, and a test. */
+export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProps) {
+  const { t, format } = useLanguage();
+  const test = useCall('backends.test', { changes: ['backends.list'] });
+  const { name, type, state, reason, circuit, models, url, checked_at: checkedAt } = backend;
+  const kind = kindOf(type);
+  return (
+    <li className="card" aria-label={name}>
+      <div className="card-head">
+        <h2 className="card-title">{name}</h2>
+        <Badge state={STATES[state]}>{t(`backends.state.${state}`)}</Badge>
+      </div>
+      {reason === null ? null : <p className="card-reason">{reason}</p>}
+      <dl className="card-facts">
+        <dt>{t('backends.kind')}</dt>
+        <dd>{t(`backends.kind.${kind?.type ?? 'agent'}`)}</dd>
+        <dt>{t('backends.address')}</dt>
+        <dd>
+          <code>{url}</code>
+        </dd>
+        <dt>{t('backends.circuit')}</dt>
+        <dd>
+          <Badge state={CIRCUITS[circuit]}>{t(`backends.circuit.${circuit}`)}</Badge>
+        </dd>
+        <dt>{t('backends.checked')}</dt>
+        <dd>{checkedAt === null ? t('backends.not_checked') : <When time={checkedAt} />}</dd>
+        <dt>{t('backends.models')}</dt>
+        <dd>{modelsText(models)}</dd>
+        <dt>{t('backends.requests')}</dt>
+        <dd className="card-number">{format.number(sums?.requests ?? 0)}</dd>
+        <dt>{t('backends.errors')}</dt>
+        <dd className="card-number">{format.number(sums?.errors ?? 0)}</dd>
+        <dt>{t('backends.latency')}</dt>
+        <dd>
+          <LatencyLine backend={name} />
+        </dd>
+      </dl>
+      {test.isPending ? <p role="status">{t('backends.testing')}</p> : null}
+      <ErrorNote error={test.error} />
+      {test.data === undefined || test.isPending ? null : <TestResult result={test.data} />}
+      <div className="card-actions">
+        <Button
+          aria-label={t('backends.test.of', { name })}
+          disabled={test.isPending}
+          onClick={() => test.mutate({ name })}
+        >
+          {t('backends.test')}
+        </Button>
+        {kind === undefined ? (
+          <span className="card-note">{t('backends.of_node')}</span>
+        ) : (
+          <>
+            <Button aria-label={t('backends.edit.of', { name })} onClick={onEdit}>
+              {t('backends.edit')}
+            </Button>
+            <Button aria-label={t('backends.remove.of', { name })} onClick={onRemove}>
+              {t('backends.remove')}
+            </Button>
+          </>
+        )}
+      </div>
+    </li>
+  );
+
+  function modelsText(ids: readonly string[]): string {
+    if (ids.length === 0) return t('backends.models.none');
+    const shown = ids.slice(0, MODELS_MAX).join(', ');
+    const count = ids.length - MODELS_MAX;
+    return count > 0 ? `${shown} ${t('backends.models.more', { count })}` : shown;
+  }
+}

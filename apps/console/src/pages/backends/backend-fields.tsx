@@ -1,0 +1,65 @@
+import { useLanguage } from '../../preferences/language.tsx';
+import { TextField } from '../../ui/field.tsx';
+import type { TextKey } from '../../texts/texts.ts';
+import type { BackendDraft, problemsOf } from './backend-draft.ts';
+import type { BackendKind } from './backend-kinds.ts';
+
+interface BackendFieldsProps {
+  readonly kind: BackendKind;
+  readonly draft: BackendDraft;
+  readonly problems: ReturnType<typeof problemsOf>;
+  /** Where a backend is changed: its name stays, and so does its key unless another is given. */
+  readonly keyHint?: TextKey;
+  readonly isNameFixed?: boolean;
+  readonly onChange: (draft: BackendDraft) => void;
+}
+
+/** The fields that a kind of backend has. */
+export function BackendFields(props: BackendFieldsProps) {
+  const { kind, draft, problems, keyHint, isNameFixed = false, onChange } = props;
+  const { t } = useLanguage();
+  const problemOf = (field: keyof BackendDraft): string | undefined => {
+    const problem = problems[field];
+    return problem === undefined ? undefined : t(...problem);
+  };
+  return (
+    <>
+      {isNameFixed ? null : (
+        <TextField
+          label={t('backends.form.name')}
+          hint={t('backends.form.name.hint')}
+          value={draft.name}
+          onValueChange={(name) => onChange({ ...draft, name })}
+          problem={problemOf('name')}
+          autoComplete="off"
+        />
+      )}
+      <TextField
+        label={t('backends.address')}
+        type="url"
+        value={draft.url}
+        onValueChange={(url) => onChange({ ...draft, url })}
+        problem={problemOf('url')}
+        autoComplete="off"
+      />
+      {kind.hasKey ? (
+        <TextField
+          label={t('backends.form.key')}
+          type="password"
+          hint={t(keyHint ?? 'backends.form.key.hint')}
+          value={draft.apiKey}
+          onValueChange={(apiKey) => onChange({ ...draft, apiKey })}
+          autoComplete="new-password"
+        />
+      ) : null}
+      <TextField
+        label={t('backends.form.models')}
+        hint={t(kind.needsModels ? 'backends.form.models.needed' : 'backends.form.models.hint')}
+        render={<textarea rows={3} />}
+        value={draft.models}
+        onValueChange={(models) => onChange({ ...draft, models })}
+        problem={problemOf('models')}
+      />
+    </>
+  );
+}

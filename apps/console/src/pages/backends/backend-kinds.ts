@@ -1,0 +1,80 @@
+/** What the form asks for, by the kind of a backend. */
+export interface BackendKind {
+  readonly type: KindName;
+  /** An address of this kind, which the form begins with. */
+  readonly url: string;
+  /** How an address may begin. */
+  readonly schemes: readonly string[];
+  readonly hasKey: boolean;
+  /** Whether it cannot list its models, so that they must be given. */
+  readonly needsModels: boolean;
+}
+
+export type KindName =
+  | 'external'
+  | 'anthropic'
+  | 'gemini'
+  | 'azure'
+  | 'local-server'
+  | 'engine'
+  | 'cloud-video';
+
+const HTTP = ['https://', 'http://', 'bridge://'];
+const SOCKET = ['wss://', 'ws://', 'bridge://'];
+
+/** The kinds that can be added; those of GPU nodes come with a deployment. */
+export const BACKEND_KINDS: readonly BackendKind[] = [
+  {
+    type: 'external',
+    url: 'https://api.openai.com/v1',
+    schemes: HTTP,
+    hasKey: true,
+    needsModels: false,
+  },
+  {
+    type: 'local-server',
+    url: 'http://localhost:11434',
+    schemes: HTTP,
+    hasKey: false,
+    needsModels: false,
+  },
+  {
+    type: 'anthropic',
+    url: 'https://api.anthropic.com',
+    schemes: HTTP,
+    hasKey: true,
+    needsModels: false,
+  },
+  {
+    type: 'gemini',
+    url: 'https://generativelanguage.googleapis.com',
+    schemes: HTTP,
+    hasKey: true,
+    needsModels: false,
+  },
+  {
+    type: 'azure',
+    url: 'https://NAME.openai.azure.com?api-version=2024-10-21',
+    schemes: HTTP,
+    hasKey: true,
+    needsModels: true,
+  },
+  {
+    type: 'engine',
+    url: 'ws://localhost:9000',
+    schemes: SOCKET,
+    hasKey: false,
+    needsModels: false,
+  },
+  {
+    type: 'cloud-video',
+    url: 'https://api.minimax.io',
+    schemes: HTTP,
+    hasKey: true,
+    needsModels: true,
+  },
+];
+
+/** The kind of a registered backend; undefined for those of GPU nodes. */
+export const kindOf = (type: string): BackendKind | undefined =>
+  BACKEND_KINDS.find((kind) => kind.type === type);

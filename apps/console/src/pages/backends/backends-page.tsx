@@ -1,0 +1,105 @@
+import './backends.css';
+import type { RpcResult } from '@model-gateway/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi, useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { AddBackend } from './add-backend.tsx';
+import { BackendCard } from './backend-card.tsx';
+import { EditBackend } from './edit-backend.tsx';
+
+type Backend = RpcResult<'backends.list'>[number];
+
+const AGAIN_MS = 5000;
+const DAY_MS = 86_400_000;
+
+/** The backends with their state; admins add, test, change and remove them. */
+export function BackendsPage() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const backends = useQuery({ ...api.query('backends.list'), refetchInterval: AGAIN_MS });
+  const usage = useQuery({
+    queryKey: ['usage.summary', 'backends'],
+    queryFn: ({ signal }) =>
+      api.call(
+        'usage.summary',
+        {
+          scope: 'all',
+          group_by: 'upstream',
+          from: new Date(Date.now() - DAY_MS).toISOString(),
+        },
+        { signal },
+      ),
+  });
+  const [isAdding, setAdding] = useState(false);
+  const [editing, setEditing] = useState<Backend>();
+  const [removing, setRemoving] = useState<Backend>();
+  const all = backends.data ?? [];
+  const add = (
+    <Button kind="primary" onClick={() => setAdding(true)}>
+      {t('backends.add')}
+    </Button>
+  );
+  return (
+    <Page title={t('backends.title')} intro={t('backends.intro')} actions={add}>
+      <ErrorNote error={backends.error} onRetry={() => void backends.refetch()} />
+      {backends.isPending ? <Skeleton /> : null}
+      {backends.data?.length === 0 ? <Empty text={t('backends.empty')} action={add} /> : null}
+      {all.length === 0 ? null : (
+        <ul className="cards">
+          {all.map((backend) => (
+            <BackendCard
+              key={backend.name}
+              backend={backend}
+              sums={usage.data?.groups.find(({ key }) => key === backend.name)}
+              onEdit={() => setEditing(backend)}
+              onRemove={() => setRemoving(backend)}
+            />
+          ))}
+        </ul>
+      )}
+      {isAdding ? (
+        <AddBackend takenNames={all.map(({ name }) => name)} onClose={() => setAdding(false)} />
+      ) : null}
+      {editing === undefined ? null : (
+        <EditBackend backend={editing} onClose={() => setEditing(undefined)} />
+      )}
+      {removing === undefined ? null : (
+        <RemoveBackend backend={removing} all={all} onClose={() => setRemoving(undefined)} />
+      )}
+    </Page>
+  );
+}
+
+interface RemoveBackendProps {
+  readonly backend: Backend;
+  readonly all: readonly Backend[];
+  readonly onClose: () => void;
+}
+
+function RemoveBackend({ backend, all, onClose }: RemoveBackendProps) {
+  const { t } = useLanguage();
+  const remove = useCall('backends.remove', { changes: ['backends.list'] });
+  const elsewhere = new Set(
+    all.flatMap(({ name, models }) => (name === backend.name ? [] : models)),
+  );
+  const lost = backend.models.filter((model) => !elsewhere.has(model));
+  return (
+    <Confirm
+      isOpen
+      onClose={onClose}
+      title={t('backends.remove.title', { name: backend.name })}
+      text={t('backends.remove.text', {
+        models: lost.length === 0 ? t('state.none') : lost.join(', '),
+      })}
+      action={t('backends.remove.submit')}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ name: backend.name }, { onSuccess: onClose })}
+    />
+  );
+}

@@ -1,0 +1,150 @@
+import type { ModelEntry, RpcResult } from '@model-gateway/contracts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { problemOf } from '../../api/problem.ts';
+import { useApi, useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formText } from '../../ui/form-text.ts';
+import { Empty } from '../../ui/page.tsx';
+
+type Alias = RpcResult<'aliases.list'>['aliases'][number];
+
+const CHANGES = ['aliases.list'] as const;
+
+/** Other names for models. */
+export function Aliases({ models }: { readonly models: readonly ModelEntry[] }) {
+  const { t } = useLanguage();
+  const api = useApi();
+  const list = useQuery(api.query('aliases.list'));
+  const [isAdding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<Alias>();
+  const aliases = list.data?.aliases ?? [];
+  const add = <Button onClick={() => setAdding(true)}>{t('aliases.add')}</Button>;
+  const columns = useMemo(
+    (): readonly Column<Alias>[] => [
+      { id: 'alias', header: t('aliases.alias'), cell: ({ alias }) => <code>{alias}</code> },
+      { id: 'target', header: t('aliases.target'), cell: ({ target }) => <code>{target}</code> },
+      {
+        id: 'actions',
+        header: t('aliases.remove'),
+        isHeaderHidden: true,
+        cell: (alias) => (
+          <Button
+            aria-label={t('aliases.remove.of', { alias: alias.alias })}
+            onClick={() => setRemoving(alias)}
+          >
+            {t('aliases.remove')}
+          </Button>
+        ),
+      },
+    ],
+    [t],
+  );
+  return (
+    <section className="form" aria-labelledby="aliases">
+      <div className="page-head">
+        <div>
+          <h2 id="aliases">{t('aliases.title')}</h2>
+          <p className="page-intro">{t('aliases.intro')}</p>
+        </div>
+        {aliases.length === 0 ? null : add}
+      </div>
+      <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
+      {list.data !== undefined && aliases.length === 0 ? (
+        <Empty text={t('aliases.empty')} action={add} />
+      ) : null}
+      {aliases.length === 0 ? null : (
+        <DataTable
+          label={t('aliases.title')}
+          columns={columns}
+          rows={aliases}
+          rowId={({ alias }) => alias}
+        />
+      )}
+      {isAdding ? <AddAlias models={models} onClose={() => setAdding(false)} /> : null}
+      {removing === undefined ? null : (
+        <RemoveAlias alias={removing.alias} onClose={() => setRemoving(undefined)} />
+      )}
+    </section>
+  );
+}
+
+interface AddAliasProps {
+  readonly models: readonly ModelEntry[];
+  readonly onClose: () => void;
+}
+
+function AddAlias({ models, onClose }: AddAliasProps) {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const set = useCall('aliases.set', { changes: CHANGES });
+  const { fields } = problemOf(set.error);
+  return (
+    <Dialog isOpen onClose={onClose} title={t('aliases.add')}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          set.mutate(
+            { alias: formText(form, 'alias', true), target: formText(form, 'target', true) },
+            {
+              onSuccess: () => {
+                void queries.invalidateQueries({ queryKey: ['/v1/models'] });
+                onClose();
+              },
+            },
+          );
+        }}
+      >
+        <TextField label={t('aliases.alias')} name="alias" problem={fields['alias']} required />
+        <TextField
+          label={t('aliases.target')}
+          name="target"
+          list="alias-targets"
+          problem={fields['target']}
+          required
+        />
+        <datalist id="alias-targets">
+          {models.map(({ id }) => (
+            <option key={id} value={id} />
+          ))}
+        </datalist>
+        <ErrorNote error={set.error} />
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={set.isPending}>
+            {t('aliases.add.submit')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface RemoveAliasProps {
+  readonly alias: string;
+  readonly onClose: () => void;
+}
+
+function RemoveAlias({ alias, onClose }: RemoveAliasProps) {
+  const { t } = useLanguage();
+  const remove = useCall('aliases.remove', { changes: CHANGES });
+  return (
+    <Confirm
+      isOpen
+      onClose={onClose}
+      title={t('aliases.remove.title', { alias })}
+      text={t('aliases.remove.text', { alias })}
+      action={t('aliases.remove.submit')}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate({ alias }, { onSuccess: onClose })}
+    />
+  );
+}

@@ -1,0 +1,9 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { shellRoute } from '../../frame/frame-routes.ts';
+
+export const peopleRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/people',
+  staticData: { isForAdmins: true },
+  component: lazyRouteComponent(() => import('./people-page.tsx'), 'PeoplePage'),
+});

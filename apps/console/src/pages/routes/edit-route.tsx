@@ -1,0 +1,178 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi, useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { draftOf, emptyTarget, routeOf, type TargetDraft } from './route-draft.ts';
+
+interface EditRouteProps {
+  /** Undefined for a new one. */
+  readonly route: RpcResult<'routes.list'>[number] | undefined;
+  readonly onClose: () => void;
+}
+
+const ATTEMPTS_MAX = 5;
+
+/** The form of a route. */
+export function EditRoute({ route, onClose }: EditRouteProps) {
+  const { t } = useLanguage();
+  const api = useApi();
+  const backends = useQuery(api.query('backends.list')).data ?? [];
+  const set = useCall('routes.set', { changes: ['routes.list'] });
+  const [draft, setDraft] = useState(() => draftOf(route));
+  const change = (id: number, part: Partial<TargetDraft>): void =>
+    setDraft({
+      ...draft,
+      targets: draft.targets.map((target) => (target.id === id ? { ...target, ...part } : target)),
+    });
+  const nextId = Math.max(0, ...draft.targets.map(({ id }) => id)) + 1;
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={
+        route === undefined ? t('routes.add.title') : t('routes.edit.title', { model: route.model })
+      }
+    >
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          set.mutate(routeOf(draft), { onSuccess: onClose });
+        }}
+      >
+        {route === undefined ? (
+          <TextField
+            label={t('routes.model')}
+            value={draft.model}
+            onValueChange={(model) => setDraft({ ...draft, model })}
+            required
+          />
+        ) : null}
+        {draft.targets.map((target, index) => (
+          <TargetFields
+            key={target.id}
+            target={target}
+            number={index + 1}
+            backends={backends.map(({ name }) => name)}
+            models={backends.flatMap(({ models }) => models)}
+            onChange={(part) => change(target.id, part)}
+            onRemove={
+              draft.targets.length === 1
+                ? undefined
+                : () =>
+                    setDraft({
+                      ...draft,
+                      targets: draft.targets.filter(({ id }) => id !== target.id),
+                    })
+            }
+          />
+        ))}
+        <div>
+          <Button
+            onClick={() =>
+              setDraft({
+                ...draft,
+                targets: [...draft.targets, emptyTarget(nextId, draft.targets.length)],
+              })
+            }
+          >
+            {t('routes.target.add')}
+          </Button>
+        </div>
+        <TextField
+          label={t('routes.attempts')}
+          type="number"
+          min={1}
+          max={ATTEMPTS_MAX}
+          value={draft.attempts}
+          onValueChange={(attempts) => setDraft({ ...draft, attempts })}
+          required
+        />
+        <TextField
+          label={t('routes.timeout')}
+          hint={t('routes.timeout.none')}
+          type="number"
+          min={0}
+          step="any"
+          value={draft.timeout}
+          onValueChange={(timeout) => setDraft({ ...draft, timeout })}
+        />
+        <ErrorNote error={set.error} />
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={set.isPending}>
+            {t('action.save')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface TargetFieldsProps {
+  readonly target: TargetDraft;
+  readonly number: number;
+  readonly backends: readonly string[];
+  readonly models: readonly string[];
+  readonly onChange: (part: Partial<TargetDraft>) => void;
+  readonly onRemove: (() => void) | undefined;
+}
+
+function TargetFields(props: TargetFieldsProps) {
+  const { target, number, backends, models, onChange, onRemove } = props;
+  const { t } = useLanguage();
+  const listId = `target-models-${target.id}`;
+  const names = [...new Set(['', ...backends, target.backend])];
+  return (
+    <fieldset className="group">
+      <legend>{t('routes.target', { number })}</legend>
+      <TextField
+        label={t('routes.target.model')}
+        list={listId}
+        value={target.model}
+        onValueChange={(model) => onChange({ model })}
+        required
+      />
+      <datalist id={listId}>
+        {[...new Set(models)].map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
+      <Select
+        label={t('routes.target.backend')}
+        value={target.backend}
+        choices={names.map((name) => ({
+          value: name,
+          label: name === '' ? t('routes.target.any') : name,
+        }))}
+        onChange={(backend) => onChange({ backend })}
+      />
+      <TextField
+        label={t('routes.target.priority')}
+        type="number"
+        min={0}
+        value={target.priority}
+        onValueChange={(priority) => onChange({ priority })}
+        required
+      />
+      <TextField
+        label={t('routes.target.weight')}
+        type="number"
+        min={0}
+        step="any"
+        value={target.weight}
+        onValueChange={(weight) => onChange({ weight })}
+        required
+      />
+      {onRemove === undefined ? null : (
+        <Button onClick={onRemove}>{t('routes.target.remove', { number })}</Button>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,43 @@
+import { draftOf, inOrder, routeOf } from './route-draft.ts';
+
+const route = {
+  model: 'best',
+  targets: [
+    { model: 'llama', backend: 'gpu', priority: 0, weight: 3 },
+    { model: 'gpt', backend: null, priority: 1, weight: 1 },
+  ],
+  attempts: 2,
+  timeout_secs: 1.5,
+  retry_on: ['transport' as const],
+};
+
+test('a route is the same after its form was opened and saved', () => {
+  expect(routeOf(draftOf(route))).toEqual({
+    model: 'best',
+    targets: [
+      { model: 'llama', backend: 'gpu', priority: 0, weight: 3 },
+      { model: 'gpt', priority: 1, weight: 1 },
+    ],
+    attempts: 2,
+    timeout_secs: 1.5,
+  });
+});
+
+test('a new route has one target and no time limit', () => {
+  const draft = draftOf(undefined);
+  expect(draft.targets).toHaveLength(1);
+  expect(routeOf({ ...draft, model: ' m ' })).toEqual({
+    model: 'm',
+    targets: [{ model: '', priority: 0, weight: 1 }],
+    attempts: 2,
+  });
+});
+
+test('targets are shown in the order in which they are tried', () => {
+  const targets = [
+    { priority: 1, weight: 9 },
+    { priority: 0, weight: 1 },
+    { priority: 0, weight: 2 },
+  ];
+  expect(inOrder(targets)).toEqual([targets[2], targets[1], targets[0]]);
+});

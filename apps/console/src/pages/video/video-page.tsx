@@ -1,0 +1,151 @@
+import type { RpcResult } from '@model-gateway/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useApi, useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Gauge } from '../../ui/gauge.tsx';
+import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { When } from '../../ui/when.tsx';
+import { CreateVideo } from './create-video.tsx';
+
+type Job = RpcResult<'video.list'>['jobs'][number];
+
+const JOBS = 100;
+const AGAIN_MS = 3000;
+const SECOND_MS = 1000;
+const PERCENT = 100;
+const STATES = {
+  queued: 'neutral',
+  running: 'neutral',
+  done: 'good',
+  failed: 'bad',
+  cancelled: 'warning',
+} as const;
+
+const isUnfinished = ({ status }: Job): boolean => status === 'queued' || status === 'running';
+
+/** The viewer's video jobs. */
+export function VideoPage() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const jobs = useQuery({
+    ...api.query('video.list', { limit: JOBS }),
+    refetchInterval: ({ state }) => (state.data?.jobs.some(isUnfinished) ? AGAIN_MS : false),
+  });
+  const [isCreating, setCreating] = useState(false);
+  const [cancelling, setCancelling] = useState<string>();
+  const create = (
+    <Button kind="primary" onClick={() => setCreating(true)}>
+      {t('video.create')}
+    </Button>
+  );
+  return (
+    <Page title={t('video.title')} intro={t('video.intro')} actions={create}>
+      <ErrorNote error={jobs.error} onRetry={() => void jobs.refetch()} />
+      {jobs.isPending ? <Skeleton /> : null}
+      {jobs.data?.jobs.length === 0 ? <Empty text={t('video.empty')} action={create} /> : null}
+      {jobs.data === undefined || jobs.data.jobs.length === 0 ? null : (
+        <JobTable jobs={jobs.data.jobs} onCancel={setCancelling} />
+      )}
+      {isCreating ? <CreateVideo onClose={() => setCreating(false)} /> : null}
+      {cancelling === undefined ? null : (
+        <CancelJob jobId={cancelling} onClose={() => setCancelling(undefined)} />
+      )}
+    </Page>
+  );
+}
+
+interface JobTableProps {
+  readonly jobs: readonly Job[];
+  readonly onCancel: (jobId: string) => void;
+}
+
+function JobTable({ jobs, onCancel }: JobTableProps) {
+  const { t, format } = useLanguage();
+  const columns = useMemo(
+    (): readonly Column<Job>[] => [
+      {
+        id: 'created',
+        header: t('video.column.created'),
+        cell: ({ created_at: seconds }) => (
+          <When time={new Date(seconds * SECOND_MS).toISOString()} />
+        ),
+        sortBy: ({ created_at: seconds }) => seconds,
+      },
+      { id: 'model', header: t('video.column.model'), cell: ({ model }) => <code>{model}</code> },
+      {
+        id: 'state',
+        header: t('video.column.state'),
+        cell: ({ status, error }) => (
+          <span>
+            <Badge state={STATES[status]}>{t(`video.state.${status}`)}</Badge>{' '}
+            {error === null ? null : <span className="card-note">{error}</span>}
+          </span>
+        ),
+      },
+      {
+        id: 'progress',
+        header: t('video.column.progress'),
+        cell: ({ progress }) => (
+          <Gauge
+            label={t('video.progress.of')}
+            value={progress}
+            max={PERCENT}
+            text={format.percent(progress / PERCENT)}
+          />
+        ),
+      },
+      {
+        id: 'result',
+        header: t('video.column.result'),
+        cell: ({ result }) =>
+          result === null ? (
+            '–'
+          ) : (
+            <a href={result.url} target="_blank" rel="noreferrer">
+              {t('video.result')}
+            </a>
+          ),
+      },
+      {
+        id: 'actions',
+        header: t('video.column.actions'),
+        isHeaderHidden: true,
+        cell: (job) =>
+          isUnfinished(job) ? (
+            <Button onClick={() => onCancel(job.job_id)}>{t('video.cancel')}</Button>
+          ) : null,
+      },
+    ],
+    [t, format, onCancel],
+  );
+  return (
+    <DataTable label={t('video.title')} columns={columns} rows={jobs} rowId={({ id }) => id} />
+  );
+}
+
+interface CancelJobProps {
+  readonly jobId: string;
+  readonly onClose: () => void;
+}
+
+function CancelJob({ jobId, onClose }: CancelJobProps) {
+  const { t } = useLanguage();
+  const cancel = useCall('video.cancel', { changes: ['video.list'] });
+  return (
+    <Confirm
+      isOpen
+      onClose={onClose}
+      title={t('video.cancel.title')}
+      text={t('video.cancel.text')}
+      action={t('video.cancel.submit')}
+      isPending={cancel.isPending}
+      error={cancel.error}
+      onConfirm={() => cancel.mutate({ job_id: jobId }, { onSuccess: onClose })}
+    />
+  );
+}

@@ -1,0 +1,27 @@
+import { Meter } from '@base-ui/react/meter';
+
+interface GaugeProps {
+  readonly label: string;
+  readonly value: number;
+  readonly max: number;
+  /** The value in words, beside the label and for screen readers. */
+  readonly text: string;
+}
+
+/** How far something is, or how busy, as a bar with its number. For what has a limit, see `Meter`. */
+export function Gauge({ label, value, max, text }: GaugeProps) {
+  return (
+    <Meter.Root
+      className="gauge"
+      value={Math.min(value, max)}
+      max={Math.max(max, 1)}
+      getAriaValueText={() => text}
+    >
+      <Meter.Label className="gauge-label">{label}</Meter.Label>
+      <span className="gauge-value">{text}</span>
+      <Meter.Track className="gauge-track">
+        <Meter.Indicator className="gauge-bar" />
+      </Meter.Track>
+    </Meter.Root>
+  );
+}
