@@ -14,6 +14,8 @@ const READY_TIMEOUT_MS = 180_000;
 const STOP_GRACE_SECONDS = 60;
 const KILLED_STATUS = 128 + 9;
 const OUTPUT_LINES_MAX = 2_000;
+/** A fifth of the CPU time of a short life is optimizing WebAssembly that hardly runs. */
+const CHEAP_START = ['--liftoff-only', '--wasm-lazy-compilation'];
 
 interface ProcessOptions {
   /** The name of an app, whose build is run; or any script. */
@@ -54,7 +56,7 @@ export async function startProcess(options: ProcessOptions): Promise<TestProcess
   const lines: string[] = [];
   watchEnvironment(options.env ?? {});
   const child = startGuarded({
-    command: [process.execPath, scriptOf(options), ...(options.args ?? [])],
+    command: [process.execPath, ...CHEAP_START, scriptOf(options), ...(options.args ?? [])],
     graceSeconds,
     environment: {
       ...SYSTEM_ENVIRONMENT,
