@@ -67,7 +67,7 @@ export function createServices(
   });
   const conversations: Conversations = createConversations(database.conversations);
   const knownAddresses = createKnownAddresses(database.signInAddresses, clock);
-  const passwords = createPasswords();
+  const { passwords = createPasswords() } = context;
   const loginLimits = createLoginLimits({ counters, knownAddresses, clock, log });
   const accounts = createAccounts({
     users,

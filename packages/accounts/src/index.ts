@@ -43,7 +43,7 @@ export { NO_KEY_SETTINGS, type KeySettingChanges, type KeySettings } from './key
 export { createLoginLimits } from './login/login-limits.ts';
 export type { Memberships } from './keys/memberships.ts';
 export { createKnownAddresses, type SignInAddressStore } from './login/known-addresses.ts';
-export { createPasswords } from './login/passwords.ts';
+export { createPasswords, type Passwords } from './login/passwords.ts';
 export { createRegistrationLimits } from './login/registration-limits.ts';
 export type { Provider, ProviderChanges, ProviderStore } from './providers/provider-store.ts';
 export { createProviders, type Providers } from './providers/providers.ts';

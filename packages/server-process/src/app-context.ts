@@ -1,3 +1,4 @@
+import type { Passwords } from '@model-gateway/accounts';
 import type { Bus } from '@model-gateway/bus';
 import type { Database } from '@model-gateway/db';
 import type { Clock, Log, Metrics, Tracing } from '@model-gateway/kernel';
@@ -13,6 +14,8 @@ export interface AppContext {
   readonly bus: Bus;
   /** Signs access tokens. */
   readonly jwtSecret: string;
+  /** Hashes passwords; at full cost if undefined. */
+  readonly passwords?: Passwords | undefined;
   /** What routers show to the processes that hold the connections of GPU nodes. */
   readonly agentTunnelKey: string;
   /** Aborted when the process begins to drain. */

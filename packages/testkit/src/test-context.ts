@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createPasswords } from '@model-gateway/accounts';
 import { createBus, type Bus } from '@model-gateway/bus';
 import { createDatabase } from '@model-gateway/db';
 import { exposeStores, type AppContext } from '@model-gateway/server-process';
@@ -25,6 +26,9 @@ export interface TestContext {
   /** Stops the apps, newest first, and removes the stores. */
   close(): Promise<void>;
 }
+
+/** A hash of full cost takes a quarter of a second of CPU time. */
+const CHEAP_PASSWORDS = { memoryCost: 1024, timeCost: 2, parallelism: 1 };
 
 /** Builds the context that a server process would build, for apps under test. */
 export async function createTestContext(): Promise<TestContext> {
@@ -73,6 +77,7 @@ export async function createTestContext(): Promise<TestContext> {
     bus,
     jwtSecret,
     agentTunnelKey,
+    passwords: createPasswords(CHEAP_PASSWORDS),
     stopping: stopping.signal,
   };
   return {

@@ -1,6 +1,6 @@
 import { PASSWORD_CHARS_MAX, ServiceError } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
-import { argon2id, hash, verify } from 'argon2';
+import { argon2id, hash, verify, type Options } from 'argon2';
 import { createKeyedQueue } from './keyed-queue.ts';
 
 /** Hashes and verifies passwords. */
@@ -23,8 +23,11 @@ const HASHES_AT_ONCE_MAX = 1;
 const WAITING_MAX = 1_000;
 const BUSY_RETRY_SECS = 1;
 
-/** Passwords as argon2id with the library's current defaults. */
-export function createPasswords(): Passwords {
+/** What hashing a password costs an attacker, and us. */
+export type PasswordCost = Pick<Options, 'memoryCost' | 'timeCost' | 'parallelism'>;
+
+/** Passwords as argon2id, with the library's current defaults if no cost is given. */
+export function createPasswords(cost: PasswordCost = {}): Passwords {
   const busy = { details: { retry_after_secs: BUSY_RETRY_SECS } };
   const checks = createKeyedQueue({
     atOnceMax: CHECKS_AT_ONCE_MAX,
@@ -39,7 +42,7 @@ export function createPasswords(): Passwords {
       new ServiceError('rate_limit_exceeded', 'too many registrations at the same time', busy),
   });
   return {
-    hash: (password) => hashes.run(newId(), () => hash(password, { type: argon2id })),
+    hash: (password) => hashes.run(newId(), () => hash(password, { ...cost, type: argon2id })),
     async verify(passwordHash, password) {
       // No password is longer; hashing such a text would only cost time.
       const isPossible = password.length <= PASSWORD_CHARS_MAX;
