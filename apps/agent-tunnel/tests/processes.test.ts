@@ -17,8 +17,9 @@ import { startBalancer, type Balancer } from './balancer.ts';
 import { engineCommand, type AgentRecord } from './scene.ts';
 import { connectAgent } from './simulated-agent.ts';
 
-const TIMEOUT_MS = 4_000;
-const BETWEEN_CHATS_MS = 400;
+/** Long enough that a busy machine does not take a node for a lost one. */
+const TIMEOUT_MS = 8_000;
+const BETWEEN_CHATS_MS = 800;
 const MODEL = 'tiny';
 
 let database: TestDatabase;

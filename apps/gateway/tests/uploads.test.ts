@@ -32,7 +32,7 @@ import {
 import { takeUsage } from './usage-journal.ts';
 
 const MEGABYTE = 1024 * 1024;
-const AUDIO_BYTES = fullSize(96, { small: 20 }) * MEGABYTE;
+const AUDIO_BYTES = fullSize(96, { small: 12 }) * MEGABYTE;
 const UPLOAD_BYTES_MAX = AUDIO_BYTES + MEGABYTE;
 /** How much of an upload may be in memory: the buffers of sockets and streams, not the file. */
 const MEMORY_BYTES_MAX = 8 * MEGABYTE;
@@ -315,7 +315,7 @@ describe('a backend that fails', () => {
 describe('an upload is never in memory as a whole', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
-  const SAMPLES = 5;
+  const SAMPLES = 3;
 
   /** Sends a large file; resolves to the largest amount of buffers at any time. */
   async function peakOf(head: string, tail: string): Promise<number> {
