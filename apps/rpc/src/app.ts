@@ -64,6 +64,8 @@ export function createRpc(
   });
   const chatStreams = createChatStreams({
     ...runtime,
+    calls: bus.requests,
+    entries: bus.entries,
     conversations,
     sessions,
     keepBodies,

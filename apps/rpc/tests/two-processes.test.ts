@@ -186,6 +186,25 @@ test(`a client that subscribes right after the response gets the first token in 
   expect(missed).toBeLessThanOrEqual(RUNS / 1_000);
 });
 
+test('a turn is stopped through another process than its own, once', async () => {
+  const upstreamAnswers = createGate();
+  upstream.faults.always({ kind: 'held', until: upstreamAnswers.opened });
+  const streamId = await send();
+  const stream = await openStream(eventsUrl(right.url, streamId));
+  expect(await stream.next()).toBe(': connected');
+  const stop = (stream_id: string) => rpcCall(right.url, 'chat.stop', { stream_id }, ann.token);
+  expect((await stop('unknown-stream')).result).toEqual({ stopped: false });
+  expect((await stop(streamId)).result).toEqual({ stopped: true });
+  expect((await readToEnd(stream)).at(-1)).toMatchObject({
+    is_complete: true,
+    error: { message: 'the response was stopped by chat.stop' },
+  });
+  // The upstream has not answered yet.
+  await waitUntil(async () => /^service_rpc_chat_streams 0$/m.test(await readMetrics(left)));
+  expect((await stop(streamId)).result).toEqual({ stopped: false });
+  upstreamAnswers.open();
+});
+
 test('a stopping process finishes its streams, also when the listeners are on another process', async () => {
   upstream.faults.always({ kind: 'slow-chunks', delayMs: 1 });
   const ids = await Promise.all(Array.from({ length: 4 }, () => send()));

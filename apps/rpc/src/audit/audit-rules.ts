@@ -37,6 +37,7 @@ export const AUDIT_RULES: {
   readonly [Name in RpcMethodName]: AuditRule<Name> | AuditExemption;
 } = {
   'chat.send': WORK,
+  'chat.stop': WORK,
   'realtime.start': WORK,
   'realtime.event': WORK,
   'realtime.stop': WORK,

@@ -56,6 +56,15 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
         return () => undefined;
       },
     },
+    calls: {
+      serve: async () => ({ close: async () => undefined }),
+      call: async () => false,
+    },
+    entries: {
+      get: async () => undefined,
+      put: async () => undefined,
+      remove: async () => undefined,
+    },
     metrics: createMetrics(),
     log: silentLog,
     drainMs,
@@ -138,6 +147,35 @@ test('a turn that is stopped before its first visible token is metered with its 
   await streams.stop();
   const usage = { prompt_tokens: 1, completion_tokens: 3, total_tokens: 4 };
   expect(metered).toEqual([expect.objectContaining({ surface: 'rpc', model: 'm', usage })]);
+});
+
+test('the user of a turn can stop it: its upstream request is aborted, and what was generated is metered', async () => {
+  let end = (_failure: Error): void => undefined;
+  const never = new Promise<never>((_resolve, reject) => {
+    end = reject;
+  });
+  const { streams, pushed, metered, settled, whenStopped } = setup(async function* () {
+    yield chunk('twelve chars');
+    await never;
+  }, 10_000);
+  whenStopped(() => end(new UpstreamFailure('aborted', { isBackendAtFault: false })));
+  const { streamId } = await streams.begin(turn);
+  expect(await streams.cancel('bob', streamId)).toBe(false);
+  expect(streams.isRunning(streamId)).toBe(true);
+  expect(await streams.cancel('ann', streamId)).toBe(true);
+  await streams.stop();
+  expect(await streams.cancel('ann', streamId)).toBe(false);
+  expect(pushed.at(-1)).toMatchObject({
+    is_complete: true,
+    error: { code: -32_000, message: 'the response was stopped by chat.stop' },
+  });
+  expect(metered).toEqual([
+    expect.objectContaining({
+      usage: expect.objectContaining({ completion_tokens: 3 }),
+      status: 499,
+    }),
+  ]);
+  expect(settled[0]).toBe('neutral');
 });
 
 test('the number of streams of a process is limited', async () => {

@@ -12,8 +12,10 @@ import {
   createCanceller,
   randomToken,
   type Canceller,
+  type Entries,
   type Log,
   type Metrics,
+  type Requests,
 } from '@model-gateway/kernel';
 import type { Route } from '@model-gateway/router';
 import { toRpcError } from '../protocol/rpc-error.ts';
@@ -26,11 +28,14 @@ import {
 import type { KeepTurnBodies } from './kept-turn-bodies.ts';
 import { noteChatFailure } from './note-chat-failure.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
+import { createStreamStops } from './stream-stops.ts';
 
 /** Chat turns that run in the background and publish to notification streams. */
 export interface ChatStreams {
   /** Resolves when the turn is accepted; rejects with the error for the caller. Ends the reservation of the turn. */
   begin(turn: Omit<ChatTurn, 'signal'>): Promise<StartedStream>;
+  /** Aborts a turn of the user, on whichever process it runs. False if there is none, or it has ended. */
+  cancel(userId: string, streamId: string): Promise<boolean>;
   /** Whether this process still runs the stream. */
   isRunning(streamId: string): boolean;
   /** Starts the time limit for the turns in progress. */
@@ -47,12 +52,16 @@ export interface StartedStream {
 interface ChatStreamsDependencies extends ChatDependencies {
   readonly keepBodies: KeepTurnBodies;
   readonly sessions: Pick<Sessions, 'setOwner' | 'push' | 'onListener'>;
+  /** Calls between processes. */
+  readonly calls: Requests;
+  readonly entries: Pick<Entries, 'get' | 'put' | 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly drainMs?: number;
 }
 
 interface RunningStream {
+  readonly userId: string;
   readonly canceller: Canceller;
   readonly output: StreamOutput;
   readonly ended: Promise<void>;
@@ -65,11 +74,29 @@ const STOPPED = {
   code: -32_000,
   message: 'the service stopped before the response was complete',
 };
+const CANCELLED = { code: -32_000, message: 'the response was stopped by chat.stop' };
+/** Why a turn was aborted, for its last notification. */
+class TurnStopped extends Error {
+  override readonly name = 'TurnStopped';
+  readonly failure: ChatFailure;
+
+  constructor(failure: ChatFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
 
 export function createChatStreams(dependencies: ChatStreamsDependencies): ChatStreams {
-  const { sessions, metrics, log, drainMs = DRAIN_MS } = dependencies;
+  const { sessions, calls, entries, metrics, log, drainMs = DRAIN_MS } = dependencies;
   const running = new Map<string, RunningStream>();
   let deadline: NodeJS.Timeout | undefined;
+  const stops = createStreamStops({
+    calls,
+    entries,
+    log,
+    isHere: (streamId) => running.has(streamId),
+    stopHere: cancelHere,
+  });
   metrics.gauge({
     name: 'service_rpc_chat_streams',
     help: 'Chat turns in progress that publish to notification streams.',
@@ -101,7 +128,8 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       turn.reservation?.end();
       noteChatFailure(dependencies.meter, turn, error);
       kept?.end();
-      const failure: ChatFailure = turn.signal.aborted ? STOPPED : toRpcError(error, log);
+      const { reason } = turn.signal;
+      const failure = reason instanceof TurnStopped ? reason.failure : toRpcError(error, log);
       await output.end(notifications.failure(failure));
     }
   }
@@ -116,22 +144,31 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     const streamId = randomToken();
     const canceller = createCanceller();
     const turn = await prepareTurn({ ...request, signal: canceller.cancel }, dependencies);
-    await sessions.setOwner(streamId, request.caller.userId);
+    await Promise.all([sessions.setOwner(streamId, request.caller.userId), stops.add(streamId)]);
     const route = await acceptChat(turn, dependencies);
     const output = createStreamOutput(sessions, streamId);
     if (deadline !== undefined) output.skipListenerWait();
     const notifications = createChatNotifications(streamId);
-    const ended = generate(turn, route, output, notifications).finally(() =>
-      running.delete(streamId),
-    );
-    running.set(streamId, { canceller, output, ended });
+    const ended = generate(turn, route, output, notifications).finally(() => {
+      running.delete(streamId);
+      stops.remove(streamId);
+    });
+    running.set(streamId, { userId: request.caller.userId, canceller, output, ended });
     return { streamId, memory: turn.memory };
+  }
+
+  function cancelHere(userId: string, streamId: string): boolean {
+    const stream = running.get(streamId);
+    if (stream === undefined || stream.userId !== userId) return false;
+    stream.output.skipListenerWait();
+    stream.canceller.abort(new TurnStopped(CANCELLED));
+    return true;
   }
 
   function drain(): void {
     for (const { output } of running.values()) output.skipListenerWait();
     deadline ??= setTimeout(() => {
-      for (const { canceller } of running.values()) canceller.abort(new Error(STOPPED.message));
+      for (const { canceller } of running.values()) canceller.abort(new TurnStopped(STOPPED));
     }, drainMs);
   }
 
@@ -144,12 +181,14 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
         throw error;
       }
     },
+    cancel: (userId, streamId) => stops.stop(userId, streamId),
     isRunning: (streamId) => running.has(streamId),
     drain,
     async stop() {
       drain();
       while (running.size > 0) await Promise.all([...running.values()].map(({ ended }) => ended));
       clearTimeout(deadline);
+      await stops.close();
     },
   };
 }

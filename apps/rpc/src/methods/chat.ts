@@ -38,6 +38,9 @@ export function createChatMethods({
         throw error;
       }
     },
+    'chat.stop': async ({ stream_id }, { user }) => ({
+      stopped: await chatStreams.cancel(user.id, stream_id),
+    }),
   };
 }
 

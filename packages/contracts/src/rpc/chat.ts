@@ -5,6 +5,8 @@ import { providerSchema } from '../rest/provider.ts';
 import { method } from './method.ts';
 import { modelId, refId } from './records.ts';
 
+const STREAM_ID_CHARS_MAX = 128;
+
 export const chatMethods = {
   'chat.send': method({
     auth: 'jwt',
@@ -22,5 +24,15 @@ export const chatMethods = {
       ref_id: refId.optional().describe('your reference, stored in the usage row'),
     }),
     result: z.object({ stream_id: z.string(), memory: z.enum(['enabled', 'disabled', 'offline']) }),
+  }),
+  'chat.stop': method({
+    auth: 'jwt',
+    summary:
+      'Stop one of your chat turns: its upstream request is aborted, and what was generated is metered.',
+    params: z.object({ stream_id: z.string().min(1).max(STREAM_ID_CHARS_MAX) }),
+    result: z.object({
+      stopped: z.boolean().describe('false when you have no such turn, or it has ended'),
+    }),
+    isExtension: true,
   }),
 };
