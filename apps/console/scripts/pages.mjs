@@ -18,6 +18,51 @@ export const PAGES = [
     path: '/usage?measure=requests',
     prepare: (page) => page.getByRole('button', { name: 'Filter' }).click(),
   },
+  { name: 'plan', path: '/plan', prepare: (page) => page.getByRole('meter').first().waitFor() },
+  {
+    name: 'keys-edit',
+    path: '/keys',
+    prepare: (page) => page.getByRole('button', { name: /^Edit/ }).first().click(),
+  },
+  {
+    name: 'keys-rotate',
+    path: '/keys',
+    prepare: (page) =>
+      page
+        .getByRole('button', { name: /^Rotate/ })
+        .first()
+        .click(),
+  },
+  {
+    name: 'keys-revoke',
+    path: '/keys',
+    prepare: (page) =>
+      page
+        .getByRole('button', { name: /^Revoke/ })
+        .first()
+        .click(),
+  },
+  { name: 'groups-empty', path: '/groups' },
+  {
+    name: 'groups-one',
+    path: '/groups',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Create a group' }).first().click();
+      await page.getByLabel('Name').fill('Research');
+      await page.getByRole('button', { name: 'Create a group' }).last().click();
+      await page.getByRole('heading', { name: 'Model rules' }).waitFor();
+    },
+  },
+  {
+    name: 'groups-invite',
+    path: '/groups',
+    prepare: async (page) => {
+      await page.getByRole('link', { name: 'Research' }).first().click();
+      await page.getByRole('button', { name: 'Invite' }).click();
+    },
+  },
+  { name: 'invite', path: '/invite#token' },
+  { name: 'reset', path: '/reset?token=abc' },
   {
     name: 'overview',
     path: '/overview',

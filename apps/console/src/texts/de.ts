@@ -608,6 +608,7 @@ export const de: Texts = {
   'attention.bad': 'Problem',
   'attention.warning': 'Bald',
   'attention.open': 'Öffnen',
+  'attention.backend': 'Das Backend {name} ist {state}: {reason}. Geprüft:',
   'attention.upstream':
     'Der Upstream {name} ist in der letzten Stunde bei {errors} von {requests} Anfragen fehlgeschlagen.',
   'attention.node': 'Der GPU-Knoten {name} ist nicht verbunden. Zuletzt:',

@@ -597,6 +597,7 @@ export const en = {
   'attention.bad': 'Problem',
   'attention.warning': 'Soon',
   'attention.open': 'Open',
+  'attention.backend': 'The backend {name} is {state}: {reason}. Checked:',
   'attention.upstream':
     'The upstream {name} failed {errors} of {requests} requests within the last hour.',
   'attention.node': 'The GPU node {name} is away. Last heard of:',

@@ -568,6 +568,7 @@ export const zhHans: Texts = {
   'attention.bad': '问题',
   'attention.warning': '即将',
   'attention.open': '打开',
+  'attention.backend': '后端 {name} 状态为 {state}：{reason}。检查时间：',
   'attention.upstream': '上游 {name} 在最近一小时的 {requests} 个请求中失败了 {errors} 个。',
   'attention.node': 'GPU 节点 {name} 未连接。最后一次联系：',
   'attention.quota.exceeded': '本月配额已用完。请求会被拒绝。',

@@ -23,6 +23,7 @@ export function Attention({ params }: { readonly params: FilterParams }) {
   const plan = useQuery({ ...api.query('billing.plan'), ...again });
   const keys = useQuery({ ...api.query('keys.list'), ...again });
   const nodes = useQuery({ ...api.query('agents.list'), ...again, enabled: isAdmin });
+  const backends = useQuery({ ...api.query('backends.list'), ...again, enabled: isAdmin });
   const { scope, group_id: groupId } = params;
   const upstreams = useQuery({
     queryKey: ['usage.summary', 'attention', scope, groupId],
@@ -44,6 +45,7 @@ export function Attention({ params }: { readonly params: FilterParams }) {
       plan: plan.data,
       keys: keys.data,
       nodes: nodes.data,
+      backends: backends.data,
       upstreams: upstreams.data?.groups,
     },
     Date.now(),

@@ -90,6 +90,10 @@ test('the worst is first, and a few failures are none', () => {
   const concerns = concernsOf(
     {
       keys: [key({ expires_at: '2026-03-13T00:00:00Z' })],
+      backends: [
+        { name: 'good', state: 'Healthy', reason: null, checked_at: null },
+        { name: 'away', state: 'Unhealthy', reason: 'refused', checked_at: null },
+      ],
       upstreams: [
         { key: 'well', requests: 100, errors: 2, ...sums },
         { key: 'broken', requests: 10, errors: 4, ...sums },
@@ -97,6 +101,7 @@ test('the worst is first, and a few failures are none', () => {
     },
     NOW,
   );
-  expect(concerns.map(({ id }) => id.split(' ')[0])).toEqual(['upstream', 'expiry']);
-  expect(concerns[0]?.values).toEqual({ name: 'broken', errors: 4, requests: 10 });
+  expect(concerns.map(({ id }) => id.split(' ')[0])).toEqual(['backend', 'upstream', 'expiry']);
+  expect(concerns[0]?.values).toEqual({ name: 'away', state: 'Unhealthy', reason: 'refused' });
+  expect(concerns[1]?.values).toEqual({ name: 'broken', errors: 4, requests: 10 });
 });

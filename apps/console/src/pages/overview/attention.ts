@@ -4,6 +4,7 @@ import type { TextKey, TextValues } from '../../texts/texts.ts';
 type Plan = RpcResult<'billing.plan'>;
 type Key = RpcResult<'keys.list'>[number];
 type Node = RpcResult<'agents.list'>[number];
+type Backend = Pick<RpcResult<'backends.list'>[number], 'name' | 'state' | 'reason' | 'checked_at'>;
 type UpstreamSums = RpcResult<'usage.summary'>['groups'][number];
 
 /** Something that a person should look at. */
@@ -23,6 +24,7 @@ export interface Situation {
   readonly plan?: Plan | undefined;
   readonly keys?: readonly Key[] | undefined;
   readonly nodes?: readonly Node[] | undefined;
+  readonly backends?: readonly Backend[] | undefined;
   readonly upstreams?: readonly UpstreamSums[] | undefined;
 }
 
@@ -36,6 +38,7 @@ const ERRORS_MIN = 3;
 /** What is unhealthy now, and what will run out and when, the worst first. */
 export function concernsOf(situation: Situation, now: number): readonly Concern[] {
   return [
+    ...backendConcerns(situation.backends ?? []),
     ...upstreamConcerns(situation.upstreams ?? []),
     ...nodeConcerns(situation.nodes ?? []),
     ...(situation.plan === undefined ? [] : planConcerns(situation.plan, now)),
@@ -44,6 +47,18 @@ export function concernsOf(situation: Situation, now: number): readonly Concern[
       .flatMap((key) => keyConcerns(key, now)),
   ].toSorted((one, other) => Number(other.state === 'bad') - Number(one.state === 'bad'));
 }
+
+const backendConcerns = (backends: readonly Backend[]): readonly Concern[] =>
+  backends
+    .filter(({ state }) => state !== 'Healthy')
+    .map(({ name, state, reason, checked_at: at }) => ({
+      id: `backend ${name}`,
+      state: 'bad',
+      text: 'attention.backend',
+      values: { name, state, reason: reason ?? '' },
+      ...(at === null ? {} : { at }),
+      to: '/backends',
+    }));
 
 const upstreamConcerns = (upstreams: readonly UpstreamSums[]): readonly Concern[] =>
   upstreams

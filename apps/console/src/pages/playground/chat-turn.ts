@@ -5,6 +5,8 @@ import type { Api } from '../../api/api.ts';
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
+  /** Data URLs. */
+  readonly images?: readonly string[];
 }
 
 /** What is known when an answer is complete. */
@@ -21,16 +23,17 @@ export interface ChatEnd {
 
 interface TurnOptions {
   readonly onToken: (token: string) => void;
+  readonly onToolCalls?: (toolCalls: readonly unknown[]) => void;
   readonly signal: AbortSignal;
 }
 
 type TurnRequest = Omit<RpcInput<'chat.send'>, 'ref_id'>;
 
-/** Streams one answer. The reason of an aborted signal is thrown when it is stopped. */
+/** Streams one answer. When the signal is aborted, the upstream is stopped, and the reason of the signal is thrown. */
 export async function runTurn(
   api: Pick<Api, 'call' | 'subscribe'>,
   request: TurnRequest,
-  { onToken, signal }: TurnOptions,
+  { onToken, onToolCalls, signal }: TurnOptions,
 ): Promise<ChatEnd> {
   const refId = `console-${randomId()}`;
   const startedAt = performance.now();
@@ -38,27 +41,37 @@ export async function runTurn(
     ...request,
     ref_id: refId,
   });
+  // A turn goes on when its listener leaves: it has to be told. One that has ended needs no stop.
+  const stop = (): void =>
+    void api.call('chat.stop', { stream_id: streamId }).catch(() => undefined);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
   let firstTokenMs: number | undefined;
-  for await (const event of api.subscribe(streamId, signal)) {
-    if (!('method' in event) || event.method !== 'chat.stream') continue;
-    const { params } = event;
-    if (!params.is_complete) {
-      firstTokenMs ??= performance.now() - startedAt;
-      onToken(params.token);
-      continue;
+  try {
+    for await (const event of api.subscribe(streamId, signal)) {
+      if (!('method' in event) || event.method !== 'chat.stream') continue;
+      const { params } = event;
+      if (!params.is_complete) {
+        firstTokenMs ??= performance.now() - startedAt;
+        onToken(params.token);
+        if (params.tool_calls !== undefined) onToolCalls?.(params.tool_calls);
+        continue;
+      }
+      if ('error' in params && params.error !== undefined)
+        throw new RpcCallError(params.error.code, params.error.message);
+      const usage = 'usage' in params ? params.usage : undefined;
+      return {
+        model: 'model' in params ? params.model : undefined,
+        promptTokens: usage?.prompt_tokens,
+        completionTokens: usage?.completion_tokens,
+        firstTokenMs,
+        totalMs: performance.now() - startedAt,
+        memory,
+        refId,
+      };
     }
-    if ('error' in params && params.error !== undefined)
-      throw new RpcCallError(params.error.code, params.error.message);
-    const usage = 'usage' in params ? params.usage : undefined;
-    return {
-      model: 'model' in params ? params.model : undefined,
-      promptTokens: usage?.prompt_tokens,
-      completionTokens: usage?.completion_tokens,
-      firstTokenMs,
-      totalMs: performance.now() - startedAt,
-      memory,
-      refId,
-    };
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
   signal.throwIfAborted();
   throw new Error('the stream ended before the answer was complete');

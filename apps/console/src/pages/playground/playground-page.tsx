@@ -1,45 +1,100 @@
+import './playground.css';
 import { useQuery } from '@tanstack/react-query';
-import { Code, Plus, Square } from 'lucide-react';
-import { useState } from 'react';
+import { Code, History, Plus } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import { canChat, modelsQuery } from '../../api/models.ts';
-import { useApi } from '../../api/use-api.ts';
+import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { chatSnippets, KEY_PLACEHOLDER } from '../../ui/code-snippets.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Snippets } from '../../ui/snippets.tsx';
+import { ChatColumn } from './chat-column.tsx';
+import { messagesOf, storedTurns } from './chat-settings.ts';
+import { Composer } from './composer.tsx';
+import { Conversations } from './conversations.tsx';
 import { ModelPicker } from './model-picker.tsx';
+import { NO_PARAMETERS, Parameters, settingsOf } from './parameters.tsx';
 import { playgroundRoute } from './route.ts';
-import { TurnView } from './turn-view.tsx';
-import { messagesOf, useChat, type ChatSettings } from './use-chat.ts';
+import { useChat, type Question } from './use-chat.ts';
 
-/** A chat with any model, with its numbers and the same request as code. */
+const NONE = '';
+const TITLE_CHARS_MAX = 60;
+
+/** A chat with any model, or with two at once, with its numbers and the same request as code. */
 export function PlaygroundPage() {
   const { t } = useLanguage();
   const api = useApi();
   const models = useQuery(modelsQuery(api));
-  const { model: wanted } = playgroundRoute.useSearch();
+  const { model: wanted, beside, conversation } = playgroundRoute.useSearch();
   const navigate = playgroundRoute.useNavigate();
-  const [parameters, setParameters] = useState({ system: '', temperature: '', maxTokens: '' });
-  const [isCodeOpen, setCodeOpen] = useState(false);
+  const [texts, setTexts] = useState(NO_PARAMETERS);
+  const [isKept, setKept] = useState(false);
+  const [open, setOpen] = useState<'code' | 'conversations'>();
+  // On a phone the chat is first.
+  const [isWide] = useState(() => matchMedia('(min-width: 900px)').matches);
   const chat = useChat();
+  const other = useChat();
+  const create = useCall('conversations.create', { changes: ['conversations.list'] });
+  const stored = useStoredTurns(conversation, chat.show);
   const chatModels = (models.data ?? []).filter(canChat);
   const model = chatModels.find(({ id }) => id === wanted)?.id ?? chatModels[0]?.id;
-  const settings: ChatSettings = {
-    model: model ?? '',
-    system: parameters.system,
-    temperature: numberOf(parameters.temperature),
-    maxTokens: numberOf(parameters.maxTokens),
+  const second = chatModels.find(({ id }) => id === beside)?.id;
+  const settings = { ...settingsOf(texts), model: model ?? '', conversationId: conversation };
+  const isRunning = chat.isRunning || other.isRunning;
+
+  const change = (next: {
+    readonly model?: string;
+    readonly beside?: string;
+    readonly conversation?: string;
+  }): void =>
+    void navigate({
+      search: (all: object) =>
+        Object.fromEntries(
+          Object.entries({ ...all, ...next }).filter(
+            ([, value]) => value !== NONE && value !== undefined,
+          ),
+        ),
+      replace: true,
+    });
+
+  async function send(question: Question): Promise<void> {
+    let conversationId = conversation;
+    if (isKept && conversationId === undefined) {
+      const title = question.text.trim().slice(0, TITLE_CHARS_MAX);
+      const created = await create.mutateAsync({ title }).catch(() => undefined);
+      // The error is shown; nothing was asked.
+      if (created === undefined) return;
+      conversationId = created.id;
+      stored.skip(conversationId);
+      change({ conversation: conversationId });
+    }
+    void chat.ask(question, chat.turns, { ...settings, conversationId });
+    if (second !== undefined)
+      void other.ask(question, other.turns, {
+        ...settings,
+        model: second,
+        conversationId: undefined,
+      });
+  }
+
+  const restart = (): void => {
+    chat.clear();
+    other.clear();
+    change({ conversation: NONE });
   };
   const actions = (
     <>
-      <Button onClick={() => setCodeOpen(true)} disabled={model === undefined}>
+      <Button onClick={() => setOpen('conversations')}>
+        <History aria-hidden size={14} /> {t('playground.conversations')}
+      </Button>
+      <Button onClick={() => setOpen('code')} disabled={model === undefined}>
         <Code aria-hidden size={14} /> {t('playground.code')}
       </Button>
-      <Button onClick={() => chat.clear()} disabled={chat.turns.length === 0}>
+      <Button onClick={restart} disabled={chat.turns.length === 0}>
         <Plus aria-hidden size={14} /> {t('playground.clear')}
       </Button>
     </>
@@ -47,6 +102,7 @@ export function PlaygroundPage() {
   return (
     <Page title={t('playground.title')} actions={actions}>
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
+      <ErrorNote error={create.error ?? stored.error} />
       {models.isPending ? <Skeleton /> : null}
       {models.data !== undefined && model === undefined ? (
         <Empty text={t('playground.model.none')} />
@@ -57,60 +113,59 @@ export function PlaygroundPage() {
             <ModelPicker
               models={chatModels}
               value={model}
-              onChange={(next) =>
-                void navigate({ search: (search) => ({ ...search, model: next }), replace: true })
-              }
+              onChange={(next) => change({ model: next })}
             />
-            <TextField
-              label={t('playground.system')}
-              render={<textarea rows={3} />}
-              value={parameters.system}
-              onValueChange={(system) => setParameters({ ...parameters, system })}
-            />
-            <TextField
-              label={t('playground.temperature')}
-              type="number"
-              min={0}
-              max={2}
-              step={0.1}
-              value={parameters.temperature}
-              onValueChange={(temperature) => setParameters({ ...parameters, temperature })}
-            />
-            <TextField
-              label={t('playground.max_tokens')}
-              type="number"
-              min={1}
-              value={parameters.maxTokens}
-              onValueChange={(maxTokens) => setParameters({ ...parameters, maxTokens })}
-            />
+            {conversation === undefined ? (
+              <Select
+                label={t('playground.beside')}
+                value={second ?? NONE}
+                choices={[
+                  { value: NONE, label: t('playground.beside.none') },
+                  ...chatModels.map(({ id }) => ({ value: id, label: id })),
+                ]}
+                onChange={(next) => change({ beside: next })}
+              />
+            ) : null}
+            <details className="details" open={isWide}>
+              <summary>{t('playground.parameters')}</summary>
+              <div className="form">
+                <label className="check">
+                  <input
+                    type="checkbox"
+                    checked={isKept || conversation !== undefined}
+                    disabled={conversation !== undefined}
+                    onChange={(event) => setKept(event.currentTarget.checked)}
+                  />
+                  {t('playground.keep')}
+                </label>
+                <Parameters texts={texts} onChange={setTexts} />
+              </div>
+            </details>
           </div>
           <div className="playground-chat">
-            {chat.turns.length === 0 ? <Empty text={t('playground.empty')} /> : null}
-            <div aria-live="polite">
-              {chat.turns.map((turn, index) => (
-                <TurnView
-                  key={turn.id}
-                  turn={turn}
-                  {...(index === chat.turns.length - 1 && !chat.isRunning
-                    ? {
-                        onRegenerate: () =>
-                          void chat.ask(turn.question, chat.turns.slice(0, index), settings),
-                      }
-                    : {})}
+            <div className="playground-columns">
+              <ChatColumn chat={chat} settings={settings} />
+              {second === undefined ? null : (
+                <ChatColumn
+                  chat={other}
+                  settings={{ ...settings, model: second, conversationId: undefined }}
                 />
-              ))}
+              )}
             </div>
             <Composer
-              isRunning={chat.isRunning}
-              onStop={() => chat.stop()}
-              onSend={(text) => void chat.ask(text, chat.turns, settings)}
+              isRunning={isRunning}
+              onStop={() => {
+                chat.stop();
+                other.stop();
+              }}
+              onSend={(question) => void send(question)}
             />
           </div>
         </div>
       )}
       <Dialog
-        isOpen={isCodeOpen}
-        onClose={() => setCodeOpen(false)}
+        isOpen={open === 'code'}
+        onClose={() => setOpen(undefined)}
         title={t('playground.code.title')}
         description={t('playground.code.key', { placeholder: KEY_PLACEHOLDER })}
       >
@@ -127,57 +182,37 @@ export function PlaygroundPage() {
           })}
         />
       </Dialog>
+      {open === 'conversations' ? (
+        <Conversations
+          onClose={() => setOpen(undefined)}
+          onOpen={(id) => {
+            setOpen(undefined);
+            other.clear();
+            change({ conversation: id, beside: NONE });
+          }}
+        />
+      ) : null}
     </Page>
   );
 }
 
-interface ComposerProps {
-  readonly isRunning: boolean;
-  readonly onSend: (text: string) => void;
-  readonly onStop: () => void;
+/** Shows the turns of the conversation in the address, once it is loaded. */
+function useStoredTurns(
+  conversation: string | undefined,
+  show: ReturnType<typeof useChat>['show'],
+): { readonly error: unknown; readonly skip: (id: string) => void } {
+  const api = useApi();
+  // A conversation that was begun on this page is shown already.
+  const [own, setOwn] = useState<string>();
+  const isNeeded = conversation !== undefined && conversation !== own;
+  const stored = useQuery({
+    ...api.query('conversations.get', { conversation_id: conversation ?? NONE }),
+    enabled: isNeeded,
+    refetchOnWindowFocus: false,
+  });
+  const messages = isNeeded && !stored.isPlaceholderData ? stored.data?.messages : undefined;
+  useEffect(() => {
+    if (messages !== undefined) show(storedTurns(messages));
+  }, [messages, show]);
+  return { error: isNeeded ? stored.error : undefined, skip: setOwn };
 }
-
-function Composer({ isRunning, onSend, onStop }: ComposerProps) {
-  const { t } = useLanguage();
-  const [text, setText] = useState('');
-  const send = (): void => {
-    if (text.trim() === '' || isRunning) return;
-    onSend(text);
-    setText('');
-  };
-  return (
-    <form
-      className="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <TextField
-        label={t('playground.message')}
-        placeholder={t('playground.placeholder')}
-        render={<textarea rows={3} />}
-        value={text}
-        onValueChange={(value) => setText(value)}
-        onKeyDown={(event) => {
-          // Not while an input method composes a character.
-          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-          event.preventDefault();
-          send();
-        }}
-      />
-      {isRunning ? (
-        <Button onClick={onStop}>
-          <Square aria-hidden size={14} /> {t('playground.stop')}
-        </Button>
-      ) : (
-        <Button kind="primary" type="submit" disabled={text.trim() === ''}>
-          {t('playground.send')}
-        </Button>
-      )}
-    </form>
-  );
-}
-
-const numberOf = (text: string): number | undefined =>
-  text === '' || Number.isNaN(Number(text)) ? undefined : Number(text);

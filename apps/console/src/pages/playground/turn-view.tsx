@@ -1,32 +1,47 @@
 import './playground.css';
 import { useQuery } from '@tanstack/react-query';
-import { RotateCcw } from 'lucide-react';
+import { Pencil, RotateCcw } from 'lucide-react';
+import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import type { ChatEnd } from './chat-turn.ts';
+import { TurnEdit } from './turn-edit.tsx';
 import type { Turn } from './use-chat.ts';
 import { usageOfQuery } from './usage-of.ts';
 
 interface TurnViewProps {
   readonly turn: Turn;
   readonly onRegenerate?: () => void;
+  /** Asks a changed question in place of this one. */
+  readonly onEdit?: (question: string) => void;
 }
 
 /** A question, its answer and the numbers of the answer. */
-export function TurnView({ turn, onRegenerate }: TurnViewProps) {
+export function TurnView({ turn, onRegenerate, onEdit }: TurnViewProps) {
   const { t } = useLanguage();
+  const [isEditing, setEditing] = useState(false);
   return (
     <article className="turn">
       <div className="turn-question">
         <strong>{t('playground.you')}</strong>
-        <p className="turn-text">{turn.question}</p>
+        {isEditing && onEdit !== undefined ? (
+          <TurnEdit text={turn.question} onClose={() => setEditing(false)} onSend={onEdit} />
+        ) : (
+          <p className="turn-text">{turn.question}</p>
+        )}
+        <Images images={turn.images} />
       </div>
       <div className="turn-answer" aria-busy={turn.state === 'running'}>
         <strong>{turn.end?.model ?? turn.model}</strong>
         <p className="turn-text">{turn.answer}</p>
+        {turn.toolCalls.map((call, place) => (
+          <pre key={place} className="turn-call">
+            {call.name}({call.arguments})
+          </pre>
+        ))}
         {turn.state === 'stopped' ? <p className="turn-state">{t('playground.stopped')}</p> : null}
         <ErrorNote error={turn.error} />
         {turn.state === 'running' ? null : (
@@ -34,6 +49,11 @@ export function TurnView({ turn, onRegenerate }: TurnViewProps) {
             {turn.end === undefined ? null : <Numbers end={turn.end} />}
             <span className="turn-actions">
               <CopyButton text={turn.answer} />
+              {onEdit === undefined ? null : (
+                <Button kind="quiet" onClick={() => setEditing(true)}>
+                  <Pencil aria-hidden size={14} /> {t('playground.edit')}
+                </Button>
+              )}
               {onRegenerate === undefined ? null : (
                 <Button kind="quiet" onClick={onRegenerate}>
                   <RotateCcw aria-hidden size={14} /> {t('playground.regenerate')}
@@ -87,5 +107,18 @@ function Numbers({ end }: { readonly end: ChatEnd }) {
         ),
       )}
     </dl>
+  );
+}
+
+/** The images of a question. */
+export function Images({ images }: { readonly images: readonly string[] }) {
+  const { t } = useLanguage();
+  if (images.length === 0) return null;
+  return (
+    <div className="turn-images">
+      {images.map((image, place) => (
+        <img key={place} src={image} alt={t('playground.image', { number: place + 1 })} />
+      ))}
+    </div>
   );
 }

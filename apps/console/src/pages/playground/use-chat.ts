@@ -1,40 +1,25 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
-import { runTurn, type ChatEnd, type ChatMessage } from './chat-turn.ts';
+import { requestOf, type ChatSettings, type EarlierTurn } from './chat-settings.ts';
+import { runTurn, type ChatEnd } from './chat-turn.ts';
+import { addToolCalls, type ToolCall } from './tool-calls.ts';
 
 /** One question and its answer. */
-export interface Turn {
+export interface Turn extends EarlierTurn {
   readonly id: number;
-  readonly question: string;
-  readonly answer: string;
   readonly model: string;
+  readonly toolCalls: readonly ToolCall[];
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly error?: unknown;
   readonly end?: ChatEnd;
 }
 
-export interface ChatSettings {
-  readonly model: string;
-  readonly system: string;
-  readonly temperature: number | undefined;
-  readonly maxTokens: number | undefined;
-}
-
-/** The messages of the turns so far, as the model gets them. */
-export function messagesOf(
-  system: string,
-  turns: readonly Pick<Turn, 'question' | 'answer'>[],
-  question: string,
-): readonly ChatMessage[] {
-  return [
-    ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
-    ...turns.flatMap((turn) => [
-      { role: 'user' as const, content: turn.question },
-      { role: 'assistant' as const, content: turn.answer },
-    ]),
-    { role: 'user', content: question },
-  ];
+/** A question of a person. */
+export interface Question {
+  readonly text: string;
+  /** Data URLs. */
+  readonly images: readonly string[];
 }
 
 /** A chat in this page: asks, streams, stops. */
@@ -51,48 +36,54 @@ export function useChat() {
   }, []);
 
   const ask = useCallback(
-    async (question: string, earlier: readonly Turn[], settings: ChatSettings) => {
+    async ({ text, images }: Question, earlier: readonly Turn[], settings: ChatSettings) => {
       running.current?.abort();
       const stopping = new AbortController();
       running.current = stopping;
       const id = nextId.current;
       nextId.current += 1;
-      const { model, system, temperature, maxTokens } = settings;
-      setTurns([...earlier, { id, question, answer: '', model, state: 'running' }]);
+      const { model } = settings;
+      const turn = { id, question: text, images, answer: '', model, toolCalls: [] };
+      setTurns([...earlier, { ...turn, state: 'running' }]);
       try {
-        const end = await runTurn(
-          api,
-          {
-            model,
-            messages: messagesOf(system, earlier, question).map((message) => ({ ...message })),
-            ...(temperature === undefined ? {} : { temperature }),
-            ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-          },
-          {
-            signal: stopping.signal,
-            onToken: (token) => update(id, (turn) => ({ ...turn, answer: turn.answer + token })),
-          },
-        );
-        update(id, (turn) => ({ ...turn, state: 'done', end }));
+        const end = await runTurn(api, requestOf(settings, earlier, text, images), {
+          signal: stopping.signal,
+          onToken: (token) => update(id, (now) => ({ ...now, answer: now.answer + token })),
+          onToolCalls: (parts) =>
+            update(id, (now) => ({ ...now, toolCalls: addToolCalls(now.toolCalls, parts) })),
+        });
+        update(id, (now) => ({ ...now, state: 'done', end }));
       } catch (error) {
         const isStopped = stopping.signal.aborted;
-        update(id, (turn) =>
-          isStopped ? { ...turn, state: 'stopped' } : { ...turn, state: 'failed', error },
+        update(id, (now) =>
+          isStopped ? { ...now, state: 'stopped' } : { ...now, state: 'failed', error },
         );
       }
       await queries.invalidateQueries({ queryKey: ['usage.list'] });
+      if (settings.conversationId !== undefined)
+        await queries.invalidateQueries({ queryKey: ['conversations.list'] });
     },
     [api, queries, update],
   );
+
+  /** Shows turns that were stored earlier. */
+  const show = useCallback((stored: readonly (EarlierTurn & { readonly model: string })[]) => {
+    running.current?.abort();
+    setTurns(
+      stored.map((turn) => {
+        const id = nextId.current;
+        nextId.current += 1;
+        return { ...turn, id, toolCalls: [], state: 'done' };
+      }),
+    );
+  }, []);
 
   return {
     turns,
     isRunning: turns.at(-1)?.state === 'running',
     ask,
+    show,
     stop: () => running.current?.abort(),
-    clear: () => {
-      running.current?.abort();
-      setTurns([]);
-    },
+    clear: () => show([]),
   };
 }

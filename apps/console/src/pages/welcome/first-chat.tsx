@@ -35,7 +35,7 @@ export function FirstChat({ model: chosen }: FirstChatProps) {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          void chat.ask(question, [], settings);
+          void chat.ask({ text: question, images: [] }, [], settings);
         }}
       >
         <TextField

@@ -1,13 +1,12 @@
 import 'uplot/dist/uPlot.min.css';
 import './chart.css';
 import { ChartColumn, Table2 } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
-import type { Format } from '../../format/format.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { IconButton } from '../button.tsx';
-import { DataTable, type Column } from '../data-table.tsx';
-import { colorOf, formatValue, plotData, plotOptions, type Plot } from './plot-options.ts';
+import { Skeleton } from '../page.tsx';
+import { colorOf, formatValue, plotData, plotOptions, timeOf, type Plot } from './plot-options.ts';
 import { usePalette } from './use-palette.ts';
 
 interface ChartProps {
@@ -17,6 +16,9 @@ interface ChartProps {
 }
 
 const HEIGHT = 200;
+
+// Most people look at the chart only.
+const ChartTable = lazy(async () => ({ default: (await import('./chart-table.tsx')).ChartTable }));
 
 /** A chart over time with its legend, and the same numbers as a table. */
 export function Chart({ title, plot, height = HEIGHT }: ChartProps) {
@@ -35,7 +37,9 @@ export function Chart({ title, plot, height = HEIGHT }: ChartProps) {
         </IconButton>
       </header>
       {isTable ? (
-        <ChartTable title={title} plot={plot} />
+        <Suspense fallback={<Skeleton />}>
+          <ChartTable title={title} plot={plot} />
+        </Suspense>
       ) : (
         <Canvas title={title} plot={plot} height={height} />
       )}
@@ -133,39 +137,3 @@ function Values({ plot, index, left, isAtEnd }: ValuesProps) {
     </div>
   );
 }
-
-function ChartTable({ title, plot }: { readonly title: string; readonly plot: Plot }) {
-  const { t, format } = useLanguage();
-  const rows = useMemo(() => plot.times.map((time, index) => ({ time, index })), [plot]);
-  const columns = useMemo(
-    (): readonly Column<(typeof rows)[number]>[] => [
-      {
-        id: 'time',
-        header: t('usage.column.time'),
-        cell: ({ index }) => timeOf(format, plot, index),
-        sortBy: ({ time }) => time,
-      },
-      ...plot.series.map(({ name, values }, place) => ({
-        id: String(place),
-        header: name,
-        isNumber: true,
-        cell: ({ index }: (typeof rows)[number]) => {
-          const value = values[index] ?? null;
-          return value === null ? '–' : formatValue(format, plot.unit, value);
-        },
-        sortBy: ({ index }: (typeof rows)[number]) => values[index] ?? 0,
-      })),
-    ],
-    [t, format, plot],
-  );
-  return (
-    <div className="chart-table">
-      <DataTable label={title} columns={columns} rows={rows} rowId={({ index }) => String(index)} />
-    </div>
-  );
-}
-
-const timeOf = (format: Format, { times, isByDay }: Plot, index: number): string => {
-  const time = times[index] ?? 0;
-  return isByDay ? format.utcDate(time) : format.dateTime(time);
-};

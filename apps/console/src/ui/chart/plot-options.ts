@@ -154,3 +154,9 @@ function axisWidth(self: uPlot, values: readonly string[], font: string): number
   ctx.restore();
   return Math.ceil(widest) + 16;
 }
+
+/** The time of a bar or point, in words. */
+export function timeOf(format: Format, { times, isByDay }: Plot, index: number): string {
+  const time = times[index] ?? 0;
+  return isByDay ? format.utcDate(time) : format.dateTime(time);
+}

@@ -1,0 +1,65 @@
+import { useQuery } from '@tanstack/react-query';
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useApi, useCall } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Empty, Skeleton } from '../../ui/page.tsx';
+
+interface ConversationsProps {
+  readonly onClose: () => void;
+  readonly onOpen: (id: string) => void;
+}
+
+/** The conversations that the server keeps. */
+export function Conversations({ onClose, onOpen }: ConversationsProps) {
+  const { t, format } = useLanguage();
+  const api = useApi();
+  const list = useQuery(api.query('conversations.list'));
+  const remove = useCall('conversations.delete', { changes: ['conversations.list'] });
+  const [removing, setRemoving] = useState<{ readonly id: string; readonly title: string }>();
+  return (
+    <Dialog isOpen onClose={onClose} title={t('playground.conversations')}>
+      <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
+      {list.isPending ? <Skeleton /> : null}
+      {list.data?.length === 0 ? <Empty text={t('playground.conversations.none')} /> : null}
+      <ul className="conversations">
+        {(list.data ?? []).map(({ id, title, updated_at: time, message_count: count }) => (
+          <li key={id}>
+            <button type="button" className="link" onClick={() => onOpen(id)}>
+              {title}
+            </button>
+            <span className="page-intro">
+              {t('playground.conversations.messages', { count })} · {format.relative(time)}
+            </span>
+            <IconButton
+              label={t('playground.conversations.delete', { title })}
+              onClick={() => setRemoving({ id, title })}
+            >
+              <Trash2 aria-hidden size={14} />
+            </IconButton>
+          </li>
+        ))}
+      </ul>
+      {removing === undefined ? null : (
+        <Confirm
+          isOpen
+          onClose={() => setRemoving(undefined)}
+          title={t('playground.conversations.delete', { title: removing.title })}
+          text={t('playground.conversations.delete.text')}
+          action={t('playground.conversations.delete.submit')}
+          isPending={remove.isPending}
+          error={remove.error}
+          onConfirm={() =>
+            remove.mutate(
+              { conversation_id: removing.id },
+              { onSuccess: () => setRemoving(undefined) },
+            )
+          }
+        />
+      )}
+    </Dialog>
+  );
+}
