@@ -5,7 +5,10 @@ import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Badge } from '../ui/page.tsx';
 import { When } from '../ui/when.tsx';
 
-type Usage = RpcResult<'usage.list'>['records'][number];
+/** A request of the log, which may have failed before its model was known, or a metered one. */
+type Usage = Omit<RpcResult<'usage.list'>['records'][number], 'model'> & {
+  readonly model: string | null;
+};
 
 const CLIENT_LEFT = 499;
 
@@ -49,8 +52,8 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
       {
         id: 'model',
         header: t('usage.column.model'),
-        cell: ({ model }) => model,
-        sortBy: ({ model }) => model,
+        cell: ({ model }) => model ?? '–',
+        sortBy: ({ model }) => model ?? '',
       },
       {
         id: 'upstream',

@@ -638,6 +638,14 @@ export const de: Texts = {
   'requests.points': 'Punkte',
   'requests.reference': 'Deine Referenz',
   'requests.try_model': 'Dieses Modell ausprobieren',
+  'requests.attempts': 'Versuche',
+  'requests.attempt.answered': 'Beantwortet',
+  'requests.attempt.failed': 'Fehlgeschlagen',
+  'requests.attempt.left': 'Client getrennt',
+  'requests.attempt.skipped': 'Übergangen',
+  'requests.body.request': 'Inhalt der Anfrage',
+  'requests.body.answer': 'Antwort',
+  'requests.repeats': 'Es geschah {count}-mal auf dieselbe Weise.',
   'requests.outcome.left':
     'Der Client hat die Verbindung vor dem Ende getrennt. Was bis dahin erzeugt war, wird berechnet.',
   'requests.outcome.failed':

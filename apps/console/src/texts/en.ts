@@ -625,6 +625,14 @@ export const en = {
   'requests.points': 'Points',
   'requests.reference': 'Your reference',
   'requests.try_model': 'Try this model',
+  'requests.attempts': 'Attempts',
+  'requests.attempt.answered': 'Answered',
+  'requests.attempt.failed': 'Failed',
+  'requests.attempt.left': 'Client left',
+  'requests.attempt.skipped': 'Passed over',
+  'requests.body.request': 'Body of the request',
+  'requests.body.answer': 'Answer',
+  'requests.repeats': 'It happened {count} times in the same way.',
   'requests.outcome.left':
     'The client closed the connection before the end. What was generated until then is billed.',
   'requests.outcome.failed':

@@ -126,10 +126,11 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       await output.end(notifications.end(piece.value));
     } catch (error) {
       turn.reservation?.end();
-      noteChatFailure(dependencies.meter, turn, error);
       kept?.end();
       const { reason } = turn.signal;
       const failure = reason instanceof TurnStopped ? reason.failure : toRpcError(error, log);
+      // A turn that its user stopped has not failed.
+      if (failure !== CANCELLED) noteChatFailure(dependencies.meter, turn, error);
       await output.end(notifications.failure(failure));
     }
   }

@@ -10,7 +10,7 @@ import { useNames } from '../../spend/use-names.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Skeleton } from '../../ui/page.tsx';
+import { Badge, Skeleton } from '../../ui/page.tsx';
 
 type Request = RpcResult<'requests.get'>;
 
@@ -42,7 +42,7 @@ function Story({ request }: { readonly request: Request }) {
   const orDash = (value: string | null): string => value ?? '–';
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     [t('usage.column.time'), format.dateTime(request.created_at)],
-    [t('usage.column.model'), request.model],
+    [t('usage.column.model'), orDash(request.model)],
     [t('usage.column.upstream'), request.upstream ?? request.backend],
     [t('spend.dimension.key'), nameOf('key', request.key_id)],
     [t('spend.dimension.project'), orDash(request.project)],
@@ -54,6 +54,7 @@ function Story({ request }: { readonly request: Request }) {
     [t('usage.column.cost'), numberOf((usd) => format.money(usd), request.cost)],
     [t('requests.points'), numberOf(number, request.points)],
     [t('requests.reference'), orDash(request.ref_id)],
+    [t('error.request_id'), request.request_id],
   ];
   return (
     <>
@@ -61,7 +62,8 @@ function Story({ request }: { readonly request: Request }) {
         <RequestStatus status={request.status} />
         <code>{request.id}</code> <CopyButton text={request.id} />
       </div>
-      <Outcome status={request.status} />
+      <Outcome request={request} />
+      <Attempts attempts={request.attempts} />
       <Timeline request={request} />
       <dl className="story-facts">
         {facts.map(([name, value]) => (
@@ -71,11 +73,15 @@ function Story({ request }: { readonly request: Request }) {
           </div>
         ))}
       </dl>
-      <div className="dialog-actions">
-        <Link to="/playground" search={{ model: request.model }} className="button">
-          {t('requests.try_model')}
-        </Link>
-      </div>
+      <Body title={t('requests.body.request')} text={request.bodies?.request} />
+      <Body title={t('requests.body.answer')} text={request.bodies?.answer} />
+      {request.model === null ? null : (
+        <div className="dialog-actions">
+          <Link to="/playground" search={{ model: request.model }} className="button">
+            {t('requests.try_model')}
+          </Link>
+        </div>
+      )}
     </>
   );
 }
@@ -83,11 +89,69 @@ function Story({ request }: { readonly request: Request }) {
 const CLIENT_LEFT = 499;
 
 /** What a status means and what to do about it. */
-function Outcome({ status }: Pick<Request, 'status'>) {
+function Outcome({ request }: { readonly request: Request }) {
   const { t } = useLanguage();
+  const { status, error, error_code: code, repeats } = request;
   if (status === null || status < 400) return null;
   const text = status === CLIENT_LEFT ? 'requests.outcome.left' : 'requests.outcome.failed';
-  return <p className="note">{t(text, { status })}</p>;
+  return (
+    <div className="note note-body">
+      {error === null ? null : (
+        <p className="note-message">
+          <strong>{error}</strong> {code === null ? null : <code>{code}</code>}
+        </p>
+      )}
+      <p>{t(text, { status })}</p>
+      {repeats > 1 ? <p>{t('requests.repeats', { count: repeats })}</p> : null}
+    </div>
+  );
+}
+
+/** The backends that were tried, in their order, and what became of it. */
+function Attempts({ attempts }: Pick<Request, 'attempts'>) {
+  const { t, format } = useLanguage();
+  if (attempts.length === 0) return null;
+  return (
+    <section aria-label={t('requests.attempts')}>
+      <h2 className="story-title">{t('requests.attempts')}</h2>
+      <ol className="story-attempts">
+        {attempts.map(({ backend, model, outcome, reason, status, ms }, place) => (
+          <li key={place}>
+            <Badge state={ATTEMPT_STATES[outcome]}>{t(`requests.attempt.${outcome}`)}</Badge>{' '}
+            {backend} → {model}, {format.duration(ms)}
+            {status === null ? null : `, ${status}`}
+            {reason === null ? null : `, ${reason}`}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const ATTEMPT_STATES = {
+  answered: 'good',
+  failed: 'bad',
+  left: 'warning',
+  skipped: 'neutral',
+} as const;
+
+/** A body, where the policy of the service keeps it. */
+function Body({
+  title,
+  text,
+}: {
+  readonly title: string;
+  readonly text?: string | null | undefined;
+}) {
+  if (text === undefined || text === null) return null;
+  return (
+    <details className="details snippet">
+      <summary>{title}</summary>
+      <pre tabIndex={0} aria-label={title}>
+        {text}
+      </pre>
+    </details>
+  );
 }
 
 /** How long the request waited for its first token, and then streamed. */
