@@ -222,7 +222,7 @@ export const de: Texts = {
 
   // Models
   'models.title': 'Modelle',
-  'models.intro': 'Was jetzt gefragt werden kann, und andere Namen dafür.',
+  'models.intro': 'Die Modelle dieser Installation, und andere Namen dafür.',
   'models.column.id': 'Modell',
   'models.column.owner': 'Von',
   'models.column.capabilities': 'Fähigkeiten',
@@ -233,7 +233,7 @@ export const de: Texts = {
   'models.empty': 'Kein Modell kann gefragt werden. Füge ein Backend hinzu.',
   'aliases.title': 'Aliasse',
   'aliases.intro':
-    'Ein anderer Name für ein Modell. Aliasse gehen verloren, wenn der ganze Dienst stoppt; die der Konfigurationsdatei kommen wieder.',
+    'Ein anderer Name für ein Modell. Aliasse gehen verloren, wenn der ganze Dienst stoppt.',
   'aliases.empty': 'Es gibt keinen Alias.',
   'aliases.alias': 'Alias',
   'aliases.target': 'Modell',

@@ -219,7 +219,7 @@ export const en = {
 
   // Models
   'models.title': 'Models',
-  'models.intro': 'What can be asked now, and other names for it.',
+  'models.intro': 'The models of this installation, and other names for them.',
   'models.column.id': 'Model',
   'models.column.owner': 'From',
   'models.column.capabilities': 'Capabilities',
@@ -229,8 +229,7 @@ export const en = {
   'models.alias_of': 'Alias of {model}',
   'models.empty': 'No model can be asked. Add a backend.',
   'aliases.title': 'Aliases',
-  'aliases.intro':
-    'Another name for a model. Aliases are lost when the whole service stops; those of the configuration file come back.',
+  'aliases.intro': 'Another name for a model. Aliases are lost when the whole service stops.',
   'aliases.empty': 'There is no alias.',
   'aliases.alias': 'Alias',
   'aliases.target': 'Model',

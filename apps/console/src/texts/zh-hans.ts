@@ -215,7 +215,7 @@ export const zhHans: Texts = {
 
   // Models
   'models.title': '模型',
-  'models.intro': '现在可以使用的模型及其别名。',
+  'models.intro': '本系统的模型及其别名。',
   'models.column.id': '模型',
   'models.column.owner': '来源',
   'models.column.capabilities': '能力',
@@ -225,7 +225,7 @@ export const zhHans: Texts = {
   'models.alias_of': '{model} 的别名',
   'models.empty': '没有可用的模型。请添加后端。',
   'aliases.title': '别名',
-  'aliases.intro': '模型的另一个名称。整个服务停止后别名会丢失；配置文件中的别名会恢复。',
+  'aliases.intro': '模型的另一个名称。整个服务停止后别名会丢失。',
   'aliases.empty': '没有别名。',
   'aliases.alias': '别名',
   'aliases.target': '模型',

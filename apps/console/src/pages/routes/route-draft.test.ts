@@ -20,6 +20,7 @@ test('a route is the same after its form was opened and saved', () => {
     ],
     attempts: 2,
     timeout_secs: 1.5,
+    retry_on: ['transport'],
   });
 });
 

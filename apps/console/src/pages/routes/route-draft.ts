@@ -18,6 +18,8 @@ export interface RouteDraft {
   readonly attempts: string;
   /** Empty for no limit. */
   readonly timeout: string;
+  /** The form does not show it: what was set stays. */
+  readonly retryOn?: Route['retry_on'];
 }
 
 export const emptyTarget = (id: number, priority = 0): TargetDraft => ({
@@ -43,6 +45,7 @@ export function draftOf(route: Route | undefined): RouteDraft {
     })),
     attempts: String(route.attempts),
     timeout: route.timeout_secs === null ? '' : String(route.timeout_secs),
+    retryOn: route.retry_on,
   };
 }
 
@@ -58,6 +61,7 @@ export function routeOf(draft: RouteDraft): RpcInput<'routes.set'> {
     })),
     attempts: Number(draft.attempts),
     ...(draft.timeout.trim() === '' ? {} : { timeout_secs: Number(draft.timeout) }),
+    ...(draft.retryOn === undefined ? {} : { retry_on: [...draft.retryOn] }),
   };
 }
 
