@@ -1,7 +1,7 @@
 // Which modules may import which. docs/architecture.md explains the layers.
-const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel', 'json-rpc', 'dialects'];
+const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel', 'json-rpc', 'dialects', 'webhooks'];
 const TURNS = ['inference', 'recorder', 'client'];
-const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oidc'];
+const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oidc', 'outbound'];
 
 const OURS = '^(apps|packages)/';
 const TEST = '(\\.test\\.ts$|/tests/)';

@@ -15,6 +15,7 @@ import {
   type Environment,
 } from '@model-gateway/kernel';
 import { checkOidcSettings, oidcSettings } from '@model-gateway/oidc';
+import { webhookSettings } from '@model-gateway/outbound';
 import { inferenceRuntimeSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
@@ -26,6 +27,7 @@ export const accountSettings = {
   ...billingSettings,
   ...inferenceRuntimeSettings,
   ...oidcSettings,
+  ...webhookSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How many seconds a WebSocket without a token may be idle.',
   }),

@@ -25,6 +25,8 @@ import type { DatabaseStores } from '@model-gateway/db';
 import type { AppContext } from '@model-gateway/server-process';
 import { createSystemMonitor } from '@model-gateway/inference';
 import type { InferenceRuntime } from '@model-gateway/inference-runtime';
+import { createResolveReceiver } from '@model-gateway/outbound';
+import { createWebhooks } from '@model-gateway/webhooks';
 import { createAgentRules } from './agent-rules.ts';
 import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
@@ -110,6 +112,7 @@ export function createServices(
     pointsPerUsd,
     users,
     agents: createAgentRules(config, context),
+    resolveReceiver: createResolveReceiver({ allowPrivate: config.webhookAllowPrivate }),
     system: createSystemMonitor({
       agents: database.agentCounter,
       requests: runtime.requests,
@@ -153,6 +156,9 @@ export function createServices(
         clock,
       }),
       audit: stores.audit,
+      webhookStore: stores.webhooks,
+      deliveryStore: stores.deliveries,
+      webhookRules: createWebhooks({ ...stores, clock }),
       groupRules,
       summarizeSpend: createSummarizeSpend({
         spend: database.spend,

@@ -10,6 +10,7 @@ import type { Router } from '@model-gateway/router';
 import { createServiceRouter } from '@model-gateway/inference-runtime';
 import type { VideoWorkerConfig } from './config.ts';
 import { createVideoJobRunner } from './video-job-runner.ts';
+import { createWebhookRunner } from './webhooks/webhook-runner.ts';
 
 export { runRejectedUsage } from './rejected-usage.ts';
 export { runUsageSums } from './usage-sums.ts';
@@ -20,7 +21,7 @@ interface VideoWorkerOptions {
   readonly router?: Router;
 }
 
-/** The background process: records usage and runs video jobs. Its port serves only probes and metrics. */
+/** The background process: records usage, runs video jobs and delivers webhooks. Its port serves only probes and metrics. */
 export function createVideoWorker(
   config: VideoWorkerConfig,
   context: AppContext,
@@ -55,6 +56,7 @@ export function createVideoWorker(
     bodyDays: config.requestBodiesDays,
   });
   const videoJobs = createVideoJobRunner(config, context, router);
+  const webhooks = createWebhookRunner(config, context);
   const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
   return {
     name: 'video-worker',
@@ -66,8 +68,10 @@ export function createVideoWorker(
       await requestLogRetention.start();
       if (options.router === undefined) await router.start();
       await videoJobs.start();
+      await webhooks.start();
     },
     async stop() {
+      await webhooks.stop();
       await videoJobs.stop();
       if (options.router === undefined) await router.stop();
       await requestLogRetention.stop();

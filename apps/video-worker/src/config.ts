@@ -10,6 +10,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
+import { webhookSettings } from '@model-gateway/outbound';
 import { routingSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
@@ -28,6 +29,7 @@ export const videoWorkerSettings = {
   requestBodiesDays: setting('SERVICE_REQUEST_BODIES_DAYS', withDefault(integer(1, DAYS_MAX), 7), {
     description: 'How many days the bodies of requests are kept, where they are.',
   }),
+  ...webhookSettings,
   videoConcurrency: setting('SERVICE_VIDEO_CONCURRENCY', withDefault(integer(1, 1000), 4), {
     description: 'How many video jobs one worker processes at a time; waiting jobs do not count.',
   }),

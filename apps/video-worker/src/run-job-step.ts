@@ -3,7 +3,7 @@ import type { CancelJob } from './steps/cancel.ts';
 import type { PollJob } from './steps/poll.ts';
 import type { SubmitJob } from './steps/submit.ts';
 import type { VideoTiming } from './video-timing.ts';
-import type { RunJobStep } from './video-queue.ts';
+import type { RunJobStep } from './job-queue.ts';
 
 interface RunJobStepDependencies {
   readonly jobs: Pick<VideoJobStore, 'claimPoll' | 'findWork'>;

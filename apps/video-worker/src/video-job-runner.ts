@@ -16,7 +16,7 @@ import { createPoll } from './steps/poll.ts';
 import { createSettle } from './steps/settle.ts';
 import { createSubmit, SUBMISSION_MS_MAX } from './steps/submit.ts';
 import { createVideoTiming } from './video-timing.ts';
-import { createVideoQueue, type RunJobStep } from './video-queue.ts';
+import { createJobQueue, type RunJobStep } from './job-queue.ts';
 import { createVideoSweep } from './video-sweep.ts';
 
 /** Longer than a submission can take, with a margin for clock differences. */
@@ -55,7 +55,8 @@ export function createVideoJobRunner(
   const pollDependencies = { jobs, router, telemetry, notifications, settle, fail, timing, clock };
   const poll = createPoll({ ...pollDependencies, stopping: signal });
   const cancel = createCancel({ jobs, router, telemetry, bill, timing, log, stopping: signal });
-  const queue = createVideoQueue({
+  const queue = createJobQueue({
+    queueName: 'video',
     redisUrl: config.queueRedisUrl,
     prefix: `${config.redisPrefix}queue`,
     concurrency: config.videoConcurrency,

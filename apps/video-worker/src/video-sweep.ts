@@ -6,11 +6,11 @@ import {
   type Part,
   type Subscription,
 } from '@model-gateway/kernel';
-import type { VideoQueue } from './video-queue.ts';
+import type { JobQueue } from './job-queue.ts';
 
 interface VideoSweepDependencies {
   readonly jobs: Pick<VideoJobStore, 'unfinished'>;
-  readonly queue: Pick<VideoQueue, 'add' | 'jobIds'>;
+  readonly queue: Pick<JobQueue, 'add' | 'jobIds'>;
   readonly channels: Pick<Channels, 'subscribe'>;
   /** How long a submission may take; for that time no other worker takes the job. */
   readonly submittingMs: number;

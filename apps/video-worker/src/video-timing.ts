@@ -1,5 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
-import type { NextStep, StepMemo } from './video-queue.ts';
+import type { NextStep, StepMemo } from './job-queue.ts';
 
 /** How often upstreams are queried, and how long a job may take. */
 export interface VideoTiming {

@@ -124,6 +124,7 @@ export {
   type BudgetPeriod,
   type VideoResult,
 } from './rpc/records.ts';
+export { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from './rpc/webhooks.ts';
 export {
   isSessionId,
   SESSION_LISTENERS_CHANNEL,

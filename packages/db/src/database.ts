@@ -38,6 +38,7 @@ import type {
   BackendConfigStore,
   RouteRuleStore,
 } from '@model-gateway/router';
+import type { DeliveryStore, EventOutbox, WebhookStore } from '@model-gateway/webhooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type ClientBase } from 'pg';
 import { createConnection, joinTransaction, type Connection } from './connection/connection.ts';
@@ -76,6 +77,10 @@ import { createPostgresUserDirectory } from './accounts/postgres-user-directory.
 import { createPostgresUsers } from './accounts/postgres-users.ts';
 import { createPostgresVideoJobs } from './video/postgres-video-jobs.ts';
 import { createPostgresVideoPricing } from './billing/postgres-video-pricing.ts';
+import { createPostgresDeliveries } from './webhooks/postgres-deliveries.ts';
+import { createPostgresOutbox } from './webhooks/postgres-outbox.ts';
+import { createPostgresWebhooks } from './webhooks/postgres-webhooks.ts';
+import { createSigningSecrets } from './webhooks/signing-secrets.ts';
 import { createSecretBox } from './connection/secret-box.ts';
 import { translateFailure } from './connection/store-failure.ts';
 
@@ -130,6 +135,9 @@ export interface DatabaseStores {
   readonly agents: AgentStore;
   readonly agentConnections: AgentConnections;
   readonly agentCounter: AgentCounter;
+  readonly webhooks: WebhookStore;
+  readonly outbox: EventOutbox;
+  readonly deliveries: DeliveryStore;
 }
 
 /** The connections of the pool: all, idle ones, and callers that wait for one. */
@@ -157,6 +165,7 @@ export function createDatabase({
   poolMax,
 }: DatabaseOptions): Database {
   const secretBox = encryptionKey === undefined ? undefined : createSecretBox(encryptionKey);
+  const signingSecrets = createSigningSecrets(secretBox, log);
   const pool = new Pool({
     connectionString: databaseUrl,
     max: poolMax ?? POOL_CONNECTIONS_MAX,
@@ -208,6 +217,9 @@ export function createDatabase({
     agents: createPostgresAgents(within),
     agentConnections: createPostgresAgentConnections(within),
     agentCounter: createPostgresAgentCounter(within),
+    webhooks: createPostgresWebhooks(within, signingSecrets),
+    outbox: createPostgresOutbox(within),
+    deliveries: createPostgresDeliveries(within, signingSecrets),
   });
 
   return {

@@ -14,11 +14,13 @@ import {
   routeState,
   storedBackendState,
   tierState,
+  webhookState,
 } from './audit-states.ts';
 
 const READS: AuditExemption = { exempt: 'it changes nothing' };
 const OWN: AuditExemption = { exempt: 'users change only what is their own' };
 const SIGN_IN: AuditExemption = { exempt: 'people sign themselves up, in and out' };
+const TEST: AuditExemption = { exempt: 'it sends a test, and changes no setting' };
 const WORK: AuditExemption = { exempt: 'it is metered work of the caller, and changes no setting' };
 
 const group = ({ params }: { readonly params: { readonly group_id: string } }): string =>
@@ -31,6 +33,17 @@ const backendRule = <Name extends 'backends.add' | 'backends.update' | 'backends
     (stores, { params }) => storedBackendState(stores, params.name),
     'after',
   );
+
+const createdWebhook = z.object({ webhook: z.object({ id: z.string() }) });
+
+/** What the handler reported is known after the change. */
+function changedWebhook<Found>(
+  changed: unknown,
+  find: (webhookId: string) => Found,
+): Found | undefined {
+  const created = createdWebhook.safeParse(changed);
+  return created.success ? find(created.data.webhook.id) : undefined;
+}
 
 /** How each method is recorded, or why it is not. A new method does not compile until it is here. */
 export const AUDIT_RULES: {
@@ -258,5 +271,18 @@ export const AUDIT_RULES: {
     ({ params }) => `video-price:${params.model}`,
     (stores, { params }) => stores.videoPricing.find(params.model),
   ),
+  'webhooks.create': {
+    entry: 'handler',
+    target: async (_stores, { changed }) => changedWebhook(changed, (id) => `webhook:${id}`),
+    state: async (stores, { changed }) =>
+      changedWebhook(changed, (id) => webhookState(stores, id)),
+  },
+  'webhooks.list': READS,
+  'webhooks.remove': rule<'webhooks.remove'>(
+    ({ params }) => `webhook:${params.webhook_id}`,
+    (stores, { params }) => webhookState(stores, params.webhook_id),
+  ),
+  'webhooks.deliveries': READS,
+  'webhooks.test': TEST,
   'system.status': READS,
 };

@@ -84,3 +84,11 @@ export async function routeState(stores: DatabaseStores, model: string) {
 export async function providerState(stores: DatabaseStores, providerId: string) {
   return (await stores.providers.list(PROVIDERS_MAX)).find(({ id }) => id === providerId);
 }
+
+/** The path and query of a URL may be a secret of the receiver. */
+export async function webhookState(stores: DatabaseStores, webhookId: string) {
+  const webhook = await stores.webhooks.find(webhookId);
+  if (webhook === undefined) return undefined;
+  const { url, events, format, groupId } = webhook;
+  return { origin: new URL(url).origin, events, format, group_id: groupId };
+}

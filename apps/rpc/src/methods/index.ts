@@ -22,6 +22,7 @@ import { createSystemMethods } from './system.ts';
 import { createUsageMethods } from './usage.ts';
 import { createUsersMethods } from './users.ts';
 import { createVideoMethods } from './video.ts';
+import { createWebhooksMethods } from './webhooks.ts';
 
 /** Every RPC method, from one file per namespace. */
 export function createMethods(services: Services): Handlers {
@@ -48,5 +49,6 @@ export function createMethods(services: Services): Handlers {
     ...createAgentsMethods(services),
     ...createSystemMethods(services),
     ...createVideoMethods(services),
+    ...createWebhooksMethods(services),
   };
 }

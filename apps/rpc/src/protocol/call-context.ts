@@ -1,5 +1,6 @@
 import type { PasswordStore, SignIn, User, UserDirectory } from '@model-gateway/accounts';
 import type { AuthLevel } from '@model-gateway/contracts';
+import type { Webhooks } from '@model-gateway/webhooks';
 
 interface AnyCall {
   /** The address of the client, behind the proxies that are trusted. */
@@ -14,6 +15,7 @@ interface AnyCall {
 export interface ChangeScope {
   readonly passwordStore: PasswordStore;
   readonly userDirectory: UserDirectory;
+  readonly webhookRules: Webhooks;
 }
 
 /** For methods whose audit rule says `handler`: the change and its audit entry are stored together, or neither is. */

@@ -15,6 +15,7 @@ type ChangeContext<Name> = Name extends
   | 'auth.password.change'
   | 'auth.password.reset'
   | 'users.erase'
+  | 'webhooks.create'
   ? AuditedContext
   : unknown;
 

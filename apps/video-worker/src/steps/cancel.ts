@@ -11,7 +11,7 @@ import {
   type Router,
   type VideoCharge,
 } from '@model-gateway/router';
-import type { NextStep, StepMemo } from '../video-queue.ts';
+import type { NextStep, StepMemo } from '../job-queue.ts';
 import type { VideoTiming } from '../video-timing.ts';
 import type { BillJob } from './bill.ts';
 

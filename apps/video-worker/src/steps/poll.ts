@@ -8,7 +8,7 @@ import type {
 import type { Clock } from '@model-gateway/kernel';
 import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
-import type { NextStep, StepMemo } from '../video-queue.ts';
+import type { NextStep, StepMemo } from '../job-queue.ts';
 import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
 import type { SettleJob } from './settle.ts';
 

@@ -9,7 +9,7 @@ import {
 import { describeError, type Log } from '@model-gateway/kernel';
 import { outcomeOf, UpstreamFailure, type Route, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
-import type { NextStep, StepMemo } from '../video-queue.ts';
+import type { NextStep, StepMemo } from '../job-queue.ts';
 import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
 
 /** Submits a queued job to an upstream. */

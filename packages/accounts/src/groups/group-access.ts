@@ -8,12 +8,17 @@ export interface GroupAccess {
   authorize(caller: User, groupId: string, action: GroupAction): Promise<Group>;
   /** Rejects unless the caller may read the requests and the spend of a group: its admins, and platform admins. */
   authorizeReading(caller: User, groupId: string): Promise<void>;
+  /** Rejects unless the caller may manage the webhooks of a group: its admins, and platform admins. */
+  authorizeWebhooks(caller: User, groupId: string): Promise<void>;
 }
 
-/** Needs the same role as reading the money of the group. */
+/** What needs the same role as reading the money of the group. */
 const READING_ACTION = 'group.credits.balance' satisfies GroupAction;
 const READING_HINT =
   'the requests and the spend of a group need the admin role in the group: ask one of its admins';
+
+const WEBHOOKS_HINT =
+  'the webhooks of a group need the admin role in the group: ask one of its admins';
 
 export function createGroupAccess(groups: GroupStore): GroupAccess {
   async function authorize(
@@ -40,6 +45,9 @@ export function createGroupAccess(groups: GroupStore): GroupAccess {
       authorize(caller, groupId, action, permissionHint(action)),
     async authorizeReading(caller, groupId) {
       await authorize(caller, groupId, READING_ACTION, READING_HINT);
+    },
+    async authorizeWebhooks(caller, groupId) {
+      await authorize(caller, groupId, READING_ACTION, WEBHOOKS_HINT);
     },
   };
 }

@@ -19,6 +19,7 @@ import { systemMethods } from './system.ts';
 import { usageMethods } from './usage.ts';
 import { usersMethods } from './users.ts';
 import { videoMethods } from './video.ts';
+import { webhooksMethods } from './webhooks.ts';
 
 /** Every method of the management plane, by name. */
 export const rpcMethods = {
@@ -42,6 +43,7 @@ export const rpcMethods = {
   ...requestsMethods,
   ...billingMethods,
   ...videoMethods,
+  ...webhooksMethods,
   ...systemMethods,
 };
 

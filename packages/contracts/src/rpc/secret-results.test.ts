@@ -27,5 +27,6 @@ test('every method whose result has a secret says so', () => {
     'keys.create',
     'keys.rotate',
     'users.reset_link',
+    'webhooks.create',
   ]);
 });

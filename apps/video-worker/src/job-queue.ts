@@ -35,14 +35,24 @@ export interface NextStep {
 export type RunJobStep = (step: JobStep) => Promise<NextStep | undefined>;
 
 /** The queue that schedules jobs. The rows in the database are authoritative. */
-export interface VideoQueue extends Part {
+export interface JobQueue extends Part {
   /** Adds jobs that are not in the queue yet. */
   add(jobIds: readonly string[]): Promise<void>;
   /** Every job in the queue: waiting, delayed or active. */
   jobIds(): Promise<ReadonlySet<string>>;
 }
 
-interface VideoQueueDependencies {
+/** The queues of this process. */
+const QUEUES = {
+  video: { metric: 'service_video_queue_depth', help: 'Video jobs that are waiting or delayed.' },
+  webhooks: {
+    metric: 'service_webhook_queue_depth',
+    help: 'Deliveries of events that are waiting or delayed.',
+  },
+} as const;
+
+interface JobQueueDependencies {
+  readonly queueName: keyof typeof QUEUES;
   readonly redisUrl: string;
   /** The prefix of every key of the queue. */
   readonly prefix: string;
@@ -53,7 +63,6 @@ interface VideoQueueDependencies {
   readonly log: Log;
 }
 
-const QUEUE_NAME = 'video';
 const STEP_NAME = 'move';
 const RECONNECT_DELAY_MS_MAX = 5_000;
 /** The jobs of a worker that does not renew its locks for this time go to other workers. */
@@ -66,8 +75,8 @@ const REDIS_TIMEOUT_MS = 1_000;
 /** Below the time that a process has for its stop. Other workers continue what is not finished by then. */
 const CLOSE_TIMEOUT_MS = 30_000;
 
-export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQueue {
-  const { redisUrl, prefix, concurrency, runStep, metrics, log } = dependencies;
+export function createJobQueue(dependencies: JobQueueDependencies): JobQueue {
+  const { queueName, redisUrl, prefix, concurrency, runStep, metrics, log } = dependencies;
   const connection = {
     url: redisUrl,
     maxRetriesPerRequest: null,
@@ -82,8 +91,8 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
     const isTakenOver = job.stalledCounter > 0;
     const step = runStep({ jobId, memo, isTakenOver }).catch((error: unknown): NextStep => {
       log.warn(
-        { job_id: jobId, reason: describeError(error) },
-        'a step of a video job failed; trying again later',
+        { queue: queueName, job_id: jobId, reason: describeError(error) },
+        'a step of a job failed; trying again later',
       );
       return { afterMs: FAILURE_PAUSE_MS, memo };
     });
@@ -98,7 +107,10 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
   }
 
   function onError(error: Error): void {
-    log.warn({ reason: describeError(error) }, 'the Redis connection of the video queue failed');
+    log.warn(
+      { queue: queueName, reason: describeError(error) },
+      'the Redis connection of a queue failed',
+    );
   }
 
   /** Undefined while Redis is unavailable: the calls of the queue then never return. */
@@ -124,20 +136,20 @@ export function createVideoQueue(dependencies: VideoQueueDependencies): VideoQue
   }
 
   metrics.gauge({
-    name: 'service_video_queue_depth',
-    help: 'Video jobs that are waiting or delayed.',
+    name: QUEUES[queueName].metric,
+    help: QUEUES[queueName].help,
     collect: async (gauge) => gauge.set((await depth()) ?? Number.NaN),
   });
 
   return {
-    name: 'video-queue',
+    name: `${queueName}-queue`,
     async start() {
-      queue = new Queue(QUEUE_NAME, {
+      queue = new Queue(queueName, {
         connection,
         prefix,
         defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
       });
-      worker = new Worker(QUEUE_NAME, run, {
+      worker = new Worker(queueName, run, {
         connection,
         prefix,
         concurrency,

@@ -9,14 +9,14 @@ import {
   type TestContext,
 } from '@model-gateway/testkit';
 import {
-  createVideoQueue,
+  createJobQueue,
   type RunJobStep,
   type JobStep,
-  type VideoQueue,
-} from '../src/video-queue.ts';
+  type JobQueue,
+} from '../src/job-queue.ts';
 
 let test_: TestContext;
-const running: VideoQueue[] = [];
+const running: JobQueue[] = [];
 beforeEach(async () => {
   test_ = await createTestContext();
 });
@@ -25,10 +25,18 @@ afterEach(async () => {
   await test_.close();
 });
 
-async function startQueue(runStep: RunJobStep, redisUrl = testRedisUrl()): Promise<VideoQueue> {
+async function startQueue(runStep: RunJobStep, redisUrl = testRedisUrl()): Promise<JobQueue> {
   const { metrics, log } = test_.context;
   const prefix = uniquePrefix();
-  const queue = createVideoQueue({ redisUrl, prefix, concurrency: 2, runStep, metrics, log });
+  const queue = createJobQueue({
+    queueName: 'video',
+    redisUrl,
+    prefix,
+    concurrency: 2,
+    runStep,
+    metrics,
+    log,
+  });
   await queue.start();
   running.push(queue);
   return queue;

@@ -1,0 +1,14 @@
+export { createDeliver, type SendRequest } from './deliver.ts';
+export { publicEventId } from './event-body.ts';
+export type {
+  ClaimedDelivery,
+  Delivery,
+  DeliveryStatus,
+  DeliveryStore,
+  EventOutbox,
+  EventType,
+  NewEvent,
+  Receiver,
+} from './event-store.ts';
+export { createWebhooks, webhookNotFound, type Webhooks } from './webhooks.ts';
+export type { Webhook, WebhookEvent, WebhookFormat, WebhookStore } from './webhook-store.ts';
