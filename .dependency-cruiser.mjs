@@ -1,5 +1,14 @@
 // Which modules may import which. docs/architecture.md explains the layers.
-const PURE = ['contracts', 'accounts', 'billing', 'router', 'tunnel', 'json-rpc', 'dialects', 'webhooks'];
+const PURE = [
+  'contracts',
+  'accounts',
+  'billing',
+  'router',
+  'tunnel',
+  'json-rpc',
+  'dialects',
+  'webhooks',
+];
 const TURNS = ['inference', 'recorder', 'client'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oidc', 'outbound'];
 

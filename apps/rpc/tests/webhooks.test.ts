@@ -96,7 +96,10 @@ test.each([
 test.each([
   { why: 'no events', params: { events: [] } },
   { why: 'an unknown event', params: { events: ['everything'] } },
-  { why: 'an event of the platform in a group', params: { events: ['node.offline'], inGroup: true } },
+  {
+    why: 'an event of the platform in a group',
+    params: { events: ['node.offline'], inGroup: true },
+  },
 ])('$why is refused', async ({ params: { events, inGroup } }) => {
   const { error } = await create(
     { events, ...(inGroup === true ? { group_id: groupId } : {}) },

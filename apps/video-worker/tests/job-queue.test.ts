@@ -8,12 +8,7 @@ import {
   waitUntil,
   type TestContext,
 } from '@model-gateway/testkit';
-import {
-  createJobQueue,
-  type RunJobStep,
-  type JobStep,
-  type JobQueue,
-} from '../src/job-queue.ts';
+import { createJobQueue, type RunJobStep, type JobStep, type JobQueue } from '../src/job-queue.ts';
 
 let test_: TestContext;
 const running: JobQueue[] = [];

@@ -117,9 +117,7 @@ export interface DeliveryStore {
   /** The ids of those that are due, at most `perReceiverMax` of one webhook: the others wait until these are done. */
   due(now: Date, perReceiverMax: number): Promise<readonly string[]>;
   /** What is limited while it is sent, and when it is due; undefined when it has ended. */
-  peek(
-    id: string,
-  ): Promise<
+  peek(id: string): Promise<
     | {
         readonly webhookId: string | null;
         readonly groupId: string | null;

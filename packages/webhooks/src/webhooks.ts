@@ -51,8 +51,7 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
         createdAt: new Date(clock.now()),
       };
       const secret = newSigningSecret();
-      const countMax =
-        request.groupId === null ? WEBHOOKS_OF_PLATFORM_MAX : WEBHOOKS_PER_GROUP_MAX;
+      const countMax = request.groupId === null ? WEBHOOKS_OF_PLATFORM_MAX : WEBHOOKS_PER_GROUP_MAX;
       switch (await webhooks.create({ ...webhook, secret, createdById }, countMax)) {
         case 'created':
           return { webhook, secret };

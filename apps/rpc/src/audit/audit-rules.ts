@@ -274,8 +274,7 @@ export const AUDIT_RULES: {
   'webhooks.create': {
     entry: 'handler',
     target: async (_stores, { changed }) => changedWebhook(changed, (id) => `webhook:${id}`),
-    state: async (stores, { changed }) =>
-      changedWebhook(changed, (id) => webhookState(stores, id)),
+    state: async (stores, { changed }) => changedWebhook(changed, (id) => webhookState(stores, id)),
   },
   'webhooks.list': READS,
   'webhooks.remove': rule<'webhooks.remove'>(

@@ -102,7 +102,14 @@ export function createWebhooksMethods({
 /** The refusals that would tell a caller that a webhook exists. */
 const REFUSALS: ReadonlySet<string> = new Set(['admin_required', 'not_found']);
 
-const webhookRecord = ({ id, url, events, format, groupId, createdAt }: Webhook): WebhookRecord => ({
+const webhookRecord = ({
+  id,
+  url,
+  events,
+  format,
+  groupId,
+  createdAt,
+}: Webhook): WebhookRecord => ({
   id,
   url,
   events: [...events],

@@ -44,7 +44,10 @@ export function createPostgresWebhooks(
           take: countMax + 1,
           ...(after === undefined ? {} : { cursor: { id: after }, skip: 1 }),
         });
-        return { webhooks: rows.slice(0, countMax).map(toWebhook), hasMore: rows.length > countMax };
+        return {
+          webhooks: rows.slice(0, countMax).map(toWebhook),
+          hasMore: rows.length > countMax,
+        };
       }),
 
     remove: (id) =>
