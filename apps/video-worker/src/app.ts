@@ -56,7 +56,7 @@ export function createVideoWorker(
     bodyDays: config.requestBodiesDays,
   });
   const videoJobs = createVideoJobRunner(config, context, router);
-  const webhooks = createWebhookRunner(config, context);
+  const webhooks = createWebhookRunner(config, context, router);
   const handleProbe = createProbes({ buildHash: config.buildHash, ...context });
   return {
     name: 'video-worker',

@@ -38,7 +38,7 @@ import type {
   BackendConfigStore,
   RouteRuleStore,
 } from '@model-gateway/router';
-import type { DeliveryStore, EventOutbox, WebhookStore } from '@model-gateway/webhooks';
+import type { DeliveryStore, EventOutbox, EventSources, WebhookStore } from '@model-gateway/webhooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type ClientBase } from 'pg';
 import { createConnection, joinTransaction, type Connection } from './connection/connection.ts';
@@ -78,6 +78,7 @@ import { createPostgresUsers } from './accounts/postgres-users.ts';
 import { createPostgresVideoJobs } from './video/postgres-video-jobs.ts';
 import { createPostgresVideoPricing } from './billing/postgres-video-pricing.ts';
 import { createPostgresDeliveries } from './webhooks/postgres-deliveries.ts';
+import { createPostgresEventSources } from './webhooks/postgres-event-sources.ts';
 import { createPostgresOutbox } from './webhooks/postgres-outbox.ts';
 import { createPostgresWebhooks } from './webhooks/postgres-webhooks.ts';
 import { createSigningSecrets } from './webhooks/signing-secrets.ts';
@@ -138,6 +139,7 @@ export interface DatabaseStores {
   readonly webhooks: WebhookStore;
   readonly outbox: EventOutbox;
   readonly deliveries: DeliveryStore;
+  readonly eventSources: EventSources;
 }
 
 /** The connections of the pool: all, idle ones, and callers that wait for one. */
@@ -220,6 +222,7 @@ export function createDatabase({
     webhooks: createPostgresWebhooks(within, signingSecrets),
     outbox: createPostgresOutbox(within),
     deliveries: createPostgresDeliveries(within, signingSecrets),
+    eventSources: createPostgresEventSources(within),
   });
 
   return {

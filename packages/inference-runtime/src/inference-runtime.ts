@@ -18,6 +18,7 @@ import {
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
 import type { BackendConfig, Router } from '@model-gateway/router';
+import { createQuotaEvents } from './quota-events.ts';
 import { createServiceMemory } from './service-memory.ts';
 import { createServiceRouter } from './service-router.ts';
 import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
@@ -105,6 +106,7 @@ export function createInferenceRuntime(
       callsPerUserMax: config.callsPerUserMax,
       clock,
       log,
+      onExceeded: createQuotaEvents({ outbox: database.outbox, clock, log }),
     }),
     async start() {
       await prices.start();

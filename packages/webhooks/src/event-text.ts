@@ -7,7 +7,7 @@ const SENTENCES: Readonly<Record<EventType, (data: Data) => string>> = {
   'budget.threshold': (data) =>
     `The key ${named(data['key_name'])} has spent ${word(data['percent'])} % of its budget: ${usd(data['spent_usd'])} of ${usd(data['budget_usd'])} (${word(data['period'])}).`,
   'quota.exceeded': (data) =>
-    `A user reached the monthly quota of the tier ${named(data['tier'])}: ${word(data['user_id'])}.`,
+    `The user ${word(data['user_id'])} reached the monthly quota of the tier ${named(data['tier'])}.`,
   'key.expiring': (data) =>
     `The key ${named(data['key_name'])} expires at ${word(data['expires_at'])}.`,
   'backend.unhealthy': (data) => `The backend ${named(data['backend'])} does not answer.`,

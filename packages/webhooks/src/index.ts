@@ -10,5 +10,7 @@ export type {
   NewEvent,
   Receiver,
 } from './event-store.ts';
+export type { EventSources } from './event-sources.ts';
+export { createWatch } from './watch.ts';
 export { createWebhooks, webhookNotFound, type Webhooks } from './webhooks.ts';
 export type { Webhook, WebhookEvent, WebhookFormat, WebhookStore } from './webhook-store.ts';

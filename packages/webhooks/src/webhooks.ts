@@ -34,6 +34,7 @@ const PENDING_TESTS_MAX = 5;
 
 /** Events that belong to the platform alone. */
 const PLATFORM_EVENTS: ReadonlySet<WebhookEvent> = new Set([
+  'quota.exceeded',
   'backend.unhealthy',
   'backend.healthy',
   'node.offline',

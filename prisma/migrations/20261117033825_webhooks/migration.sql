@@ -55,6 +55,9 @@ CREATE TABLE "reported_states" (
 );
 
 -- CreateIndex
+CREATE INDEX "budget_thresholds_published_at_idx" ON "budget_thresholds"("published_at");
+
+-- CreateIndex
 CREATE INDEX "webhooks_group_id_idx" ON "webhooks"("group_id");
 
 -- CreateIndex

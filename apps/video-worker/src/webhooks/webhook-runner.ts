@@ -1,20 +1,24 @@
 import type { Part } from '@model-gateway/kernel';
 import { createResolveReceiver, createSendRequest } from '@model-gateway/outbound';
 import type { AppContext } from '@model-gateway/server-process';
-import { createDeliver } from '@model-gateway/webhooks';
+import type { Router } from '@model-gateway/router';
+import { createDeliver, createWatch } from '@model-gateway/webhooks';
 import type { VideoWorkerConfig } from '../config.ts';
 import { createJobQueue } from '../job-queue.ts';
 import { createWebhookSweep } from './webhook-sweep.ts';
+import { createWebhookWatch } from './webhook-watch.ts';
 
 /** How many deliveries one worker attempts at a time; most of them wait for an answer. */
 const CONCURRENCY = 32;
+const SECOND_MS = 1_000;
 
 /** Delivers events: the queue, the sweep that fills it, and the attempts. */
 export function createWebhookRunner(
   config: VideoWorkerConfig,
-  { database, clock, log, metrics }: AppContext,
+  { database, bus, clock, log, metrics }: AppContext,
+  router: Pick<Router, 'list'>,
 ): Part {
-  const { outbox, deliveries } = database;
+  const { outbox, deliveries, eventSources: sources } = database;
   const resolve = createResolveReceiver({ allowPrivate: config.webhookAllowPrivate });
   const send = createSendRequest({ resolve });
   const deliver = createDeliver({ deliveries, send, clock, log });
@@ -27,16 +31,35 @@ export function createWebhookRunner(
     metrics,
     log,
   });
-  const sweep = createWebhookSweep({ outbox, deliveries, queue, clock, log });
+  const sweep = createWebhookSweep({ outbox, sources, deliveries, queue, clock, log });
+  const watch = createWebhookWatch({
+    watch: createWatch({
+      outbox,
+      sources,
+      backends: () => router.list().map(watchedBackend),
+      clock,
+      nodeTimeoutMs: config.agentTimeoutSecs * SECOND_MS,
+    }),
+    locks: bus.locks,
+    log,
+  });
   return {
     name: 'webhooks',
     async start() {
       await queue.start();
       await sweep.start();
+      await watch.start();
     },
     async stop() {
+      await watch.stop();
       await sweep.stop();
       await queue.stop();
     },
   };
 }
+
+/** One with refused requests is Degraded, and answers. */
+const watchedBackend = ({ backend, state, checkedAt }: ReturnType<Router['list']>[number]) => ({
+  name: backend.name,
+  isHealthy: checkedAt === undefined ? undefined : state !== 'Unhealthy',
+});

@@ -1,9 +1,10 @@
 import { describeError, type Clock, type Log, type Part } from '@model-gateway/kernel';
-import type { DeliveryStore, EventOutbox } from '@model-gateway/webhooks';
+import type { DeliveryStore, EventOutbox, EventSources } from '@model-gateway/webhooks';
 import type { JobQueue } from '../job-queue.ts';
 
 interface WebhookSweepDependencies {
   readonly outbox: Pick<EventOutbox, 'publish' | 'removeOld'>;
+  readonly sources: Pick<EventSources, 'addBudgetThresholds'>;
   readonly deliveries: Pick<DeliveryStore, 'due'>;
   readonly queue: Pick<JobQueue, 'add' | 'jobIds'>;
   readonly clock: Clock;
@@ -23,12 +24,13 @@ const QUEUED_PER_WEBHOOK_MAX = 50;
 
 /** Makes the deliveries of stored events, and queues those that are due. Several processes may do it at once. */
 export function createWebhookSweep(dependencies: WebhookSweepDependencies): Part {
-  const { outbox, deliveries, queue, clock, log, intervalMs = INTERVAL_MS } = dependencies;
+  const { outbox, sources, deliveries, queue, clock, log, intervalMs = INTERVAL_MS } = dependencies;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let cleanedAt = -Infinity;
 
   async function publish(): Promise<void> {
+    while (await sources.addBudgetThresholds()) if (isStopped) return;
     const options = { pendingMax: PENDING_PER_WEBHOOK_MAX, withMail: false };
     while (await outbox.publish({ ...options, now: new Date(clock.now()) })) if (isStopped) return;
   }

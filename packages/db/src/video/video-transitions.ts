@@ -6,6 +6,8 @@ type FailedVideo = NonNullable<Awaited<ReturnType<VideoJobStore['fail']>>>;
 type End = Parameters<VideoJobStore['finish']>[1];
 type Destination = Parameters<VideoJobStore['startSubmission']>[1];
 
+const EVENT_TEXT_CHARS_MAX = 1_000;
+
 /** Stores where a queued job is about to be submitted. */
 export async function startSubmission(
   queries: Queries,
@@ -42,7 +44,12 @@ export async function finishJob(
       SET status = 'done', progress = 100, result = ${storableJson(result)}::jsonb, cost = ${cost},
         finished_at = ${at.toISOString()}::timestamptz, updated_at = clock_timestamp()
       WHERE id = ${id}::uuid AND status = 'running'
-      RETURNING id
+      RETURNING id, user_id, group_id, model, cost
+    ), reported AS (
+      INSERT INTO outbox_events (id, key, type, group_id, data)
+      SELECT gen_random_uuid(), concat_ws(':', 'video.done', id), 'video.done', group_id,
+        jsonb_build_object('job_id', id, 'user_id', user_id, 'group_id', group_id, 'model', model, 'cost_usd', cost)
+      FROM ended ON CONFLICT (key) DO NOTHING
     ), let_go AS (
       DELETE FROM video_job_images WHERE job_id IN (SELECT id FROM ended)
     )
@@ -94,7 +101,13 @@ async function endWithoutResult(
       SET status = ${status}, error = ${error}, finished_at = clock_timestamp(), updated_at = clock_timestamp(),
         cancel_pending = (${status} = 'cancelled' AND upstream_task_id IS NOT NULL)
       WHERE id = ${id}::uuid AND status IN ('queued', 'running')
-      RETURNING id, user_id, model, backend
+      RETURNING id, user_id, group_id, model, backend
+    ), reported AS (
+      INSERT INTO outbox_events (id, key, type, group_id, data)
+      SELECT gen_random_uuid(), concat_ws(':', 'video.failed', id), 'video.failed', group_id,
+        jsonb_build_object('job_id', id, 'user_id', user_id, 'group_id', group_id, 'model', model,
+          'error', left(${error}, ${EVENT_TEXT_CHARS_MAX}))
+      FROM ended WHERE ${status} = 'failed' ON CONFLICT (key) DO NOTHING
     ), let_go AS (
       DELETE FROM video_job_images WHERE job_id IN (SELECT id FROM ended)
     )

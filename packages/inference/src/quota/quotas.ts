@@ -66,6 +66,8 @@ interface QuotasDependencies {
   readonly callsPerUserMax: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called with each request that is refused because the quota is used up. */
+  readonly onExceeded?: (user: { readonly userId: string; readonly tier: string }) => void;
 }
 
 /** How long a request waits to be settled what was served just before and uses up the quota. */
@@ -74,6 +76,7 @@ const RETRY_MS = 25;
 
 export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const { store, facts, prices, pointsPerUsd, callsPerUserMax, clock, log } = dependencies;
+  const { onExceeded } = dependencies;
   const stored = createQuotaFacts({ store, facts, clock, log });
   const isPriced = (model: string | null): boolean =>
     model === null || prices.priceOf(model) !== undefined;
@@ -153,7 +156,11 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       // The hints of the store may have refused what the database covers.
       if (refused === undefined) return known.hasBegun ? undefined : beginAnyway(call);
       const { error, isUnsettled } = refused;
-      if (!isUnsettled || known.hasBegun || performance.now() > deadline) throw error;
+      if (!isUnsettled || known.hasBegun || performance.now() > deadline) {
+        if (error.code !== 'quota_reserved')
+          onExceeded?.({ userId: payer.userId, tier: payer.tier.name });
+        throw error;
+      }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       known = await admitCall(payer, call);
     }
