@@ -13,6 +13,7 @@ import { addPlanCommands } from './commands/plan.ts';
 import { addRequestsCommand } from './commands/requests.ts';
 import { addSpendCommand } from './commands/spend.ts';
 import { addUsageCommand } from './commands/usage.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
 import { readCliConfig, type CliConfig } from './config.ts';
 import { createCredentialFile, type CredentialFile } from './credentials/credential-file.ts';
 import { wholeNumber } from './commands/arguments.ts';
@@ -105,6 +106,7 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
   addModelsCommand(program, run);
   addBackendCommands(program, run);
   addUsageCommand(program, run);
+  addWebhookCommands(program, run);
   addSpendCommand(program, run);
   addRequestsCommand(program, run);
   addPlanCommands(program, run);

@@ -1,6 +1,7 @@
 import { nextMonthStart, type TierChanges } from '@model-gateway/billing';
 import { createAccountEvents } from '@model-gateway/accounts';
 import { newId } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
 import type { GatewayUnderTest } from './gateway.ts';
@@ -116,6 +117,16 @@ test('the request after the last token of the month is refused, and passes immed
     body: JSON.stringify({ model: PRICED, input: 'x' }),
   });
   await expectQuotaExceeded(embedded);
+  const storedEvents = () =>
+    gateway.test.query(
+      `SELECT data FROM outbox_events WHERE type = 'quota.exceeded' AND key LIKE $1`,
+      [`%${gateway.userId}%`],
+    );
+  // Two refusals, one event for webhooks.
+  await waitUntil(async () => (await storedEvents()).length > 0, { what: 'the event' });
+  expect(await storedEvents()).toMatchObject([
+    { data: { user_id: gateway.userId, month: new Date().toISOString().slice(0, 7) } },
+  ]);
   await setTier({ monthlyTokenQuota: 10_000 });
   expect((await chat()).status).toBe(200);
 });

@@ -47,7 +47,7 @@ async function startRunner(
     SERVICE_REDIS_PREFIX: test_.redisPrefix,
     ...env,
   });
-  const runner = createWebhookRunner(config, context);
+  const runner = createWebhookRunner(config, context, { list: () => [] });
   await runner.start();
   running.push(runner);
   return runner;

@@ -38,7 +38,12 @@ import type {
   BackendConfigStore,
   RouteRuleStore,
 } from '@model-gateway/router';
-import type { DeliveryStore, EventOutbox, EventSources, WebhookStore } from '@model-gateway/webhooks';
+import type {
+  DeliveryStore,
+  EventOutbox,
+  EventSources,
+  WebhookStore,
+} from '@model-gateway/webhooks';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool, type ClientBase } from 'pg';
 import { createConnection, joinTransaction, type Connection } from './connection/connection.ts';

@@ -29,7 +29,10 @@ export function createWebhookWatch(dependencies: WebhookWatchDependencies): Part
     running = holdsLock()
       .then((isHolder) => (isHolder && !isStopped ? watch() : undefined))
       .catch((error: unknown) => {
-        log.warn({ reason: describeError(error) }, 'watching for events failed; trying again later');
+        log.warn(
+          { reason: describeError(error) },
+          'watching for events failed; trying again later',
+        );
       })
       .finally(() => {
         if (!isStopped) timer = setTimeout(tick, intervalMs).unref();

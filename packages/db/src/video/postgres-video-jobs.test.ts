@@ -172,6 +172,13 @@ describe('video jobs in Postgres', () => {
     expect(await ends[end](id)).toBe(may);
     expect(await database.videoJobs.find(id)).toMatchObject({ status: may ? end : from });
     expect(await database.videoJobs.images(id)).toHaveLength(may ? 0 : 1);
+    const events = await database.raw.query(
+      'SELECT type, data FROM outbox_events WHERE key LIKE $1',
+      [`%${id}`],
+    );
+    const data = { job_id: id, user_id: userId, model: 'alias' };
+    const isReported = may && end !== 'cancelled';
+    expect(events).toMatchObject(isReported ? [{ type: `video.${end}`, data }] : []);
   });
 
   it('say whose they were when they fail', async () => {
