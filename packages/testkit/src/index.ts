@@ -1,6 +1,7 @@
 export { freePort } from '@model-gateway/kernel';
 export { fullSize, fullTable, fullTest, testPostgresUrl, testRedisUrl } from './config.ts';
 export { createGate } from './gate.ts';
+export { startSmtpServer, type TestSmtpServer } from './smtp-server.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
 export { openStoreLine, type StoreLine } from './store-line.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';

@@ -1,4 +1,5 @@
 import { describeError, type Clock, type Log } from '@model-gateway/kernel';
+import { eventMail, type SendMail } from './event-mail.ts';
 import { eventBody, publicEventId } from './event-body.ts';
 import type { AttemptEnd, ClaimedDelivery, DeliveryStore, Receiver } from './event-store.ts';
 import { pauseAfter } from './retry-schedule.ts';
@@ -14,6 +15,7 @@ export interface ReceiverRequest {
 /** What a receiver answered, or why it did not. */
 export type ReceiverAnswer =
   | { readonly status: number }
+  | { readonly isMailed: true }
   | { readonly error: string; readonly isFinal?: boolean };
 
 /** Sends one request; never rejects. */
@@ -25,6 +27,8 @@ export type DeliverNext = { readonly afterMs: number } | undefined;
 interface DeliverDependencies {
   readonly deliveries: Pick<DeliveryStore, 'peek' | 'claim' | 'end'>;
   readonly send: SendRequest;
+  /** Undefined without mail. */
+  readonly sendMail?: SendMail | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -44,11 +48,14 @@ const GONE_STATUS = 410;
 export function createDeliver(
   dependencies: DeliverDependencies,
 ): (deliveryId: string) => Promise<DeliverNext> {
-  const { deliveries, send, clock, log } = dependencies;
+  const { deliveries, send, sendMail, clock, log } = dependencies;
   const running = createRunningCounts();
 
   async function answerOf({ event, receiver }: ClaimedDelivery): Promise<ReceiverAnswer> {
-    return receiver.kind === 'webhook' ? sendTo(receiver, event) : { error: 'mail is not set up' };
+    if (receiver.kind === 'webhook') return sendTo(receiver, event);
+    if (sendMail === undefined) return { error: 'mail is not set up' };
+    await sendMail(eventMail(event, receiver.email));
+    return { isMailed: true };
   }
 
   async function sendTo(
@@ -103,7 +110,7 @@ export function createDeliver(
 function endOf(answer: ReceiverAnswer, attempts: number, now: number): AttemptEnd {
   const at = new Date(now);
   const responseStatus = 'status' in answer ? answer.status : null;
-  if (responseStatus !== null && responseStatus >= 200 && responseStatus < 300)
+  if (isSuccess(answer))
     return { status: 'delivered', at, nextAttemptAt: at, responseStatus, error: null };
   const error = errorOf(answer).slice(0, ERROR_CHARS_MAX);
   const isFinal = responseStatus === GONE_STATUS || ('isFinal' in answer && answer.isFinal);
@@ -114,7 +121,11 @@ function endOf(answer: ReceiverAnswer, attempts: number, now: number): AttemptEn
     : { ...failure, status: 'pending', nextAttemptAt: new Date(now + pauseMs) };
 }
 
+const isSuccess = (answer: ReceiverAnswer): boolean =>
+  'isMailed' in answer || ('status' in answer && answer.status >= 200 && answer.status < 300);
+
 function errorOf(answer: ReceiverAnswer): string {
+  if ('isMailed' in answer) return '';
   if ('error' in answer) return answer.error;
   const { status } = answer;
   return status >= 300 && status < 400

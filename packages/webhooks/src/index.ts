@@ -1,4 +1,5 @@
 export { createDeliver, type SendRequest } from './deliver.ts';
+export type { Mail, SendMail } from './event-mail.ts';
 export { publicEventId } from './event-body.ts';
 export type {
   ClaimedDelivery,

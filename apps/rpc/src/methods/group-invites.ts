@@ -4,6 +4,7 @@ import { groupRecord } from './group-records.ts';
 
 export function createGroupInviteMethods({
   groupRules: { invitations },
+  mails,
 }: Services): HandlersOf<'group.invite'> {
   return {
     'group.invite.create': async ({ role, email, max_uses, ttl_secs }, { user, group }) => {
@@ -13,6 +14,14 @@ export function createGroupInviteMethods({
         maxUses: max_uses,
         ttlSecs: ttl_secs,
       });
+      if (invitation.email !== null)
+        await mails.invitation({
+          senderId: user.id,
+          email: invitation.email,
+          groupName: group.name,
+          token,
+          expiresAt: invitation.expiresAt,
+        });
       return {
         id: invitation.id,
         token,

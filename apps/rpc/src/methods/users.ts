@@ -12,6 +12,7 @@ export function createUsersMethods({
   users,
   runtime: { memory },
   publicUrl,
+  mails,
 }: Services): HandlersOf<'users'> {
   return {
     'users.list': async ({ search, active, is_admin, after, limit }) => {
@@ -35,11 +36,13 @@ export function createUsersMethods({
         await userDirectory.update(user_id, { tier, isAdmin: is_admin, isActive: active, name }),
       ),
     'users.reset_link': async ({ user_id }) => {
-      const { id } = await userDirectory.get(user_id);
+      const { id, email } = await userDirectory.get(user_id);
       const { token, expiresAt } = await passwordChanges.createReset(id);
+      const link = `${(publicUrl ?? '').replace(/\/+$/, '')}${RESET_PAGE}?token=${token}`;
       return {
-        link: `${(publicUrl ?? '').replace(/\/+$/, '')}${RESET_PAGE}?token=${token}`,
+        link,
         token,
+        mailed: await mails.resetLink({ email, link, expiresAt }),
         expires_at: expiresAt.toISOString(),
       };
     },

@@ -1,5 +1,5 @@
 import type { Part } from '@model-gateway/kernel';
-import { createResolveReceiver, createSendRequest } from '@model-gateway/outbound';
+import { createResolveReceiver, createSendMail, createSendRequest } from '@model-gateway/outbound';
 import type { AppContext } from '@model-gateway/server-process';
 import type { Router } from '@model-gateway/router';
 import { createDeliver, createWatch } from '@model-gateway/webhooks';
@@ -21,7 +21,9 @@ export function createWebhookRunner(
   const { outbox, deliveries, eventSources: sources } = database;
   const resolve = createResolveReceiver({ allowPrivate: config.webhookAllowPrivate });
   const send = createSendRequest({ resolve });
-  const deliver = createDeliver({ deliveries, send, clock, log });
+  const { smtpUrl, mailFrom: from } = config;
+  const sendMail = smtpUrl === undefined ? undefined : createSendMail({ smtpUrl, from });
+  const deliver = createDeliver({ deliveries, send, sendMail, clock, log });
   const queue = createJobQueue({
     queueName: 'webhooks',
     redisUrl: config.queueRedisUrl,
@@ -31,7 +33,15 @@ export function createWebhookRunner(
     metrics,
     log,
   });
-  const sweep = createWebhookSweep({ outbox, sources, deliveries, queue, clock, log });
+  const sweep = createWebhookSweep({
+    outbox,
+    sources,
+    deliveries,
+    queue,
+    withMail: sendMail !== undefined,
+    clock,
+    log,
+  });
   const watch = createWebhookWatch({
     watch: createWatch({
       outbox,

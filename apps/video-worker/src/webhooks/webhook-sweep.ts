@@ -7,6 +7,8 @@ interface WebhookSweepDependencies {
   readonly sources: Pick<EventSources, 'addBudgetThresholds'>;
   readonly deliveries: Pick<DeliveryStore, 'due'>;
   readonly queue: Pick<JobQueue, 'add' | 'jobIds'>;
+  /** Whether users get mails. */
+  readonly withMail: boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly intervalMs?: number;
@@ -24,14 +26,23 @@ const QUEUED_PER_WEBHOOK_MAX = 50;
 
 /** Makes the deliveries of stored events, and queues those that are due. Several processes may do it at once. */
 export function createWebhookSweep(dependencies: WebhookSweepDependencies): Part {
-  const { outbox, sources, deliveries, queue, clock, log, intervalMs = INTERVAL_MS } = dependencies;
+  const {
+    withMail,
+    outbox,
+    sources,
+    deliveries,
+    queue,
+    clock,
+    log,
+    intervalMs = INTERVAL_MS,
+  } = dependencies;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let cleanedAt = -Infinity;
 
   async function publish(): Promise<void> {
     while (await sources.addBudgetThresholds()) if (isStopped) return;
-    const options = { pendingMax: PENDING_PER_WEBHOOK_MAX, withMail: false };
+    const options = { pendingMax: PENDING_PER_WEBHOOK_MAX, withMail };
     while (await outbox.publish({ ...options, now: new Date(clock.now()) })) if (isStopped) return;
   }
 

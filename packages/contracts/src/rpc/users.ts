@@ -71,6 +71,8 @@ export const usersMethods = {
       /** Without SERVICE_PUBLIC_URL, only the path. */
       link: z.string(),
       token: z.string(),
+      /** Whether the link is sent to the user by mail too. */
+      mailed: z.boolean(),
       expires_at: timestamp,
     }),
     hasSecretResult: true,
