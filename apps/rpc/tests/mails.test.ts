@@ -43,7 +43,7 @@ test('an invitation for an address is mailed to it, and few an hour', async () =
   await invite({});
   expect(smtp.mails).toHaveLength(before);
   for (let index = 0; index < 31; index += 1) await invite({ email: `guest-${index}@example.com` });
-  expect(smtp.mails).toHaveLength(30);
+  expect(smtp.mails.length - before).toBe(29);
 });
 
 test('a mail that is refused does not fail the call', async () => {
