@@ -14,4 +14,4 @@ export type {
 export type { EventSources } from './event-sources.ts';
 export { createWatch } from './watch.ts';
 export { createWebhooks, webhookNotFound, type Webhooks } from './webhooks.ts';
-export type { Webhook, WebhookEvent, WebhookFormat, WebhookStore } from './webhook-store.ts';
+export type { Webhook, WebhookStore } from './webhook-store.ts';
