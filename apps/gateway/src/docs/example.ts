@@ -19,7 +19,6 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 const BY_FORMAT: Readonly<Record<string, string>> = {
   'date-time': '2026-01-31T00:00:00Z',
   email: 'you@example.com',
-  uri: 'https://receiver.example.com/hook',
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 

@@ -30,6 +30,7 @@ const PARAMS: Readonly<Partial<Record<RpcMethodName, unknown>>> = {
   },
   'conversations.delete': conversation,
   'conversations.get': conversation,
+  'webhooks.create': { url: 'https://hooks.example.com/gateway', events: ['budget.threshold'] },
 };
 
 const DESCRIPTION =

@@ -25,9 +25,10 @@ const LIMIT_MAX = 200;
 const event = z.enum(WEBHOOK_EVENTS);
 const oneWebhook = z.object({ webhook_id: z.uuid() });
 
-const receiverUrl = text(URL_CHARS_MAX)
-  .refine(isReceiverUrl, 'must be an http or https URL without a user name and password')
-  .meta({ format: 'uri' });
+const receiverUrl = text(URL_CHARS_MAX).refine(
+  isReceiverUrl,
+  'must be an http or https URL without a user name and password',
+);
 
 const webhook = record('Webhook', {
   id: z.uuid(),
