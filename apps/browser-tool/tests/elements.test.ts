@@ -19,6 +19,10 @@ const buttons = page(
   <fieldset disabled><button id="group-off">Group</button></fieldset>
   <button id="aria-off" aria-disabled="true">Aria off</button>
   <button id="spin">Spinning</button>
+  <script>
+    // A busy machine may show no frame for seconds, and without one the animation moves nothing.
+    setInterval(() => { document.getElementById('spin').style.top = Math.random() + 'px'; }, 20);
+  </script>
   <button id="slide" onclick="document.title = 'clicked at ' + getComputedStyle(this).left">Slide</button>
   <button id="away" style="position: fixed; left: -500px; top: 0">Away</button>
   <div style="height: 3000px"></div>
