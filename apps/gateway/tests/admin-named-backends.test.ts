@@ -57,6 +57,7 @@ test('a backend is read by its name, with its registration and without its key',
     index: expect.any(Number),
     url: upstream.url,
     has_api_key: true,
+    api_key_count: 1,
     auth_header: null,
     static_models: ['static'],
     capabilities: ['chat', 'embeddings'],
@@ -112,6 +113,34 @@ test('PATCH changes what it names, keeps the rest and probes the backend', async
     static_models: [],
     capabilities: ['chat', 'embeddings'],
   });
+});
+
+test('several keys replace one and the other way around, and are never shown', async () => {
+  const keys = ['a key that is refused', KEY];
+  expect((await named('PATCH', PATH, { api_keys: keys })).body).toMatchObject({ state: 'Healthy' });
+  const shown = await named('GET', PATH);
+  expect(shown.body).toMatchObject({ has_api_key: true, api_key_count: 2 });
+  const listed = await (await admin(gateway, 'GET', 'backends')).text();
+  for (const key of keys) expect(JSON.stringify(shown) + listed).not.toContain(key);
+  const away = { url: 'http://127.0.0.1:9' };
+  expect((await named('PATCH', PATH, away)).body).toMatchObject({
+    error: { message: expect.stringContaining('the stored key is not sent there') },
+  });
+  for (const [body, message] of [
+    [{ api_key: KEY, api_keys: keys }, "give 'api_key' or 'api_keys', not both"],
+    [{ type: 'ollama' }, "'api_keys': only a backend of the kinds"],
+  ] as const) {
+    const answer = await named('PATCH', PATH, body);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining(message) } },
+    });
+  }
+  await named('PATCH', PATH, { api_key: KEY });
+  expect((await named('GET', PATH)).body).toMatchObject({ api_key_count: 1 });
+  await named('PATCH', PATH, { api_keys: keys });
+  await named('PATCH', PATH, { api_keys: null });
+  expect((await named('GET', PATH)).body).toMatchObject({ has_api_key: false, api_key_count: 0 });
 });
 
 test('PATCH sets, shows, replaces and removes the limits of a backend', async () => {

@@ -24,6 +24,7 @@ const SECRET_NAMES = new Set(
     'jwt',
     'jwt_secret',
     'api_key',
+    'api_keys',
     'apikey',
     'x-api-key',
     'key',

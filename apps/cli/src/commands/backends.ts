@@ -18,7 +18,7 @@ const limit = (option: string) => wholeNumber(option, 1, LIMIT_MAX);
 interface AddOptions {
   readonly type: string;
   readonly apiKeyStdin?: boolean;
-  readonly apiKeyEnv?: string;
+  readonly apiKeyEnv?: readonly string[];
   readonly authHeader?: string;
   readonly model?: readonly string[];
   readonly capability?: readonly string[];
@@ -48,7 +48,11 @@ export function addBackendCommands(program: Command, run: Runner): void {
       'external',
     )
     .option('--api-key-stdin', 'read its API key from standard input')
-    .option('--api-key-env <variable>', 'the environment variable that has its API key')
+    .option(
+      '--api-key-env <variable>',
+      'the environment variable that has its API key; may be repeated for several keys',
+      collected,
+    )
     .option('--auth-header <header>', 'the header of its key, unless it is authorization: Bearer')
     .option('--model <id>', 'a model that it serves; may be repeated', collected)
     .option('--replace', 'change the backend that has this name already')
@@ -105,7 +109,7 @@ async function addBackend(
       'Choose another name, or change it with --replace.',
     );
   }
-  const apiKey = await apiKeyOf(context, options);
+  const keys = await keysOf(context, options);
   const added = await service.requestAsAdmin({
     method: 'POST',
     path: PATH,
@@ -113,7 +117,7 @@ async function addBackend(
       name,
       url: address,
       type: options.type,
-      ...(apiKey === undefined ? {} : { api_key: apiKey }),
+      ...keys,
       ...(options.authHeader === undefined ? {} : { auth_header: options.authHeader }),
       ...(options.model === undefined ? {} : { models: options.model }),
       ...(options.capability === undefined ? {} : { capabilities: options.capability }),
@@ -138,11 +142,11 @@ function limitsOf({ rpm, tpm, concurrency, tokensPerDay }: AddOptions) {
   return given.length === 0 ? {} : { limits: Object.fromEntries(given) };
 }
 
-/** The key of the backend; never an argument, which other users of the machine can see. */
-async function apiKeyOf(
+/** The keys of the backend; never an argument, which other users of the machine can see. */
+async function keysOf(
   { terminal, config }: CommandContext,
   { apiKeyStdin, apiKeyEnv }: AddOptions,
-): Promise<string | undefined> {
+): Promise<object> {
   if (apiKeyStdin === true && apiKeyEnv !== undefined) {
     throw new CliError(
       'usage',
@@ -150,14 +154,22 @@ async function apiKeyOf(
       'Use one of them.',
     );
   }
-  if (apiKeyStdin === true) return readSecret(terminal, 'api key');
-  if (apiKeyEnv === undefined) return undefined;
-  const key = config.environment[apiKeyEnv]?.trim();
+  if (apiKeyStdin === true) return { api_key: await readSecret(terminal, 'api key') };
+  if (apiKeyEnv === undefined) return {};
+  const keys = apiKeyEnv.map((variable) => environmentKey(config.environment, variable));
+  return keys.length === 1 ? { api_key: keys[0] } : { api_keys: keys };
+}
+
+function environmentKey(
+  environment: CommandContext['config']['environment'],
+  variable: string,
+): string {
+  const key = environment[variable]?.trim();
   if (key !== undefined && key !== '') return key;
   throw new CliError(
     'usage',
-    `the environment variable ${apiKeyEnv} is not set`,
-    `Set it first: export ${apiKeyEnv}=…`,
+    `the environment variable ${variable} is not set`,
+    `Set it first: export ${variable}=…`,
   );
 }
 

@@ -18,6 +18,7 @@ import { createExternalBackend, type ExternalOptions } from '../external/externa
 import { createGeminiBackend } from '../gemini/gemini-backend.ts';
 import { createLocalServerBackend } from '../local-server/local-server-backend.ts';
 import type { AnswerMemory } from '../transport/answer-memory.ts';
+import { createSeveralKeys } from '../keys/several-keys.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-url.ts';
 
@@ -52,7 +53,15 @@ export function createBackend(config: BackendConfig, options: CreateBackendOptio
   const kind = registeredKind(config.type);
   const url = backendUrl(kind, config.url);
   if (isBridgeUrl(url)) throw new ServiceError('bad_url', 'a bridge URL must be resolved first');
-  return withDeclaredCapabilities(createKind(kind, config, url, options), config.capabilities);
+  const [apiKey = config.apiKey, ...otherKeys] = config.apiKeys ?? [];
+  const withKey = (key: string | null): Backend =>
+    createKind(kind, { ...config, apiKey: key }, url, options);
+  const first = withKey(apiKey);
+  const backend =
+    otherKeys.length === 0
+      ? first
+      : createSeveralKeys(first, otherKeys.map(withKey), options.clock);
+  return withDeclaredCapabilities(backend, config.capabilities);
 }
 
 function createKind(

@@ -12,6 +12,7 @@ const REALTIME_ID = /realtime/i;
 const PASSING_KINDS: readonly BackendKind[] = ['external', 'azure', 'agent'];
 /** The kinds that can pass requests of another API than chat completions to its own path. */
 const WITH_DIALECTS: readonly BackendKind[] = ['external', 'azure'];
+/** The kinds of cloud APIs, whose keys an operator can have several of. */
 const WITH_AUTH_HEADER: readonly BackendKind[] = ['external', 'anthropic', 'azure', 'gemini'];
 
 /**
@@ -37,6 +38,15 @@ export function assertAuthHeader(kind: BackendKind, authHeader: string | undefin
   throw new ServiceError(
     'missing_fields',
     `'auth_header': only a backend of the kinds ${WITH_AUTH_HEADER.join(', ')} takes it, not '${kind}'`,
+  );
+}
+
+/** Refuses a new registration with several keys where a task belongs to one of them, or where there is none. */
+export function assertApiKeys(kind: BackendKind, apiKeys: readonly string[] | undefined): void {
+  if (apiKeys === undefined || WITH_AUTH_HEADER.includes(kind)) return;
+  throw new ServiceError(
+    'missing_fields',
+    `'api_keys': only a backend of the kinds ${WITH_AUTH_HEADER.join(', ')} takes it, not '${kind}'`,
   );
 }
 

@@ -35,6 +35,9 @@ export const backendName = oneLine(64).min(1);
 const type = z.string().min(1).max(64);
 const url = z.string().min(1).max(2048);
 const apiKey = oneLine(4096);
+const API_KEYS_MAX = 32;
+/** Used in turn; one that the upstream refuses, or whose rate limit is reached, rests alone. */
+const apiKeys = z.array(apiKey.min(1)).min(1).max(API_KEYS_MAX);
 /** A header name, and optionally a colon and what comes before the key. */
 const AUTH_HEADER = /^[\w!#$%&'*+.^`|~-]{1,64}(?:: ?[\x21-\x7e]{1,64})?$/;
 /** Headers that the service or its HTTP client sets. */
@@ -75,6 +78,7 @@ export const backendRequestSchema = z.object({
     .meta({ default: URL_DEFAULT })
     .transform((given) => given ?? URL_DEFAULT),
   api_key: apiKey.nullish(),
+  api_keys: apiKeys.nullish(),
   auth_header: authHeader.nullish().meta({ default: 'authorization: Bearer' }),
   name: backendName.nullish(),
   models: models.nullish(),
@@ -95,6 +99,8 @@ export const backendChangeSchema = z.object({
   type: type.optional(),
   url: url.optional(),
   api_key: apiKey.nullish(),
+  /** Replaces `api_key` and all keys before. */
+  api_keys: apiKeys.nullish(),
   auth_header: authHeader.nullish(),
   models: models.nullish(),
   capabilities: capabilities.nullish(),
@@ -160,6 +166,8 @@ export const backendViewSchema = z.object({
   index: z.int(),
   url: z.string(),
   has_api_key: z.boolean(),
+  /** How many keys it has. */
+  api_key_count: z.int(),
   /** The header of the key; null for the default, `authorization: Bearer`. */
   auth_header: z.string().nullable(),
   /** The models of the registration. */

@@ -36,6 +36,7 @@ describe('backend configurations in Postgres', () => {
       capabilities: ['video'],
       dialects: ['responses'],
       limits: { rpm: 60, concurrency: 4 },
+      apiKeys: ['sk-2', 'sk-3'],
     });
     const [before] = await database.backendConfigs.list();
     await database.backendConfigs.save(replaced);

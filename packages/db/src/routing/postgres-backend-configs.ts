@@ -57,13 +57,20 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
     }
   }
 
-  function configOf({ name, apiKey, authHeader, ...row }: Row): StoredBackendConfig {
+  /** The keys of several that can be read. */
+  function openAll(sealed: readonly string[], name: string): readonly string[] | undefined {
+    const keys = sealed.flatMap((key) => open(key, name) ?? []);
+    return keys.length === 0 ? undefined : keys;
+  }
+
+  function configOf({ name, apiKey, apiKeys, authHeader, ...row }: Row): StoredBackendConfig {
     const { type, url, models, createdAt } = row;
     return {
       name,
       type,
       url,
       apiKey: open(apiKey, name),
+      apiKeys: openAll(apiKeys, name),
       authHeader: authHeader ?? undefined,
       models,
       capabilities: capabilitiesSchema.parse(row.capabilities),
@@ -74,12 +81,21 @@ export function createPostgresBackendConfigs(options: BackendConfigOptions): Bac
     };
   }
 
-  function valuesOf({ name, type, url, apiKey, authHeader, ...config }: BackendConfig) {
+  function valuesOf({
+    name,
+    type,
+    url,
+    apiKey,
+    apiKeys = [],
+    authHeader,
+    ...config
+  }: BackendConfig) {
     const { models, capabilities, dialects = [], limits, workflow } = config;
     return {
       type,
       url,
       apiKey: seal(apiKey, name),
+      apiKeys: apiKeys.flatMap((key) => seal(key, name) ?? []),
       authHeader: authHeader ?? null,
       models: [...models],
       capabilities: capabilities === null ? Prisma.DbNull : [...capabilities],

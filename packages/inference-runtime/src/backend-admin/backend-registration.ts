@@ -44,11 +44,13 @@ function registeredView(
 
 /** The registration that a body describes. */
 export function registrationOf(body: z.output<typeof backendRequestSchema>): BackendConfig {
+  assertOneForm(body);
   return {
     name: body.name ?? body.type,
     type: resolveKind(body.type),
     url: body.url,
     apiKey: body.api_key ?? null,
+    apiKeys: body.api_keys ?? undefined,
     authHeader: body.auth_header ?? undefined,
     models: body.models ?? [],
     capabilities: body.capabilities ?? null,
@@ -69,19 +71,42 @@ function changedRegistration(
       `the backend '${config.name}' belongs to a GPU node; use agents.deploy and agents.stop`,
     );
   }
-  const { type, url, api_key: apiKey, auth_header: authHeader, models } = body;
+  assertOneForm(body);
+  const { type, url, auth_header: authHeader, models } = body;
   const { capabilities, dialects, limits } = body;
-  if (url !== undefined && apiKey === undefined) assertSameHost(config, url);
+  const keys = changedKeys(config, body);
+  if (url !== undefined && keys === undefined) assertSameHost(config, url);
   return {
     ...config,
     type: type === undefined ? config.type : resolveKind(type),
     url: url ?? config.url,
-    apiKey: apiKey === undefined ? config.apiKey : apiKey,
+    ...keys,
     authHeader: authHeader === undefined ? config.authHeader : (authHeader ?? undefined),
     models: models === undefined ? config.models : (models ?? []),
     capabilities: capabilities === undefined ? config.capabilities : capabilities,
     dialects: dialects === undefined ? config.dialects : listOrNone(dialects),
     limits: limits === undefined ? config.limits : limitsOf(limits),
+  };
+}
+
+type KeyFields = Pick<z.output<typeof backendChangeSchema>, 'api_key' | 'api_keys'>;
+
+function assertOneForm({ api_key: one, api_keys: several }: KeyFields): void {
+  if (typeof one !== 'string' || several === null || several === undefined) return;
+  throw new ServiceError('missing_fields', "give 'api_key' or 'api_keys', not both");
+}
+
+/** One key replaces several and the other way around; undefined if the body has neither. */
+function changedKeys(
+  { apiKey, apiKeys }: BackendConfig,
+  { api_key: one, api_keys: several }: KeyFields,
+): Pick<BackendConfig, 'apiKey' | 'apiKeys'> | undefined {
+  if (one === undefined && several === undefined) return undefined;
+  if (typeof one === 'string') return { apiKey: one, apiKeys: undefined };
+  if (Array.isArray(several)) return { apiKey: null, apiKeys: several };
+  return {
+    apiKey: one === null ? null : apiKey,
+    apiKeys: several === null ? undefined : apiKeys,
   };
 }
 
@@ -97,8 +122,8 @@ const listOrNone = (list: readonly string[] | null | undefined): readonly string
   list === null || list === undefined || list.length === 0 ? undefined : list;
 
 /** A stored key is never shown: a new URL must not be a way to read it. */
-function assertSameHost({ url: current, apiKey }: BackendConfig, next: string): void {
-  if (apiKey === null || originOf(current) === originOf(next)) return;
+function assertSameHost({ url: current, apiKey, apiKeys }: BackendConfig, next: string): void {
+  if ((apiKey === null && apiKeys === undefined) || originOf(current) === originOf(next)) return;
   throw new ServiceError(
     'invalid_request',
     "a 'url' with another host or port needs 'api_key' too: the stored key is not sent there",

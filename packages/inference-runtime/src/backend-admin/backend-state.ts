@@ -6,6 +6,7 @@ export function backendState({
   type,
   url,
   apiKey,
+  apiKeys,
   models,
   capabilities,
   authHeader,
@@ -14,7 +15,7 @@ export function backendState({
   return {
     type,
     url: withoutSecrets(url),
-    has_key: apiKey !== null,
+    has_key: apiKey !== null || apiKeys !== undefined,
     auth_header: authHeader,
     models,
     capabilities,

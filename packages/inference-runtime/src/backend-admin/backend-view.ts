@@ -11,12 +11,13 @@ import type { z } from 'zod';
 export const backendView = (
   routed: RoutedBackend,
   index: number,
-  { url, apiKey, authHeader, models }: BackendConfig,
+  { url, apiKey, apiKeys, authHeader, models }: BackendConfig,
 ): z.input<typeof backendViewSchema> => ({
   ...backendEntry(routed, index),
   index,
   url,
-  has_api_key: apiKey !== null,
+  has_api_key: apiKey !== null || apiKeys !== undefined,
+  api_key_count: apiKeys?.length ?? (apiKey === null ? 0 : 1),
   auth_header: authHeader ?? null,
   static_models: [...models],
   capabilities: [...routed.capabilities],

@@ -6,6 +6,8 @@ export interface BackendConfig {
   readonly type: string;
   readonly url: string;
   readonly apiKey: string | null;
+  /** Several keys instead of one, used in turn. */
+  readonly apiKeys?: readonly string[] | undefined;
   /** The header of the upstream key and what comes before it, as `authorization: Bearer`, which is the default. */
   readonly authHeader?: string | undefined;
   readonly models: readonly string[];

@@ -345,6 +345,7 @@ export const fingerprintOf = (config: BackendConfig): string =>
       // Absent by default, so that replicas of the version before agree.
       ...(config.authHeader === undefined ? [] : [config.authHeader]),
       ...(config.dialects === undefined || config.dialects.length === 0 ? [] : [config.dialects]),
+      ...(config.apiKeys === undefined ? [] : [{ keys: config.apiKeys }]),
       ...(config.limits === undefined ? [] : [limitValues(config.limits)]),
     ]),
   ).slice(0, 32);

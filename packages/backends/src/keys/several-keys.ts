@@ -1,0 +1,126 @@
+import type { Clock } from '@model-gateway/kernel';
+import { outcomeOf, UpstreamFailure, type Backend } from '@model-gateway/router';
+
+/** One of several keys of a backend. */
+interface Key {
+  /** The backend with this key. */
+  readonly backend: Backend;
+  /** Until when it gets no requests because the upstream refused it. */
+  restsUntil: number;
+}
+
+const FORBIDDEN = 403;
+
+/**
+ * One backend of several that differ in their key. The keys are used in turn. A key that the upstream refuses, or whose rate
+ * limit is reached, rests alone, and the request is sent with the next one.
+ */
+export function createSeveralKeys(
+  first: Backend,
+  others: readonly Backend[],
+  clock: Clock,
+): Backend {
+  const keys = [first, ...others].map((backend): Key => ({ backend, restsUntil: 0 }));
+  let turn = 0;
+
+  /** Those that rest come last, the first to be ready before the others. */
+  function inTurn(): readonly Key[] {
+    const from = turn % keys.length;
+    turn = from + 1;
+    const now = clock.now();
+    const rest = ({ restsUntil }: Key): number => Math.max(restsUntil, now);
+    return [...keys.slice(from), ...keys.slice(0, from)].toSorted((a, b) => rest(a) - rest(b));
+  }
+
+  /** The keys that are ready, or the one that is ready first. */
+  function usable(): readonly Key[] {
+    const all = inTurn();
+    const now = clock.now();
+    const ready = all.filter(({ restsUntil }) => restsUntil <= now);
+    return ready.length > 0 ? ready : all.slice(0, 1);
+  }
+
+  async function use<Answer>(
+    ask: (backend: Backend) => Promise<Answer>,
+    canRepeat = true,
+  ): Promise<Answer> {
+    const refusals: Refusal[] = [];
+    for (const key of usable()) {
+      try {
+        return await ask(key.backend);
+      } catch (failure) {
+        const restMs = restAfter(failure);
+        if (restMs === undefined) throw failure;
+        key.restsUntil = clock.now() + restMs;
+        refusals.push({ key, failure, restMs });
+        if (!canRepeat) break;
+      }
+    }
+    // What is forbidden with every key is about the request, such as its prompt.
+    const areAllForbidden = refusals.every(({ failure }) => statusOf(failure) === FORBIDDEN);
+    if (areAllForbidden) for (const { key } of refusals) key.restsUntil = 0;
+    // The error of the key that is ready first, so that the backend is avoided no longer than that.
+    throw refusals.toSorted((a, b) => a.restMs - b.restMs)[0]?.failure;
+  }
+
+  /** A backend is as healthy as the best of its keys. */
+  async function probe(signal: AbortSignal): ReturnType<Backend['probe']> {
+    const [best, ...rest] = inTurn();
+    let result = await (best?.backend ?? first).probe(signal);
+    for (const { backend } of rest) {
+      if (result.state !== 'Degraded') return result;
+      const next = await backend.probe(signal);
+      if (next.state === 'Healthy') result = next;
+    }
+    return result;
+  }
+
+  const several: Backend = {
+    ...first,
+    probe,
+    async close() {
+      await Promise.all(keys.map(({ backend }) => backend.close()));
+    },
+  };
+  // The kinds have different methods, each of them the same with every key.
+  if (first.chat !== undefined) {
+    several.chat = (body, cancel) => use((one) => one.chat?.(body, cancel) ?? unsupported());
+  }
+  if (first.chatStream !== undefined) {
+    several.chatStream = (body, cancel) =>
+      use((one) => one.chatStream?.(body, cancel) ?? unsupported());
+  }
+  if (first.embed !== undefined) {
+    several.embed = (request, cancel) =>
+      use((one) => one.embed?.(request, cancel) ?? unsupported());
+  }
+  if (first.pass !== undefined) {
+    // A body that was read while it was sent is gone.
+    several.pass = (request, cancel) =>
+      use((one) => one.pass?.(request, cancel) ?? unsupported(), 'json' in request.content);
+  }
+  if (first.openRealtime !== undefined) {
+    several.openRealtime = (opening, cancel) =>
+      use((one) => one.openRealtime?.(opening, cancel) ?? unsupported());
+  }
+  return several;
+}
+
+/** A key that did not serve a request. */
+interface Refusal {
+  readonly key: Key;
+  readonly failure: unknown;
+  readonly restMs: number;
+}
+
+/** How long a key rests after this; undefined if the failure is not about the key. */
+function restAfter(failure: unknown): number | undefined {
+  const outcome = outcomeOf(failure);
+  return typeof outcome === 'string' ? undefined : outcome.forMs;
+}
+
+const statusOf = (failure: unknown): number | undefined =>
+  failure instanceof UpstreamFailure ? failure.status : undefined;
+
+const unsupported = (): Promise<never> =>
+  Promise.reject(new Error('the backends of one kind have the same methods'));
