@@ -10,6 +10,7 @@ import { addLoginCommands } from './commands/login.ts';
 import { addModelsCommand } from './commands/models.ts';
 import { addNodesCommand } from './commands/nodes.ts';
 import { addPlanCommands } from './commands/plan.ts';
+import { addPriceCommands } from './commands/prices.ts';
 import { addRequestsCommand } from './commands/requests.ts';
 import { addSpendCommand } from './commands/spend.ts';
 import { addUsageCommand } from './commands/usage.ts';
@@ -110,6 +111,7 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
   addSpendCommand(program, run);
   addRequestsCommand(program, run);
   addPlanCommands(program, run);
+  addPriceCommands(program, run);
   addNodesCommand(program, run);
   addDoctorCommand(program, run);
   addCompletionCommand(program, terminal);

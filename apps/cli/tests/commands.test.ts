@@ -257,6 +257,26 @@ test('a chat is streamed, and Ctrl-C ends it with status 130', async () => {
   expect(status).toBe(130);
 });
 
+test('prices are listed, explained and imported', async () => {
+  const catalogue = join(home, 'catalogue.json');
+  await writeFile(catalogue, JSON.stringify({ 'new-model': { input_cost_per_token: 1e-6 } }));
+  expect(await gateway.json(['prices', 'import', catalogue])).toEqual({
+    imported: 1,
+    skipped: 0,
+    removed: 0,
+  });
+  const listed = await gateway.runHere(['prices', 'list']);
+  expect(listed.stdout).toMatch(/^new-model +1 in, 0 out per million tokens +catalogue/m);
+  const explained = await gateway.runHere(['prices', 'explain', 'new-model']);
+  expect(explained.stdout).toBe(
+    'new-model: 1 in, 0 out per million tokens (catalogue, new-model)\n',
+  );
+  const unknown = await gateway.runHere(['prices', 'explain', 'no-such-model']);
+  expect(unknown.stdout).toContain('no price');
+  const unread = await gateway.runHere(['prices', 'import', 'no-such-file.json']);
+  expect(unread).toMatchObject({ status: 2, stderr: expect.stringContaining('cannot read') });
+});
+
 test('plan shows the limits and sets a tier; doctor names the command that lifts a limit', async () => {
   expect(await gateway.json(['plan', 'show'])).toMatchObject({ current_tier: 'free' });
   expect((await gateway.runHere(['plan', 'show'])).stdout).toMatch(/^free +10 /m);

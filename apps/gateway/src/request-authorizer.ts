@@ -118,7 +118,12 @@ export function createRequestAuthorizer(
         return {
           body,
           resolvedModel,
-          admission: { model: resolvedModel, expected: () => expected(body) },
+          admission: {
+            model: resolvedModel,
+            requested: body.model,
+            models: body.models,
+            expected: () => expected(body),
+          },
         };
       }
       const { id: jobId, costUsd } = await job(body, resolvedModel);
@@ -140,7 +145,7 @@ export function createRequestAuthorizer(
       const resolved = router.aliases.resolve(model);
       assertModelAllowed(caller, model, resolved);
       try {
-        await quotas.assertCovered(payer, call, passed, resolved);
+        await quotas.assertCovered(payer, call, passed, { model: resolved, requested: model });
         fallbacks.push({ model, resolved });
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -173,7 +178,7 @@ export function createRequestAuthorizer(
       const { call, reservation } = held;
       let fallbacks: readonly FallbackModel[] = [];
       try {
-        const covering = quotas.assertCovered(payer, call, passed, admission.model);
+        const covering = quotas.assertCovered(payer, call, passed, admission);
         if (covering !== undefined) await covering;
         assertModelAllowed(caller, body.model, resolvedModel);
         if (body.models) fallbacks = await fallbacksOf(body.models, admitted, held);

@@ -178,7 +178,8 @@ function modelOf(habit: Habit, stallsAfter: number): string {
 }
 
 /** The same numbers for the same seed, so that a failure can be reproduced (mulberry32). */
-function randomFrom(seed: number): () => number {
+/** The same numbers for the same seed, from 0 to below 1. */
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -305,6 +305,11 @@ describe('records', () => {
         latency_ms: null,
         first_token_ms: null,
         status: null,
+        cache_write_tokens: null,
+        images: null,
+        audio_seconds: null,
+        price: null,
+        cached: false,
       },
     ]);
   });

@@ -151,6 +151,10 @@ const EXAMPLES: Partial<Record<RpcMethodName, () => Promise<Example>>> = {
     { pattern: 'm', input_per_million: 1, output_per_million: 2 },
     ADMIN_TOKEN,
   ],
+  'billing.pricing.import': async () => [
+    { catalogue: { m: { input_cost_per_token: 1e-6 } } },
+    ADMIN_TOKEN,
+  ],
   'billing.video.pricing.set': async () => [{ model: 'v', base_price: 1 }, ADMIN_TOKEN],
   'webhooks.create': async () => [WEBHOOK, admin.token],
   'webhooks.remove': async () => {

@@ -264,6 +264,89 @@ describe('token prices', () => {
     expect(await priceOf('our-model')).toBeUndefined();
   });
 
+  it('have parts besides tokens, and can be for one backend', async () => {
+    const further = {
+      cached_input_per_million: 0.1,
+      cache_write_per_million: 1.25,
+      per_image: 0.04,
+      per_minute_audio: 0.006,
+      per_request: 0.001,
+    };
+    const own = { pattern: 'gpt-4o', input_per_million: 1, output_per_million: 2, ...further };
+    await set('billing.pricing.set', { ...own, backend: 'azure-1' });
+    const { result } = await rpc.call('billing.pricing.get', {}, user.token);
+    const { pricing } = rpcMethods['billing.pricing.get'].result.parse(result);
+    expect(pricing.filter(({ pattern }) => pattern === 'gpt-4o')).toEqual([
+      { pattern: 'gpt-4o', input_per_million: 2.5, output_per_million: 10, source: 'built-in' },
+      { ...own, backend: 'azure-1', source: 'override' },
+    ]);
+    const nothing = { pattern: 'gpt-4o', input_per_million: null, output_per_million: null };
+    await set('billing.pricing.set', nothing);
+    expect((await set('billing.pricing.set', { ...nothing, per_image: 1 })).error?.code).toBe(
+      -32_602,
+    );
+    await set('billing.pricing.set', { ...nothing, backend: 'azure-1' });
+    const after = await rpc.call('billing.pricing.get', {}, user.token);
+    expect(JSON.stringify(after.result)).not.toContain('azure-1');
+  });
+
+  const explain = (params: object) => rpc.call('billing.pricing.explain', params, user.token);
+
+  it('are explained', async () => {
+    expect((await explain({ model: 'gpt-4o-mini-2024-07-18' })).result).toEqual({
+      model: 'gpt-4o-mini-2024-07-18',
+      price: {
+        source: 'built-in',
+        pattern: 'gpt-4o-mini',
+        input_per_million: 0.15,
+        output_per_million: 0.6,
+      },
+      backends: [],
+    });
+    expect((await explain({ model: 'nobody-knows' })).result).toMatchObject({ price: null });
+    const unknown = await explain({ model: 'm', backend: 'nowhere' });
+    expect(unknown.error?.message).toBe("backend 'nowhere' is not registered");
+  });
+
+  it('are imported from a catalogue of several megabytes, and replaced', async () => {
+    const entry = (perToken: number) => ({
+      input_cost_per_token: perToken,
+      output_cost_per_token: 2e-6,
+      cache_read_input_token_cost: 1e-7,
+      mode: 'chat',
+      notes: 'x'.repeat(700),
+    });
+    const many = Object.fromEntries(
+      Array.from({ length: 2_800 }, (_, index) => [`provider/model-${index}`, entry(1e-6)]),
+    );
+    const catalogue = {
+      sample_spec: entry(0),
+      'GPT-4o': entry(5e-7),
+      none: { mode: 'chat' },
+      ...many,
+    };
+    const imported = await set('billing.pricing.import', { catalogue });
+    expect(imported.result).toEqual({ imported: 2_801, skipped: 1, removed: 0 });
+    expect((await explain({ model: 'gpt-4o' })).result).toMatchObject({
+      price: { source: 'catalogue', input_per_million: 0.5, cached_input_per_million: 0.1 },
+    });
+    await price('gpt-4o', 9, 9);
+    expect((await explain({ model: 'gpt-4o' })).result).toMatchObject({
+      price: { source: 'override', input_per_million: 9 },
+    });
+    const replaced = await set('billing.pricing.import', {
+      catalogue: { m: entry(1e-6) },
+      mode: 'replace',
+    });
+    expect(replaced.result).toEqual({ imported: 1, skipped: 0, removed: 2_800 });
+    expect((await explain({ model: 'provider/model-7' })).result).toMatchObject({ price: null });
+    expect((await explain({ model: 'gpt-4o' })).result).toMatchObject({
+      price: { source: 'override' },
+    });
+    await price('gpt-4o', null, null);
+    await set('billing.pricing.import', { catalogue: {}, mode: 'replace' });
+  });
+
   it('are announced to the processes that use them', async () => {
     const messages: string[] = [];
     const subscription = await rpc.test.context.bus.channels.subscribe('prices', (message) =>
@@ -285,6 +368,7 @@ describe('who may call', () => {
       method: 'billing.pricing.set',
       params: { pattern: 'p', input_per_million: 1, output_per_million: 1 },
     },
+    { method: 'billing.pricing.import', params: { catalogue: {} } },
   ];
   const READ_METHODS = [
     { method: 'billing.plan' },
@@ -322,6 +406,9 @@ test.each([
   { method: 'billing.video.pricing.set', params: { model: 'm', currency: 'EUR' } },
   { method: 'billing.video.pricing.set', params: { model: 'm', currency: '' } },
   { method: 'billing.pricing.set', params: { pattern: 'p' } },
+  { method: 'billing.pricing.import', params: { catalogue: [] } },
+  { method: 'billing.pricing.import', params: { catalogue: { m: 1 } } },
+  { method: 'billing.pricing.import', params: { catalogue: {}, mode: 'add' } },
   { method: 'billing.pricing.set', params: { pattern: 'p', input_per_million: 1 } },
   {
     method: 'billing.pricing.set',

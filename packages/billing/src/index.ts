@@ -1,7 +1,18 @@
 export { createPriceBook, type PriceBook } from './price-book.ts';
+export { createPriceIndex, type PricedBackend, type PriceIndex } from './price-index.ts';
 export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
 export { pricePerToken } from './price-per-token.ts';
-export { pricesWith } from './prices.ts';
+export { recordOf } from './price-record.ts';
+export {
+  costAt,
+  highestCostAt,
+  pricesWith,
+  type BilledUsage,
+  type FoundPrice,
+  type Price,
+  type StoredPrice,
+} from './prices.ts';
+export { readCatalogue } from './read-catalogue.ts';
 export { createTokenCount, estimateTokens, type TokenCount } from './token-estimate.ts';
 export {
   UsageRejectedError,

@@ -2,14 +2,21 @@ import { setImmediate } from 'node:timers/promises';
 import { silentLog } from '@model-gateway/kernel';
 import { createPriceBook, type PriceBook } from './price-book.ts';
 import { PRICES_CHANNEL } from './price-store.ts';
-import { pricesWith, type TokenPrice } from './prices.ts';
+import { costAt, pricesWith, tokenRates, type StoredPrice } from './prices.ts';
 
 const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 };
-const price = (pattern: string, perMillion: number): TokenPrice => ({
+const price = (pattern: string, perMillion: number): StoredPrice => ({
   pattern,
-  inputPerMillion: perMillion,
-  outputPerMillion: perMillion,
+  backend: null,
+  ...tokenRates(perMillion, perMillion),
+  source: 'override',
 });
+
+/** Null without a price. */
+function costOf(book: PriceBook, model: string): number | null {
+  const found = book.priceOf(model);
+  return found === undefined ? null : costAt(found, usage);
+}
 
 interface Opened {
   readonly book: PriceBook;
@@ -17,7 +24,7 @@ interface Opened {
   readonly announce: () => void;
 }
 
-function openBook(list: () => Promise<readonly TokenPrice[]>, reloadEveryMs?: number): Opened {
+function openBook(list: () => Promise<readonly StoredPrice[]>, reloadEveryMs?: number): Opened {
   const listeners = new Map<string, (message: string) => void>();
   let storeChanged = (): void => undefined;
   const book = createPriceBook({
@@ -52,13 +59,13 @@ test('the longest match counts over built-in prices and overrides together', asy
     price('gpt-4o-mini-2', 4),
   ];
   const { book } = openBook(() => Promise.resolve(overrides));
-  expect(book.costOf('demo-chat', usage)).toBeNull();
+  expect(costOf(book, 'demo-chat')).toBeNull();
   await book.start();
-  expect(book.costOf('Demo-Chat', usage)).toBe(6);
-  expect(book.costOf('gpt-4o', usage)).toBe(4);
-  expect(book.costOf('gpt-4o-mini', usage)).toBe(0.75);
-  expect(book.costOf('gpt-4o-mini-2024-07-18', usage)).toBe(8);
-  expect(book.priceOf('gpt-x')?.pattern).toBe('gpt');
+  expect(costOf(book, 'Demo-Chat')).toBe(6);
+  expect(costOf(book, 'gpt-4o')).toBe(4);
+  expect(costOf(book, 'gpt-4o-mini')).toBe(0.75);
+  expect(costOf(book, 'gpt-4o-mini-2024-07-18')).toBe(8);
+  expect(book.priceOf('gpt-x')?.record.pattern).toBe('gpt');
   expect(book.priceOf('unknown')).toBeUndefined();
   await book.stop();
 });
@@ -66,17 +73,15 @@ test('the longest match counts over built-in prices and overrides together', asy
 test('a price of zero is a price', async () => {
   const { book } = openBook(() => Promise.resolve([price('demo-chat', 0)]));
   await book.start();
-  expect(book.costOf('demo-chat', usage)).toBe(0);
+  expect(costOf(book, 'demo-chat')).toBe(0);
   await book.stop();
 });
 
 test('a list says which prices are built in and which were laid over them, each pattern once', () => {
   const listed = pricesWith([price('gpt-4o', 2), price('demo', 3)]);
-  expect(listed.filter(({ pattern }) => pattern === 'gpt-4o')).toEqual([
-    { ...price('gpt-4o', 2), source: 'override' },
-  ]);
+  expect(listed.filter(({ pattern }) => pattern === 'gpt-4o')).toEqual([price('gpt-4o', 2)]);
   expect(listed.find(({ pattern }) => pattern === 'gpt-4o-mini')?.source).toBe('built-in');
-  expect(listed.at(-1)).toEqual({ ...price('demo', 3), source: 'override' });
+  expect(listed.at(-1)).toEqual(price('demo', 3));
 });
 
 test('a change that is announced while the store is being read is not missed', async () => {
@@ -97,12 +102,12 @@ test('a change that is announced while the store is being read is not missed', a
   announce();
   await answerNext();
   await started;
-  expect(book.costOf('demo', usage)).toBe(2);
+  expect(costOf(book, 'demo')).toBe(2);
   const reloaded = book.reload();
   await answerNext();
   await answerNext();
   await reloaded;
-  expect(book.costOf('demo', usage)).toBe(10);
+  expect(costOf(book, 'demo')).toBe(10);
   expect(answers).toEqual([]);
   await book.stop();
 });
@@ -114,27 +119,42 @@ test('when announcements may have been missed the store is read again', async ()
   stored = [price('demo', 2)];
   storeChanged();
   await setImmediate();
-  expect(book.costOf('demo', usage)).toBe(4);
+  expect(costOf(book, 'demo')).toBe(4);
   await book.stop();
 });
 
 test('what cannot be read stays as it was, and is read by and by', async () => {
-  let answer: () => Promise<readonly TokenPrice[]> = () => Promise.reject(new Error('unavailable'));
+  let answer: () => Promise<readonly StoredPrice[]> = () =>
+    Promise.reject(new Error('unavailable'));
   let onRead: () => void = () => undefined;
   const { book } = openBook(() => {
     onRead();
     return answer();
   }, 1);
   await book.start();
-  expect(book.costOf('gpt-4o', usage)).toBe(12.5);
+  expect(costOf(book, 'gpt-4o')).toBe(12.5);
   answer = () => Promise.resolve([price('gpt-4o', 1)]);
   await new Promise<void>((resolve) => {
     onRead = resolve;
   });
   await book.reload();
-  expect(book.costOf('gpt-4o', usage)).toBe(2);
+  expect(costOf(book, 'gpt-4o')).toBe(2);
   answer = () => Promise.reject(new Error('away again'));
   await book.reload();
-  expect(book.costOf('gpt-4o', usage)).toBe(2);
+  expect(costOf(book, 'gpt-4o')).toBe(2);
+  await book.stop();
+});
+
+test('a price is found again for another kind of the same backend, and after a change', async () => {
+  let stored = [price('m', 1)];
+  const { book } = openBook(() => Promise.resolve(stored));
+  await book.start();
+  expect(book.priceOf('m', { name: 'one', kind: 'external' })?.inputPerMillion).toBe(1);
+  expect(book.priceOf('m', { name: 'one', kind: 'engine' })?.source).toBe('local');
+  expect(book.priceOf('m', { name: 'one', kind: 'external' })?.source).toBe('override');
+  stored = [{ ...price('m', 2), backend: 'one' }];
+  await book.reload();
+  expect(book.priceOf('m', { name: 'one', kind: 'engine' })?.inputPerMillion).toBe(2);
+  expect(book.priceOf('m')).toBeUndefined();
   await book.stop();
 });

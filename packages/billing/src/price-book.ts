@@ -1,17 +1,12 @@
-import type { TokenUsage } from '@model-gateway/contracts';
 import type { Channels, Log, Part, Subscription } from '@model-gateway/kernel';
+import { createPriceIndex, type PricedBackend } from './price-index.ts';
 import { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
-import { costAt, priceOf, pricesWith, type TokenPrice } from './prices.ts';
+import type { FoundPrice } from './prices.ts';
 
 /** The current prices: in memory, and updated from the store. */
 export interface PriceBook extends Part {
-  /** Undefined means unpriced, never free. */
-  priceOf(model: string): TokenPrice | undefined;
-  /** In USD; null when the model has no price. */
-  costOf(
-    model: string,
-    usage: Pick<TokenUsage, 'prompt_tokens' | 'completion_tokens'>,
-  ): number | null;
+  /** The price of a model, on any backend or on this one. Undefined means unpriced, never free. */
+  priceOf(model: string, backend?: PricedBackend): FoundPrice | undefined;
   /** A number that grows whenever the prices may have changed. */
   revision(): number;
   /** Reads the store again. If that fails, the prices stay as they are; never rejects. */
@@ -30,13 +25,14 @@ interface PriceBookDependencies {
 
 const RELOAD_EVERY_MS = 30_000;
 const FOUND_MAX = 2_000;
+const BACKENDS_MAX = 1_000;
 
 export function createPriceBook(dependencies: PriceBookDependencies): PriceBook {
   const { store, channels, onStoreChange, log } = dependencies;
   const { reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
-  let prices: readonly TokenPrice[] = pricesWith([]);
-  /** A cache of the prices by model, since the last read. */
-  const found = new Map<string, TokenPrice | undefined>();
+  let prices = createPriceIndex([]);
+  /** A cache of the prices by backend and model, since the last read. */
+  const found = new Map<string, Map<string, FoundPrice | undefined>>();
   let revision = 0;
   let reading: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -46,7 +42,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
 
   async function read(): Promise<void> {
     try {
-      prices = pricesWith(await store.list());
+      prices = createPriceIndex(await store.list());
       found.clear();
       revision += 1;
     } catch (error) {
@@ -67,19 +63,30 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     return next;
   }
 
-  function find(model: string): TokenPrice | undefined {
-    const known = found.get(model);
-    if (known !== undefined || found.has(model)) return known;
-    if (found.size >= FOUND_MAX) found.clear();
-    const price = priceOf(model, prices);
-    found.set(model, price);
-    return price;
+  function find(model: string, backend?: PricedBackend): FoundPrice | undefined {
+    const known = foundOn(backend);
+    const price = known.get(model);
+    if (price !== undefined || known.has(model)) return price;
+    if (known.size >= FOUND_MAX) known.clear();
+    const looked = prices.find(model, backend);
+    known.set(model, looked);
+    return looked;
+  }
+
+  /** A name may be registered again with another kind. */
+  function foundOn(backend: PricedBackend | undefined): Map<string, FoundPrice | undefined> {
+    const key = backend === undefined ? '' : `${backend.kind}:${backend.name}`;
+    const known = found.get(key);
+    if (known !== undefined) return known;
+    if (found.size >= BACKENDS_MAX) found.clear();
+    const empty = new Map<string, FoundPrice | undefined>();
+    found.set(key, empty);
+    return empty;
   }
 
   return {
     name: 'prices',
     priceOf: find,
-    costOf: (model, usage) => costAt(find(model), usage),
     revision: () => revision,
     reload,
     async start() {

@@ -1,4 +1,4 @@
-import type { UsageEvent } from '@model-gateway/contracts';
+import type { PriceRecord, UsageEvent } from '@model-gateway/contracts';
 import type { AdmissionFacts } from './admission-store.ts';
 
 /** One metered request as it is stored and shown. */
@@ -26,6 +26,14 @@ export interface UsageRecord {
   readonly firstTokenMs: number | null;
   /** As an HTTP status. */
   readonly status: number | null;
+  readonly cacheWriteTokens: number | null;
+  /** Generated images, and the length of the audio, where they are priced. */
+  readonly images: number | null;
+  readonly audioSeconds: number | null;
+  /** The price that the cost was computed with, and its source. */
+  readonly price: PriceRecord | null;
+  /** Whether the gateway had stored the answer. */
+  readonly cached: boolean | null;
 }
 
 export interface UsagePage {

@@ -135,4 +135,5 @@ export {
 export { ATTEMPTS_MAX, type RequestAttempt } from './request-attempt.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
 export type { ProviderHint } from './rest/provider.ts';
-export { readCachedTokens, readUsage } from './rest/read-usage.ts';
+export { priceRecord, type PriceRecord, type PriceSource } from './price.ts';
+export { readCachedTokens, readCacheWriteTokens, readUsage } from './rest/read-usage.ts';

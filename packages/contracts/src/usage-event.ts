@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { priceRecord } from './price.ts';
 import { ATTEMPTS_MAX, requestAttempt } from './request-attempt.ts';
 
 /**
@@ -30,6 +31,15 @@ export const usageEventSchema = z.object({
   upstream: z.string().max(255).nullish(),
   /** The part of the prompt that the upstream read from its cache, if it reported that. */
   cached_tokens: z.int().nonnegative().nullish(),
+  /** The part of the prompt that the upstream wrote to its cache. */
+  cache_write_tokens: z.int().nonnegative().nullish(),
+  /** Generated images, and the length of the audio, where they are priced. */
+  images: z.int().nonnegative().nullish(),
+  audio_seconds: z.number().nonnegative().nullish(),
+  /** The price that the cost was computed with; null without one. */
+  price: priceRecord.nullish(),
+  /** Whether the gateway had stored the answer. */
+  cached: z.boolean().nullish(),
   latency_ms: z.int().nonnegative().nullish(),
   /** Until the first chunk; only for streamed responses. */
   first_token_ms: z.int().nonnegative().nullish(),

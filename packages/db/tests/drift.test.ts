@@ -26,6 +26,7 @@ const DELIBERATE = [
   'only in the first: constraint memory_events.memory_events_kind_check',
   'only in the first: constraint messages.messages_role_check',
   'only in the first: constraint price_overrides.price_overrides_prices_check',
+  'only in the first: constraint price_overrides.price_overrides_source_check',
   'only in the first: constraint request_failures.request_failures_repeats_check',
   'only in the first: constraint usage_records.usage_records_account_type_check',
   'only in the first: constraint usage_records.usage_records_cost_check',

@@ -2,6 +2,7 @@ import { createPriceBook, type PriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createMeter,
+  createModelPrices,
   createQuotas,
   createRequestCounter,
   createRequestLogWriter,
@@ -102,7 +103,7 @@ export function createInferenceRuntime(
       store: bus.admission,
       facts: database.billingFacts,
       pointsPerUsd: config.pointsPerUsd,
-      prices,
+      prices: createModelPrices({ prices, router }),
       callsPerUserMax: config.callsPerUserMax,
       clock,
       log,

@@ -96,7 +96,7 @@ export { QUICK_START_MODELS, QUICK_START_OWNER } from './choice/quick-start-mode
 export { createLocalCircuits, type LocalCircuits } from './circuits/local-circuits.ts';
 export { fingerprintOf, type BackendBuilder, type Changed } from './registry/registry.ts';
 export type { HealthReport } from './health/health-report.ts';
-export { createRouter, type RoutedBackend, type Router } from './router.ts';
+export { createRouter, type RoutedBackend, type Router, type ServingTarget } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
 export {
   DEFAULT_RETRIES,

@@ -5,7 +5,7 @@ import type { BackendConfig, BackendConfigStore } from './registry/backend-confi
 import { createBackendList, type BackendList, type Slot } from './registry/backend-list.ts';
 import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers } from './circuits/breakers.ts';
-import { isServed } from './choice/choice.ts';
+import { findListing, isServed } from './choice/choice.ts';
 import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.ts';
 import type { CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 import { createHealthChecker } from './health/health-checker.ts';
@@ -45,6 +45,13 @@ export interface RoutedBackend {
   readonly requests: number;
 }
 
+/** A backend that may serve a model. */
+export interface ServingTarget {
+  readonly backend: Pick<Backend, 'name' | 'kind'>;
+  /** As that backend lists it. */
+  readonly model: string;
+}
+
 /** A backend in use: it is not closed before it is released. */
 export interface UsedBackend {
   readonly backend: Backend;
@@ -56,6 +63,8 @@ export interface Router {
   choose(model: string, options?: ChoiceOptions): Promise<Route>;
   /** Whether a healthy backend serves the model, regardless of its circuit: for queued work. */
   canServe(model: string, options?: Omit<ChoiceOptions, 'conversationId' | 'exclude'>): boolean;
+  /** Every backend that may serve the model, by its route if there is one, healthy or not, and its id of the model. */
+  targetsOf(model: string, resolved: string): readonly ServingTarget[];
   /** A backend by its name, healthy or not, to continue an earlier task; undefined if it is not registered. */
   use(name: string): UsedBackend | undefined;
   /** The listed backends in registration order. */
@@ -234,6 +243,12 @@ export function createRouter(dependencies: RouterDependencies): Router {
     canServe(model, { resolved = aliases.resolve(model), ...options } = {}) {
       const rule = routes.find(model, resolved);
       return isServed(list.all(), { requested: model, model: resolved, rule, ...options });
+    },
+    targetsOf(model, resolved) {
+      const rule = routes.find(model, resolved);
+      return findListing(list.all(), { requested: model, model: resolved, rule }).map(
+        ({ slot, model: listed }) => ({ backend: slot.backend, model: listed }),
+      );
     },
     use(name) {
       const slot = list.get(name);

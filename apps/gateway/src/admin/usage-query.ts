@@ -104,5 +104,10 @@ function usageRecord(record: UsageRecord): NonNullable<UsageQueryResult['records
     latency_ms: record.latencyMs,
     first_token_ms: record.firstTokenMs,
     status: record.status,
+    cache_write_tokens: record.cacheWriteTokens,
+    images: record.images,
+    audio_seconds: record.audioSeconds,
+    price: record.price,
+    cached: record.cached ?? false,
   };
 }

@@ -1,3 +1,4 @@
+import type { FoundPrice } from '@model-gateway/billing';
 import type { Capability } from '@model-gateway/router';
 import { modelEntries, type ListingFacts } from './model-entries.ts';
 import type { ListedBackend } from './served-models.ts';
@@ -65,8 +66,35 @@ test('an unlisted backend is listed while no backend is registered, healthy or n
   expect(entries({ unlisted, backends: [down] })).toEqual({});
 });
 
+/** A price of the built-in kind. */
+function priceOf(input: number, output: number, cached: number | null = null): FoundPrice {
+  const rates = { inputPerMillion: input, outputPerMillion: output, cachedInputPerMillion: cached };
+  return {
+    ...rates,
+    cacheWritePerMillion: null,
+    perImage: null,
+    perMinuteAudio: null,
+    perRequest: null,
+    source: 'built-in',
+    record: { source: 'built-in', input_per_million: input, output_per_million: output },
+  };
+}
+
+test('the price of a model is the highest of the backends that serve it', () => {
+  const prices = new Map([
+    ['one', priceOf(1, 8, 0.5)],
+    ['two', priceOf(2, 4)],
+  ]);
+  const listed = entries({
+    backends: [backend('one', ['m']), backend('two', ['m']), backend('free', ['m'])],
+    priceOf: (_model, on) => prices.get(on?.name ?? ''),
+  });
+  const pricing = { prompt: '0.000002', completion: '0.000008', cached_prompt: '0.000002' };
+  expect(listed['m']).toMatchObject({ pricing });
+});
+
 test('an alias has the facts of its target, and replaces a model of the same id', () => {
-  const priced = { pattern: 'm', inputPerMillion: 0.15, outputPerMillion: 0.6 };
+  const priced = priceOf(0.15, 0.6);
   const listed = entries({
     backends: [backend('one', ['m', 'other:latest'], { contextLength: 100 })],
     unlisted: [backend('demo', ['demo-chat'])],

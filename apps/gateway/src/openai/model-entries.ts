@@ -1,4 +1,4 @@
-import { pricePerToken, type PriceBook } from '@model-gateway/billing';
+import { pricePerToken, type FoundPrice, type PriceBook } from '@model-gateway/billing';
 import type { ModelEntry } from '@model-gateway/contracts';
 import {
   matchModel,
@@ -56,7 +56,7 @@ export function modelEntries(facts: ListingFacts): ModelEntry[] {
     entries.set(model, {
       ...entry(model, 'route', unixSeconds(served.registeredAt)),
       // The price depends on the target that serves.
-      ...details(model, served, () => undefined),
+      ...details(model, { ...served, backends: [] }, () => undefined),
     });
   }
   for (const id of QUICK_START_MODELS) {
@@ -64,7 +64,7 @@ export function modelEntries(facts: ListingFacts): ModelEntry[] {
     entries.set(id, {
       ...entry(id, QUICK_START_OWNER, QUICK_START_CREATED),
       capabilities: ['chat'],
-      ...pricing(id, priceOf),
+      ...pricing([priceOf(id)]),
     });
   }
   return [...entries.values()];
@@ -79,21 +79,27 @@ const entry = (id: string, owned_by: string, created: number) => ({
 
 const details = (
   id: string,
-  { capabilities, contextLength }: ServedModel,
+  { capabilities, contextLength, backends }: ServedModel,
   priceOf: PriceBook['priceOf'],
 ) => ({
   capabilities: [...capabilities],
   ...(contextLength === undefined ? {} : { context_length: contextLength }),
-  ...pricing(id, priceOf),
+  ...pricing(backends.map((backend) => priceOf(id, backend))),
 });
 
-/** A cached prompt costs what any prompt costs. */
-function pricing(id: string, priceOf: PriceBook['priceOf']): Pick<ModelEntry, 'pricing'> {
-  const price = priceOf(id);
-  if (price === undefined) return {};
-  const prompt = pricePerToken(price.inputPerMillion);
-  const completion = pricePerToken(price.outputPerMillion);
-  return { pricing: { prompt, completion, cached_prompt: prompt } };
+/** Any of the backends may get a request, so the highest price is what clients can rely on. */
+function pricing(found: readonly (FoundPrice | undefined)[]): Pick<ModelEntry, 'pricing'> {
+  const prices = found.filter((price) => price !== undefined);
+  if (prices.length === 0) return {};
+  const highest = (rate: (price: FoundPrice) => number): string =>
+    pricePerToken(Math.max(...prices.map(rate)));
+  return {
+    pricing: {
+      prompt: highest(({ inputPerMillion }) => inputPerMillion),
+      completion: highest(({ outputPerMillion }) => outputPerMillion),
+      cached_prompt: highest((price) => price.cachedInputPerMillion ?? price.inputPerMillion),
+    },
+  };
 }
 
 function unixSeconds(at: Date): number {

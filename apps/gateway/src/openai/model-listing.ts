@@ -50,7 +50,7 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
     const { backends, unlisted } = source;
     const aliases = router.aliases.list();
     const routes = router.routes.list();
-    const priceOf = (model: string) => prices.priceOf(model);
+    const { priceOf } = prices;
     const data = modelEntries({ backends, unlisted, aliases, routes, priceOf });
     rendered = { source, data, forAll: textOf(data), forGroups: new WeakMap() };
     return rendered;

@@ -1,9 +1,12 @@
+import type { PricedBackend } from '@model-gateway/billing';
 import { CAPABILITIES, type Capability, type RoutedBackend } from '@model-gateway/router';
 
 /** A model as the backends that serve it offer it together. */
 export interface ServedModel {
   /** The first backend that serves it. */
   readonly owner: string;
+  /** All that serve it. */
+  readonly backends: readonly PricedBackend[];
   readonly registeredAt: Date;
   readonly capabilities: readonly Capability[];
   readonly contextLength: number | undefined;
@@ -31,6 +34,7 @@ function offer(from: ListedBackend, id: string, others: ServedModel | undefined)
     others?.capabilities.includes(capability) === true || from.can(capability, id);
   return {
     owner: others?.owner ?? from.backend.name,
+    backends: [...(others?.backends ?? []), from.backend],
     registeredAt: others?.registeredAt ?? from.registeredAt,
     capabilities: CAPABILITIES.filter(has),
     // Any of them may get a request, so the smallest is what clients can rely on.

@@ -9,6 +9,7 @@ import {
   keyState,
   memberState,
   memberTarget,
+  catalogueState,
   priceState,
   providerState,
   routeState,
@@ -263,8 +264,14 @@ export const AUDIT_RULES: {
   ),
   'billing.pricing.get': READS,
   'billing.pricing.set': rule<'billing.pricing.set'>(
-    ({ params }) => `price:${params.pattern}`,
-    (stores, { params }) => priceState(stores, params.pattern),
+    ({ params }) =>
+      `price:${params.pattern}${params.backend === undefined ? '' : `@${params.backend}`}`,
+    (stores, { params }) => priceState(stores, params.pattern, params.backend),
+  ),
+  'billing.pricing.explain': READS,
+  'billing.pricing.import': rule<'billing.pricing.import'>(
+    () => 'prices:catalogue',
+    (stores) => catalogueState(stores),
   ),
   'billing.video.pricing.get': READS,
   'billing.video.pricing.set': rule<'billing.video.pricing.set'>(

@@ -43,8 +43,16 @@ export async function tierState(stores: DatabaseStores, name: string) {
   return (await stores.plans.tiers()).find((tier) => tier.name === name);
 }
 
-export async function priceState(stores: DatabaseStores, pattern: string) {
-  return (await stores.prices.list()).find((price) => price.pattern === pattern);
+export async function priceState(stores: DatabaseStores, pattern: string, backend = '') {
+  return (await stores.prices.list()).find(
+    (price) =>
+      price.source === 'override' && price.pattern === pattern && (price.backend ?? '') === backend,
+  );
+}
+
+export async function catalogueState(stores: DatabaseStores) {
+  const stored = await stores.prices.list();
+  return { prices: stored.filter(({ source }) => source === 'catalogue').length };
 }
 
 export async function agentState(stores: DatabaseStores, agentId: string | undefined) {

@@ -1,11 +1,21 @@
-import { PRICES_CHANNEL, pricesWith } from '@model-gateway/billing';
+import {
+  createPriceIndex,
+  PRICES_CHANNEL,
+  pricesWith,
+  readCatalogue,
+  recordOf,
+  type Price,
+} from '@model-gateway/billing';
+import type { RpcParams } from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
+import { explainPrice } from '../pricing/explain-price.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
 export function createBillingPricingMethods({
   prices,
   channels,
+  runtime,
   log,
 }: Services): HandlersOf<'billing.pricing'> {
   /** Processes that miss the message reload the prices a little later. */
@@ -21,21 +31,41 @@ export function createBillingPricingMethods({
     'billing.pricing.get': async () => ({
       pricing: pricesWith(await prices.list()).map((price) => ({
         pattern: price.pattern,
-        input_per_million: price.inputPerMillion,
-        output_per_million: price.outputPerMillion,
-        source: price.source,
+        ...recordOf(price),
       })),
     }),
-    'billing.pricing.set': async ({ pattern, input_per_million, output_per_million }) => {
-      if (input_per_million === null || output_per_million === null) await prices.remove(pattern);
-      else
-        await prices.set({
-          pattern,
-          inputPerMillion: input_per_million,
-          outputPerMillion: output_per_million,
-        });
-      await publishChange(pattern);
+    'billing.pricing.set': async (params) => {
+      const price = priceOf(params);
+      if (price === undefined) await prices.remove(params.pattern, params.backend ?? null);
+      else await prices.set(price);
+      await publishChange(params.pattern);
       return { ok: true };
     },
+    // From the store, so that a price that was just set is explained.
+    'billing.pricing.explain': async (params) =>
+      explainPrice(params, createPriceIndex(await prices.list()), runtime.router),
+    'billing.pricing.import': async ({ catalogue, mode }) => {
+      const read = readCatalogue(catalogue);
+      const removed = await prices.importAll(read.prices, mode);
+      await publishChange('catalogue');
+      return { imported: read.prices.length, skipped: read.skipped, removed };
+    },
+  };
+}
+
+/** Undefined for a price that is to be removed. */
+function priceOf(params: RpcParams<'billing.pricing.set'>): Price | undefined {
+  const { pattern, backend, input_per_million, output_per_million } = params;
+  if (input_per_million === null || output_per_million === null) return undefined;
+  return {
+    pattern,
+    backend: backend ?? null,
+    inputPerMillion: input_per_million,
+    outputPerMillion: output_per_million,
+    cachedInputPerMillion: params.cached_input_per_million ?? null,
+    cacheWritePerMillion: params.cache_write_per_million ?? null,
+    perImage: params.per_image ?? null,
+    perMinuteAudio: params.per_minute_audio ?? null,
+    perRequest: params.per_request ?? null,
   };
 }

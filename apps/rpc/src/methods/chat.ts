@@ -23,6 +23,7 @@ export function createChatMethods({
       try {
         const reservation = await quotas.admitUser(user.id, {
           model: resolvedModel,
+          requested: params.model,
           expected: () => expectedChat(request),
         });
         const { streamId, memory } = await chatStreams.begin({

@@ -42,5 +42,10 @@ export function usageRecord(record: UsageRecord): RpcResult<'usage.list'>['recor
     latency_ms: record.latencyMs,
     first_token_ms: record.firstTokenMs,
     status: record.status,
+    cache_write_tokens: record.cacheWriteTokens,
+    images: record.images,
+    audio_seconds: record.audioSeconds,
+    price: record.price,
+    cached: record.cached ?? false,
   };
 }

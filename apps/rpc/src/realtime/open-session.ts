@@ -59,7 +59,11 @@ export async function openSession(
     forwarder,
     notificationOf: (event) => notificationText(sessionId, event),
     reservations: createResponseReservations((expected) =>
-      runtime.quotas.admitUser(userId, { model: resolvedModel, expected: () => expected }),
+      runtime.quotas.admitUser(userId, {
+        model: resolvedModel,
+        requested: model,
+        expected: () => expected,
+      }),
     ),
     onEnded: (reason) => onEnded(session, reason),
   });
@@ -69,7 +73,7 @@ export async function openSession(
     const recorder = createSessionRecorder({
       userId,
       model: upstream.route.model,
-      upstream: upstream.route.backend.name,
+      upstream: upstream.route.backend,
       refId,
       conversationId,
       meter: runtime.meter,

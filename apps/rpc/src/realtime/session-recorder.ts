@@ -1,4 +1,5 @@
 import type { ConversationStore } from '@model-gateway/accounts';
+import type { PricedBackend } from '@model-gateway/billing';
 import {
   jwtCaller,
   type EndedResponse,
@@ -21,8 +22,8 @@ interface SessionRecorderOptions {
   readonly userId: string;
   /** The model id in the backend's list. */
   readonly model: string;
-  /** The name of the backend that serves the session. */
-  readonly upstream: string;
+  /** The backend that serves the session. */
+  readonly upstream: PricedBackend;
   readonly refId: string | null;
   readonly conversationId: string | undefined;
   readonly meter: Meter;
@@ -39,7 +40,7 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
   let written: Promise<unknown> = Promise.resolve();
 
   async function meterUsage(
-    { usage, status }: Pick<EndedResponse, 'usage' | 'status'>,
+    { usage, status, cachedTokens }: Omit<EndedResponse, 'transcript'>,
     reserving: Promise<Reservation | undefined>,
   ): Promise<void> {
     const reservation = await reserving;
@@ -53,6 +54,7 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
       reservation,
       upstream,
       status,
+      cachedTokens,
     });
   }
 
@@ -74,9 +76,9 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
   }
 
   return {
-    async record({ usage, status, transcript }, reserving) {
+    async record({ transcript, ...ended }, reserving) {
       const stored = transcript === undefined ? undefined : store(transcript);
-      const metered = meterUsage({ usage, status }, reserving);
+      const metered = meterUsage(ended, reserving);
       written = Promise.all([written, metered]);
       await metered;
       if (stored !== undefined) await withTimeout(stored, STORING_TIMEOUT_MS, () => undefined);

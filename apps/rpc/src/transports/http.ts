@@ -7,7 +7,7 @@ import type { Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { ClientOf } from './client-of.ts';
-import { RPC_MESSAGE_BYTES_MAX } from './limits.ts';
+import { RPC_ADMIN_MESSAGE_BYTES_MAX, RPC_MESSAGE_BYTES_MAX } from './limits.ts';
 
 interface HttpTransportDependencies {
   readonly dispatcher: Dispatcher;
@@ -51,12 +51,13 @@ export function createHttpTransport(dependencies: HttpTransportDependencies) {
       return;
     }
     const sessionId = attachedSession(request);
-    const text = await bodyOf(request);
+    const bearer = bearerOf(request);
+    const bytesMax = isAdminToken(bearer) ? RPC_ADMIN_MESSAGE_BYTES_MAX : RPC_MESSAGE_BYTES_MAX;
+    const text = await bodyOf(request, bytesMax);
     if (typeof text !== 'string') {
       sendJsonText(response, text.status, errorText('null', text.error));
       return;
     }
-    const bearer = bearerOf(request);
     const credentials = { bearer, ...clientOf(request) };
     const result = await dispatcher.dispatch(text, {
       credentials,
@@ -91,9 +92,9 @@ const REFUSED_STATUSES: Partial<Record<ErrorCode, number>> = {
 };
 
 /** The body; an error when it is too large or has an unknown encoding. */
-async function bodyOf(request: IncomingMessage): Promise<string | RefusedBody> {
+async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<string | RefusedBody> {
   try {
-    return await readBody(request, RPC_MESSAGE_BYTES_MAX);
+    return await readBody(request, bytesMax);
   } catch (error) {
     const status = error instanceof ServiceError ? REFUSED_STATUSES[error.code] : undefined;
     if (!(error instanceof ServiceError) || status === undefined) throw error;

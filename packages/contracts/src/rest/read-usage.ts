@@ -23,14 +23,28 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
 
 /** How many tokens of the prompt an upstream read from its cache, where its usage says so. */
 export function readCachedTokens(usage: unknown): number | undefined {
-  if (typeof usage !== 'object' || usage === null) return undefined;
-  const details: unknown =
-    Reflect.get(usage, 'prompt_tokens_details') ?? Reflect.get(usage, 'input_tokens_details');
-  const cached: unknown =
-    typeof details === 'object' && details !== null
-      ? Reflect.get(details, 'cached_tokens')
-      : Reflect.get(usage, 'prompt_cache_hit_tokens');
-  const count = countOf(cached);
+  const details = promptDetails(usage);
+  const cached =
+    details === undefined
+      ? fieldOf(usage, 'prompt_cache_hit_tokens')
+      : fieldOf(details, 'cached_tokens');
+  return knownCount(cached);
+}
+
+/** How many tokens of the prompt an upstream wrote to its cache, where its usage says so. */
+export const readCacheWriteTokens = (usage: unknown): number | undefined =>
+  knownCount(fieldOf(promptDetails(usage), 'cache_write_tokens'));
+
+function promptDetails(usage: unknown): object | undefined {
+  const details = fieldOf(usage, 'prompt_tokens_details') ?? fieldOf(usage, 'input_tokens_details');
+  return typeof details === 'object' && details !== null ? details : undefined;
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+function knownCount(value: unknown): number | undefined {
+  const count = countOf(value);
   return typeof count === 'number' ? count : undefined;
 }
 

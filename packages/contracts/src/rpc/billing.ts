@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { boundedRecord } from '../bounded-record.ts';
+import { anyObject } from '../open-object.ts';
+import { priceRecord } from '../price.ts';
 import { method } from './method.ts';
 import { done, email, label, modelId, text } from './records.ts';
 
 const RESOLUTIONS_MAX = 100;
 const TIER_NAME_CHARS_MAX = 64;
 const PATTERN_CHARS_MAX = 128;
+const BACKEND_CHARS_MAX = 255;
+const CATALOGUE_ENTRIES_MAX = 20_000;
 const RPM_MAX = 1_000_000;
 
 const PRICE_MAX = 1_000_000;
@@ -14,6 +18,15 @@ const price = z.number().min(0).max(PRICE_MAX);
 const tokenPrice = price
   .nullable()
   .describe('USD per million tokens; null for both prices removes the override');
+const furtherPrice = price.nullable().optional();
+/** Absent: as other tokens of the prompt. */
+const promptPrice = furtherPrice.describe(
+  'USD per million tokens; when omitted they cost as much as other tokens of the prompt',
+);
+const backendName = text(BACKEND_CHARS_MAX)
+  .min(1)
+  .describe('The only backend that the price is for; every backend when omitted.');
+const pattern = text(PATTERN_CHARS_MAX).min(1).toLowerCase();
 const unlimitedIfNull = 'null for unlimited; unchanged when omitted';
 const videoMode = z.enum(['per_call', 'per_second_resolution', 'per_frame']);
 
@@ -59,35 +72,77 @@ export const billingMethods = {
   }),
   'billing.pricing.get': method({
     auth: 'jwt',
-    summary: 'The token prices. A model whose id contains none of the patterns has no price.',
+    summary: 'The prices. A model whose id contains none of the patterns has no price.',
     isExtension: true,
     params: z.object({}),
-    result: z.object({
-      pricing: z.array(
-        z.object({
-          pattern: z.string(),
-          input_per_million: z.number(),
-          output_per_million: z.number(),
-          source: z.enum(['built-in', 'override']),
-        }),
-      ),
-    }),
+    result: z.object({ pricing: z.array(priceRecord.required({ pattern: true })) }),
   }),
   'billing.pricing.set': method({
     auth: 'admin-token',
-    summary: 'Override the built-in price of the models whose ids contain the pattern.',
+    summary: 'Set the price of the models whose ids contain the pattern, on one backend or on all.',
     isExtension: true,
     params: z
       .object({
-        pattern: text(PATTERN_CHARS_MAX).min(1).toLowerCase(),
+        pattern,
+        backend: backendName.optional(),
         input_per_million: tokenPrice,
         output_per_million: tokenPrice,
+        cached_input_per_million: promptPrice,
+        cache_write_per_million: promptPrice,
+        per_image: furtherPrice.describe('USD for a generated image'),
+        per_minute_audio: furtherPrice.describe('USD for a minute of spoken or transcribed audio'),
+        per_request: furtherPrice.describe('USD for each request'),
       })
       .refine((set) => (set.input_per_million === null) === (set.output_per_million === null), {
         path: ['output_per_million'],
         message: 'must be null if and only if input_per_million is null',
+      })
+      .refine((set) => set.input_per_million !== null || !hasFurtherPrices(set), {
+        path: ['input_per_million'],
+        message: 'must be a price where there are others',
       }),
     result: done,
+  }),
+  'billing.pricing.explain': method({
+    auth: 'jwt',
+    summary:
+      'The price of a model and where it comes from, on one backend or on those that serve it.',
+    isExtension: true,
+    params: z.object({ model: modelId, backend: backendName.optional() }),
+    result: z.object({
+      model: z.string(),
+      /** The highest of the backends below; that of the id where no backend serves the model. Null without a price. */
+      price: priceRecord.nullable(),
+      backends: z.array(
+        z.object({
+          backend: z.string(),
+          /** As the backend lists it. */
+          model: z.string(),
+          price: priceRecord.nullable(),
+        }),
+      ),
+    }),
+  }),
+  'billing.pricing.import': method({
+    auth: 'admin-token',
+    summary: "Import the prices of a catalogue in the form of LiteLLM's JSON.",
+    isExtension: true,
+    params: z.object({
+      catalogue: boundedRecord(z.string(), anyObject(), CATALOGUE_ENTRIES_MAX).describe(
+        'The content of `model_prices_and_context_window.json`.',
+      ),
+      mode: z
+        .enum(['merge', 'replace'])
+        .default('merge')
+        .describe('`replace` also removes the prices of earlier imports that it does not have.'),
+    }),
+    result: z.object({
+      imported: z.int(),
+      /** Entries without a price that requests can be counted in. */
+      skipped: z.int(),
+      /** Prices of earlier imports that are gone. */
+      removed: z.int(),
+    }),
   }),
   'billing.video.pricing.get': method({
     auth: 'jwt',
@@ -130,3 +185,21 @@ export const billingMethods = {
     result: done,
   }),
 };
+
+interface FurtherPrices {
+  readonly cached_input_per_million?: number | null | undefined;
+  readonly cache_write_per_million?: number | null | undefined;
+  readonly per_image?: number | null | undefined;
+  readonly per_minute_audio?: number | null | undefined;
+  readonly per_request?: number | null | undefined;
+}
+
+/** Whether something besides tokens, or the tokens of the cache, has a price. */
+const hasFurtherPrices = (set: FurtherPrices): boolean =>
+  [
+    set.cached_input_per_million,
+    set.cache_write_per_million,
+    set.per_image,
+    set.per_minute_audio,
+    set.per_request,
+  ].some((price) => typeof price === 'number');

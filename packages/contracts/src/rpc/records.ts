@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { priceRecord } from '../price.ts';
 
 /** After which a budget begins anew, in UTC; weeks begin on Monday, and `total` never does. */
 export const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;
@@ -123,6 +124,15 @@ export const usageRecord = record('Usage', {
   first_token_ms: z.int().nullable(),
   /** 200; 499 when the client left before the end, 502 when the upstream failed in the middle. */
   status: z.int().nullable(),
+  /** The part of the prompt that the upstream wrote to its cache, if it reported that. */
+  cache_write_tokens: z.int().nullable(),
+  /** Generated images, and the length of the audio, where they are priced. */
+  images: z.int().nullable(),
+  audio_seconds: z.number().nullable(),
+  /** The price that the cost was computed with, and its source. */
+  price: priceRecord.nullable(),
+  /** Whether the gateway had stored the answer, which then costs nothing. */
+  cached: z.boolean(),
 });
 
 /** The role that a member can be given. */

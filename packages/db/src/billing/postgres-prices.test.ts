@@ -1,4 +1,19 @@
+import type { StoredPrice } from '@model-gateway/billing';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+const listed = (pattern: string, rates: Partial<StoredPrice> = {}): StoredPrice => ({
+  pattern,
+  backend: null,
+  source: 'override',
+  inputPerMillion: 1,
+  outputPerMillion: 1,
+  cachedInputPerMillion: null,
+  cacheWritePerMillion: null,
+  perImage: null,
+  perMinuteAudio: null,
+  perRequest: null,
+  ...rates,
+});
 
 describe('price overrides in Postgres', () => {
   let database: OpenedDatabase;
@@ -11,25 +26,47 @@ describe('price overrides in Postgres', () => {
 
   it('are listed by pattern, replaced by a second setting, and deleted', async () => {
     expect(await database.prices.list()).toEqual([]);
-    const demo = { pattern: 'demo', inputPerMillion: 0.075, outputPerMillion: 0 };
-    const chat = { pattern: 'chat%_', inputPerMillion: 1, outputPerMillion: 2 };
+    const demo = listed('demo', { inputPerMillion: 0.075, perImage: 0.5 });
+    const chat = listed('chat%_', { outputPerMillion: 2 });
     await database.prices.set(demo);
     await database.prices.set(chat);
     expect(await database.prices.list()).toEqual([chat, demo]);
     await database.prices.set({ ...demo, inputPerMillion: 3 });
     expect(await database.prices.list()).toEqual([chat, { ...demo, inputPerMillion: 3 }]);
-    expect(await database.prices.remove('chat%')).toBe(false);
-    expect(await database.prices.remove('chat%_')).toBe(true);
-    expect(await database.prices.remove('chat%_')).toBe(false);
+    expect(await database.prices.remove('chat%', null)).toBe(false);
+    expect(await database.prices.remove('chat%_', null)).toBe(true);
+    expect(await database.prices.remove('chat%_', null)).toBe(false);
     expect(await database.prices.list()).toHaveLength(1);
   });
 
   it('come out whole when the same pattern is set at once', async () => {
     const settings = Array.from({ length: 8 }, (_, index) =>
-      database.prices.set({ pattern: 'race', inputPerMillion: index, outputPerMillion: index }),
+      database.prices.set(listed('race', { inputPerMillion: index, outputPerMillion: index })),
     );
     await Promise.all(settings);
     const race = (await database.prices.list()).find(({ pattern }) => pattern === 'race');
     expect(race?.inputPerMillion).toBe(race?.outputPerMillion);
+  });
+
+  it('of a backend and of a catalogue are kept apart from those for every backend', async () => {
+    const pattern = 'apart';
+    const own = listed(pattern, { backend: 'gpu', cachedInputPerMillion: 0.1 });
+    const imported = listed(pattern, { source: 'catalogue', cacheWritePerMillion: 2 });
+    const other = listed('other', { source: 'catalogue' });
+    const kept = async () =>
+      (await database.prices.list()).filter(
+        (price) => price.pattern === pattern || price.source === 'catalogue',
+      );
+    await database.prices.set(listed(pattern));
+    await database.prices.set(own);
+    expect(await database.prices.importAll([imported, other], 'merge')).toBe(0);
+    expect(await kept()).toEqual([imported, listed(pattern), other, own]);
+    expect(await database.prices.remove(pattern, null)).toBe(true);
+    expect(await kept()).toEqual([imported, other, own]);
+    const cheaper = { ...imported, inputPerMillion: 0.5 };
+    expect(await database.prices.importAll([cheaper], 'merge')).toBe(0);
+    expect(await kept()).toEqual([cheaper, other, own]);
+    expect(await database.prices.importAll([cheaper], 'replace')).toBe(1);
+    expect(await kept()).toEqual([cheaper, own]);
   });
 });

@@ -205,8 +205,10 @@ test('a record is shown whole', async () => {
   await database.raw.query(
     `INSERT INTO usage_records
        (id, user_id, key_id, api_key_id, project, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, points,
-        account_type, ref_id, created_at, upstream, cached_tokens, latency_ms, first_token_ms, status)
-     VALUES ($1, $2, $3, 'service-', 'web', 'm', 'gateway', 1, 2, 3, 0.5, 50, 'group', 'r', '2025-02-27T01:02:03.456Z', 'up', 4, 5, 6, 200)`,
+        account_type, ref_id, created_at, upstream, cached_tokens, latency_ms, first_token_ms, status,
+        cache_write_tokens, images, audio_seconds, price, cached)
+     VALUES ($1, $2, $3, 'service-', 'web', 'm', 'gateway', 1, 2, 3, 0.5, 50, 'group', 'r', '2025-02-27T01:02:03.456Z', 'up', 4, 5, 6, 200,
+        1, 2, 3.5, '{"source": "local"}', true)`,
     [ids.id, ids.user, ids.key],
   );
   expect(await database.usageQueries.records({ refIds: [] }, { limit: 1, offset: 0 })).toEqual([
@@ -232,6 +234,11 @@ test('a record is shown whole', async () => {
       latencyMs: 5,
       firstTokenMs: 6,
       status: 200,
+      cacheWriteTokens: 1,
+      images: 2,
+      audioSeconds: 3.5,
+      price: { source: 'local' },
+      cached: true,
     },
   ]);
 });

@@ -31,6 +31,17 @@ describe('usage in Postgres', () => {
       latency_ms: 1e12,
       first_token_ms: 20,
       status: 499,
+      cache_write_tokens: 1e12,
+      images: 2,
+      audio_seconds: 1.5,
+      price: {
+        source: 'override' as const,
+        pattern: 'demo',
+        backend: 'up\u0000',
+        input_per_million: 0.1,
+        output_per_million: 2,
+      },
+      cached: true,
     };
     const tagged = event({
       user_id: userId,
@@ -65,6 +76,11 @@ describe('usage in Postgres', () => {
         latencyMs: 2_147_483_647,
         firstTokenMs: 20,
         status: 499,
+        cacheWriteTokens: 2_147_483_647,
+        images: 2,
+        audioSeconds: 1.5,
+        price: { ...served.price, backend: 'up' },
+        cached: true,
       },
     ]);
   });

@@ -1,6 +1,10 @@
 import type { UsagePage, UsageRecord, UsageStore } from '@model-gateway/billing';
+import { priceRecord } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
 import type { UsageRecord as UsageRow } from '../generated/client.ts';
+
+// What an earlier or later version wrote may have another form.
+const priceSchema = priceRecord.nullable().catch(null);
 
 type ListQuery = Parameters<UsageStore['list']>[0];
 
@@ -26,9 +30,10 @@ export async function listUsage(queries: Queries, query: ListQuery): Promise<Usa
 }
 
 function toRecord(row: UsageRow): UsageRecord {
-  const { accountType, ...record } = row;
+  const { accountType, price, ...record } = row;
   return {
     ...record,
+    price: priceSchema.parse(price),
     accountType: accountType === 'user' || accountType === 'group' ? accountType : null,
   };
 }

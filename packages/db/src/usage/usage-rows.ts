@@ -1,5 +1,5 @@
 import type { SettledRow } from '@model-gateway/billing';
-import type { UsageEvent } from '@model-gateway/contracts';
+import type { PriceRecord, UsageEvent } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
 
 // Numbers from an upstream are not trusted: an absurd one must not fail a whole batch.
@@ -25,11 +25,19 @@ export function storable(event: UsageEvent): UsageEvent {
     first_token_ms: bounded(event.first_token_ms),
     status: bounded(event.status),
     request_id: typeof event.request_id === 'string' ? clean(event.request_id) : null,
+    cache_write_tokens: bounded(event.cache_write_tokens),
+    images: bounded(event.images),
+    price: event.price && storablePrice(event.price),
   };
 }
 
 // Postgres rejects the whole batch for one NUL character.
 const clean = (value: string): string => value.replaceAll('\u0000', '');
+
+const storablePrice = ({ backend, ...price }: PriceRecord): PriceRecord => ({
+  ...price,
+  ...(backend !== undefined && { backend: clean(backend) }),
+});
 
 /** Events of earlier versions do not have it. */
 const bounded = (count: number | null | undefined): number | null =>
@@ -46,7 +54,8 @@ export async function insertUsageRows(
     INSERT INTO usage_records (
       id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
       prompt_tokens, completion_tokens, total_tokens, cost, created_at, points, account_type,
-      upstream, cached_tokens, latency_ms, first_token_ms, status
+      upstream, cached_tokens, latency_ms, first_token_ms, status,
+      cache_write_tokens, images, audio_seconds, price, cached
     )
     SELECT * FROM unnest(
       ${column((event) => event.id)}::uuid[],
@@ -69,6 +78,11 @@ export async function insertUsageRows(
       ${column((event) => event.cached_tokens ?? null)}::integer[],
       ${column((event) => event.latency_ms ?? null)}::integer[],
       ${column((event) => event.first_token_ms ?? null)}::integer[],
-      ${column((event) => event.status ?? null)}::integer[]
+      ${column((event) => event.status ?? null)}::integer[],
+      ${column((event) => event.cache_write_tokens ?? null)}::integer[],
+      ${column((event) => event.images ?? null)}::integer[],
+      ${column((event) => event.audio_seconds ?? null)}::double precision[],
+      ${column((event) => (event.price ? JSON.stringify(event.price) : null))}::jsonb[],
+      ${column((event) => event.cached ?? null)}::boolean[]
     )`;
 }

@@ -1,4 +1,8 @@
-import { readCachedTokens, type UpstreamCompletion } from '@model-gateway/contracts';
+import {
+  readCachedTokens,
+  readCacheWriteTokens,
+  type UpstreamCompletion,
+} from '@model-gateway/contracts';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { assertSpeaks } from './assert-speaks.ts';
@@ -48,9 +52,10 @@ export async function completeChat(
   const settled = settleTurn(turn, dependencies, {
     model: route.model,
     usage,
-    upstream: route.backend.name,
+    upstream: route.backend,
     status: SERVED_STATUS.complete,
     cachedTokens: readCachedTokens(reported),
+    cacheWriteTokens: readCacheWriteTokens(reported),
     isComplete: true,
     readReply: () => replyOf(completion),
   });

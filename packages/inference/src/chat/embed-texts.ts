@@ -96,7 +96,7 @@ export async function embedTexts(
         refId,
         reservation,
         trace,
-        upstream: backend.name,
+        upstream: backend,
         status: SERVED_STATUS.left,
         startedAt,
       }),
@@ -125,7 +125,7 @@ export async function embedTexts(
     refId,
     reservation,
     trace,
-    upstream: route.backend.name,
+    upstream: route.backend,
     status: SERVED_STATUS.complete,
     startedAt,
   });

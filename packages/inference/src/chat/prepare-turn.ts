@@ -72,7 +72,7 @@ export function routeRequestOf(
     onLeft: ({ model, backend }) => {
       const { caller, surface, refId, full, startedAt, reservation } = turn;
       const usage = estimateUsage(full, '');
-      const ended = { upstream: backend.name, status: SERVED_STATUS.left, startedAt };
+      const ended = { upstream: backend, status: SERVED_STATUS.left, startedAt };
       return meter.record({ caller, model, surface, usage, refId, reservation, trace, ...ended });
     },
   };

@@ -43,10 +43,11 @@ export async function settleStream(
   const messageId = await settleTurn(turn, dependencies, {
     model,
     usage,
-    upstream: backend.name,
+    upstream: backend,
     status: servedStatus(isComplete, turn.signal),
     firstTokenAt,
     cachedTokens: observer.cachedTokens,
+    cacheWriteTokens: observer.cacheWriteTokens,
     isComplete,
     readReply,
   });

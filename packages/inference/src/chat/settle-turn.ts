@@ -1,3 +1,4 @@
+import type { PricedBackend } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { ChatDependencies } from './chat-turn.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
@@ -10,13 +11,14 @@ export interface TurnOutcome {
   readonly model: string;
   /** The usage to bill; undefined when nothing billable was served. */
   readonly usage: TokenUsage | undefined;
-  /** The name of the backend that answered. */
-  readonly upstream: string;
+  /** The backend that answered. */
+  readonly upstream: PricedBackend;
   /** As an HTTP status. */
   readonly status: number;
   /** When the first chunk arrived, by `performance.now()`; undefined if the response is not streamed. */
   readonly firstTokenAt?: number | undefined;
   readonly cachedTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
   /** Whether the response is complete. */
   readonly isComplete: boolean;
   /** The reply so far; computed only if it is needed. */
@@ -34,7 +36,7 @@ export async function settleTurn(
 ): Promise<string | undefined> {
   const { caller, surface, refId, startedAt, reservation, record, trace } = turn;
   const { model, usage, isComplete, readReply } = outcome;
-  const { upstream, status, firstTokenAt, cachedTokens } = outcome;
+  const { upstream, status, firstTokenAt, cachedTokens, cacheWriteTokens } = outcome;
   const metered =
     usage === undefined
       ? noteFailure(turn, meter, outcome)
@@ -51,6 +53,7 @@ export async function settleTurn(
           firstTokenAt,
           cachedTokens,
           trace,
+          cacheWriteTokens,
         });
   const messageId = record === undefined ? undefined : await record.end(readReply(), model);
   if (metered !== undefined) await metered;

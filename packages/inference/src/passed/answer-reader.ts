@@ -1,4 +1,5 @@
 import type { TokenUsage } from '@model-gateway/contracts';
+import type { ReportedUnits } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** An answer while it passes: the bytes for the client, and what they say about the usage. */
@@ -14,6 +15,8 @@ export interface AnswerReader {
   leave(): void;
   /** The usage to bill, reported or estimated; undefined when nothing billable was served. */
   usage(end: AnswerEnd): TokenUsage | undefined;
+  /** What the answer has so far that is not priced by its tokens. */
+  readonly reported: ReportedUnits;
   /** An estimate of what was generated so far. */
   readonly generatedTokens: number;
   /** What a complete stream has beyond the events of the upstream. */

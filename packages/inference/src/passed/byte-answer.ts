@@ -23,6 +23,9 @@ export function readByteAnswer(answer: PassedAnswer): AnswerReader {
     get generatedTokens() {
       return facts?.tokens ?? 0;
     },
+    get reported() {
+      return facts?.reported ?? {};
+    },
     usage: ({ promptTokens }) => facts?.usage ?? tokenUsage(promptTokens(), facts?.tokens ?? 0),
   };
 }
@@ -39,6 +42,7 @@ function createTextFacts(): EventFacts {
   return {
     add: (chunk) => count.add(decoder.decode(chunk, { stream: true })),
     usage: undefined,
+    reported: {},
     get tokens() {
       return count.tokens;
     },

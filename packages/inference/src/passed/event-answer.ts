@@ -33,6 +33,9 @@ export function readEventAnswer(
     get generatedTokens() {
       return estimateTokens(observer.text);
     },
+    get reported() {
+      return { cachedTokens: observer.cachedTokens };
+    },
     usage: (end) => streamUsage(observer, end),
     // The billed estimate, for a client that asked for the usage of an upstream that reported none.
     lastEvent: (usage) =>

@@ -4,12 +4,14 @@ import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
 import { errorOf } from '../stream/chunk-fields.ts';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
-import { reportedUsage, tokenUsage } from './reported-usage.ts';
+import { reportedUnits, reportedUsage, tokenUsage } from './reported-usage.ts';
 import { createTopFields, type TopFields } from './top-fields.ts';
 
 /** A larger answer, as of images, passes while it arrives. */
 const WHOLE_BYTES_MAX = 1024 * 1024;
-const READ_FIELDS = ['usage', 'meta', 'text'];
+const READ_FIELDS = ['usage', 'meta', 'text', 'duration'];
+/** The images of an answer. */
+const IMAGES = 'data';
 
 /**
  * JSON. An answer of usual size is awaited before the client gets anything, so that a broken one can be retried and a good
@@ -59,6 +61,9 @@ export function readJsonAnswer(
     leave: () => source.leave(),
     get generatedTokens() {
       return generatedTokens();
+    },
+    get reported() {
+      return reportedUnits(operation, large?.fields ?? json, large?.objectsIn(IMAGES));
     },
     usage: ({ promptTokens }) =>
       reportedUsage(large?.fields ?? json) ?? tokenUsage(promptTokens(), generatedTokens()),

@@ -10,6 +10,7 @@ import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
+import { billedUnits } from './billed-units.ts';
 import type { PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { tokenUsage } from './reported-usage.ts';
@@ -150,7 +151,8 @@ async function settle(
     boundedUsage(kind, unbounded, () => tokenUsage(promptTokens(), reader.generatedTokens));
   if (usage !== undefined) {
     const status = servedStatus(isComplete, signal);
-    await meter.record({ ...servedBy(passed, route), usage, status, firstTokenAt });
+    const units = billedUnits(operation, fields, reader.reported, usage);
+    await meter.record({ ...servedBy(passed, route), ...units, usage, status, firstTokenAt });
   } else if (!isComplete) {
     const { caller, surface, model, refId, trace, startedAt } = passed;
     const status = servedStatus(isComplete, signal);
@@ -180,7 +182,13 @@ function routeRequestOf(
       // An upstream that has only a part of the request did nothing with it.
       if (upload?.isSent() === false) return;
       const usage = tokenUsage(operation.promptTokens(fields), 0);
-      await meter.record({ ...servedBy(passed, route), usage, status: SERVED_STATUS.left });
+      const units = billedUnits(operation, fields, {}, usage);
+      await meter.record({
+        ...servedBy(passed, route),
+        ...units,
+        usage,
+        status: SERVED_STATUS.left,
+      });
     },
   };
 }
@@ -188,7 +196,7 @@ function routeRequestOf(
 const servedBy = (
   { caller, surface, refId, reservation, startedAt, trace }: PassedCall,
   { model, backend }: Route,
-) => ({ caller, model, surface, refId, reservation, startedAt, trace, upstream: backend.name });
+) => ({ caller, model, surface, refId, reservation, startedAt, trace, upstream: backend });
 
 const cannotPass = (backend: string, capability: string): UnsupportedByBackend =>
   new UnsupportedByBackend(

@@ -5,6 +5,7 @@ import type { Caller } from '../chat/caller.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { FallbackModel } from '../upstream/attempt-models.ts';
+import { billedUnits } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** One request of an API that passes without translation. */
@@ -81,7 +82,10 @@ const usageRequested = (options: unknown): object => ({
 /** What a request is expected to use. */
 export const expectedPassed =
   (operation: PassedOperation) =>
-  (fields: PassedFields): ExpectedUsage => ({
-    promptTokens: operation.promptTokens(fields),
-    completionTokens: operation.completionTokens(fields),
-  });
+  (fields: PassedFields): ExpectedUsage => {
+    const promptTokens = operation.promptTokens(fields);
+    const completionTokens = operation.completionTokens(fields);
+    const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
+    const { images, audioSeconds } = billedUnits(operation, fields, {}, tokens);
+    return { promptTokens, completionTokens, images, audioSeconds };
+  };

@@ -1,5 +1,7 @@
-import { readUsage, type TokenUsage } from '@model-gateway/contracts';
+import { readCachedTokens, readUsage, type TokenUsage } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
+import type { ReportedUnits } from './billed-units.ts';
+import type { PassedOperation } from './operations.ts';
 
 /**
  * The tokens that an answer or an event reports, in any of the forms of the passed APIs. A usage in seconds has no tokens.
@@ -16,6 +18,30 @@ export function reportedUsage(answer: unknown): TokenUsage | undefined {
     inputAndOutput(property(meta, 'tokens')) ??
     inputAndOutput(property(meta, 'billed_units'))
   );
+}
+
+/** What a JSON answer has that is not priced by its tokens; of a large answer the images were counted. */
+export function reportedUnits(
+  { capability }: PassedOperation,
+  answer: unknown,
+  countedImages?: number,
+): ReportedUnits {
+  const images = property(answer, 'data');
+  return {
+    images:
+      capability === 'images'
+        ? (countedImages ?? (Array.isArray(images) ? images.length : undefined))
+        : undefined,
+    audioSeconds: reportedSeconds(answer),
+    cachedTokens: readCachedTokens(property(answer, 'usage')),
+  };
+}
+
+/** The length of the audio: of the usage, or of a detailed transcription. */
+export function reportedSeconds(answer: unknown): number | undefined {
+  const usage = property(answer, 'usage');
+  const seconds = property(usage, 'seconds') ?? property(answer, 'duration');
+  return typeof seconds === 'number' && seconds >= 0 && seconds < Infinity ? seconds : undefined;
 }
 
 function inputAndOutput(counts: unknown): TokenUsage | undefined {

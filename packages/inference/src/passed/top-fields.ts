@@ -3,6 +3,8 @@ import { tryParseJson } from '@model-gateway/kernel';
 /** Reads some fields of a JSON object that is too large to be parsed, while its bytes pass. */
 export interface TopFields {
   add(chunk: Buffer): void;
+  /** How many objects the list in a field has so far. */
+  objectsIn(name: string): number;
   /** The wanted fields so far. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -11,7 +13,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
-const OPENING: readonly number[] = [0x7b, 0x5b];
+const BRACE = 0x7b;
+const OPENING: readonly number[] = [BRACE, 0x5b];
 const CLOSING: readonly number[] = [0x7d, 0x5d];
 /** A longer value is not kept. */
 const VALUE_BYTES_MAX = 1024 * 1024;
@@ -20,6 +23,7 @@ const KEY_BYTES_MAX = 64;
 /** Long strings, as images are, are skipped by a search for their end. */
 export function createTopFields(wanted: readonly string[]): TopFields {
   const fields: Record<string, unknown> = {};
+  const objects = new Map<string, number>();
   let depth = 0;
   let isInString = false;
   /** Of the backslashes at the end of the last chunk: whether the next character is escaped. */
@@ -80,6 +84,7 @@ export function createTopFields(wanted: readonly string[]): TopFields {
     else if (depth === 1 && byte === COLON && wanted.includes(key)) {
       kept = { name: key, pieces: [], bytes: 0 };
     }
+    if (byte === BRACE && depth === 2) objects.set(key, (objects.get(key) ?? 0) + 1);
     if (OPENING.includes(byte)) depth += 1;
   }
 
@@ -94,6 +99,7 @@ export function createTopFields(wanted: readonly string[]): TopFields {
         at += 1;
       }
     },
+    objectsIn: (name) => objects.get(name) ?? 0,
     fields,
   };
 }

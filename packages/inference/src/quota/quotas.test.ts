@@ -6,6 +6,7 @@ import {
   type CallEnd,
 } from '@model-gateway/billing';
 import { manualClock, silentLog } from '@model-gateway/kernel';
+import type { AskedModel } from './model-prices.ts';
 import type { ReadableFacts } from './quota-facts.ts';
 import { createQuotas, type PassedAdmission, type Payer } from './quotas.ts';
 
@@ -61,9 +62,11 @@ function setup({ window = drained, account = empty } = {}) {
     updateHints: async (learned) => void state.learned.push(learned),
   };
   const prices = {
-    priceOf: (model: string) =>
-      model === 'priced' ? { pattern: '', inputPerMillion: 1, outputPerMillion: 1 } : undefined,
-    costOf: (model: string) => (model === 'priced' ? 0.01 : null),
+    expect: ({ model }: AskedModel) => ({
+      costUsd: model === 'priced' ? 0.01 : 0,
+      isPriced: model === 'priced',
+    }),
+    isPriced: ({ model }: AskedModel) => model === 'priced',
   };
   const rate = { pointsPerUsd: 100 };
   const quotas = createQuotas({
@@ -83,7 +86,7 @@ function setup({ window = drained, account = empty } = {}) {
       PAYER,
       quotas.callOf(PAYER, priced),
       { ...PASSED, reserved, ...known },
-      'priced',
+      { model: 'priced' },
     );
   return { clock, state, quotas, cover };
 }

@@ -11,13 +11,13 @@ import {
   type AdmissionAnswer,
   type DrawingAccount,
   type KeyLimits,
-  type PriceBook,
   type RequestedCall,
   type TierLimits,
 } from '@model-gateway/billing';
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
+import type { AskedModel, ModelPrices } from './model-prices.ts';
 import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
 
 /** Who pays for a request, and by which tier. */
@@ -51,7 +51,7 @@ export interface Quotas {
     payer: Payer,
     call: RequestedCall,
     passed: PassedAdmission,
-    model: string | null,
+    model: AskedModel,
   ): Promise<void> | undefined;
   /** All of it for a user with a JWT, who pays with the user's wallet. */
   admitUser(userId: string, request: RequestedAdmission): Promise<Reservation>;
@@ -60,7 +60,7 @@ export interface Quotas {
 interface QuotasDependencies {
   readonly store: AdmissionStore;
   readonly facts: ReadableFacts;
-  readonly prices: Pick<PriceBook, 'costOf' | 'priceOf'>;
+  readonly prices: ModelPrices;
   readonly pointsPerUsd: number;
   /** How many calls a user may have at a time. */
   readonly callsPerUserMax: number;
@@ -78,8 +78,6 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const { store, facts, prices, pointsPerUsd, callsPerUserMax, clock, log } = dependencies;
   const { onExceeded } = dependencies;
   const stored = createQuotaFacts({ store, facts, clock, log });
-  const isPriced = (model: string | null): boolean =>
-    model === null || prices.priceOf(model) !== undefined;
   // Unique over all processes, and much cheaper than a random id for each call.
   const idPrefix = randomToken(ID_PREFIX_BYTES);
   let calls = 0;
@@ -88,15 +86,15 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const pointsOf = (costUsd: number, { multiplier, tier }: Payer): number =>
     hasQuota(tier) ? Math.ceil(costUsd * pointsPerUsd * multiplier) || (costUsd > 0 ? 1 : 0) : 0;
 
-  function callOf(payer: Payer, { model, expected, jobId }: RequestedAdmission): RequestedCall {
+  function callOf(payer: Payer, request: RequestedAdmission): RequestedCall {
+    const { expected, jobId } = request;
     calls += 1;
     const id = jobId ?? `${idPrefix}-${calls.toString(36)}`;
     const { userId, tier, key } = payer;
     const callsMax = callsPerUserMax;
     if (!hasQuota(tier) && key === undefined) return { id, userId, callsMax };
-    const { promptTokens, completionTokens, costUsd } = expected();
-    const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
-    const cost = costUsd ?? (model === null ? 0 : (prices.costOf(model, usage) ?? 0));
+    const usage = expected();
+    const { costUsd, isPriced } = prices.expect(request, usage);
     return {
       id,
       userId,
@@ -104,10 +102,10 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       reservation: {
         tier,
         account: drawingAccountOf(payer),
-        isPriced: isPriced(model),
-        tokens: promptTokens + completionTokens,
-        costUsd: cost,
-        points: pointsOf(cost, payer),
+        isPriced,
+        tokens: usage.promptTokens + usage.completionTokens,
+        costUsd,
+        points: pointsOf(costUsd, payer),
         key: key && limitsOf(key),
       },
     };
@@ -122,7 +120,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   }
 
   /** Undefined if the request is covered; otherwise the reason, and whether waiting may change it. */
-  async function refusalOf(payer: Payer, passed: PassedAdmission, model: string | null) {
+  async function refusalOf(payer: Payer, passed: PassedAdmission, model: AskedModel) {
     const now = new Date(clock.now());
     const { tier, userId } = payer;
     if (!hasQuota(tier)) return undefined;
@@ -130,7 +128,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const window = passed.window ?? (await stored.window(windowOf(userId, now)));
     if (window === undefined || !isDrained(tier, withReserved(window, reserved))) return undefined;
     const account = passed.account ?? (await stored.account(drawingAccountOf(payer)));
-    const state = { tier, window, account, reserved, isPriced: isPriced(model), now };
+    const state = { tier, window, account, reserved, isPriced: prices.isPriced(model), now };
     const decision = decideAdmission(state);
     if (decision === 'admit') return undefined;
     const isUnsettled =
@@ -146,7 +144,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     payer: Payer,
     call: RequestedCall,
     passed: PassedAdmission,
-    model: string | null,
+    model: AskedModel,
   ): Promise<void> {
     const deadline = performance.now() + SETTLED_WITHIN_MS;
     let known = passed;
@@ -209,7 +207,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     payer: Payer,
     call: RequestedCall,
     passed: PassedAdmission,
-    model: string | null,
+    model: AskedModel,
   ) {
     if (mayBeSpent(payer, passed)) return decide(payer, call, passed, model);
     if (!hasQuota(payer.tier)) return undefined;
@@ -231,7 +229,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       const passed = await admitCall(payer, call);
       const reservation = reservationOf(payer, call, passed);
       try {
-        await assertCovered(payer, call, passed, request.model);
+        await assertCovered(payer, call, passed, request);
       } catch (error) {
         reservation.end();
         throw error;

@@ -32,14 +32,20 @@ export interface UsedByRequest {
 export interface ExpectedUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;
+  readonly images?: number | undefined;
+  readonly audioSeconds?: number | undefined;
   /** USD, where it does not follow from the tokens. */
   readonly costUsd?: number;
 }
 
 /** A request that is to be admitted. */
 export interface RequestedAdmission {
-  /** Null for video, which always has a price. */
+  /** The target of its alias; null for video, which always has a price. */
   readonly model: string | null;
+  /** The model as the request names it, where that may be another id: a route may have either. */
+  readonly requested?: string | undefined;
+  /** Other models that may answer, as the request names them. */
+  readonly models?: readonly string[] | null | undefined;
   /** Called only if a quota can refuse the request. */
   readonly expected: () => ExpectedUsage;
   /** The id of the job that the request creates, if any. */

@@ -28,16 +28,19 @@ describe('the usage of a response', () => {
       why: 'counts what the upstream sums up',
       usage: { ...older, input_tokens: 7, output_tokens: 3, total_tokens: 10 },
       expected: tokens(7, 3),
+      cachedTokens: 1,
     },
     {
       why: 'sums up the older details where it does not',
       usage: { ...older, output_tokens_details: { audio_tokens: 2, image_tokens: 1 } },
       expected: tokens(7, 3),
+      cachedTokens: 1,
     },
     {
       why: 'sums up the current details where it does not',
       usage: { ...current, output_token_details: { text_tokens: 4 } },
       expected: tokens(7, 4),
+      cachedTokens: 1,
     },
     {
       why: 'goes by the total where that is all there is',
@@ -51,9 +54,9 @@ describe('the usage of a response', () => {
     },
     { why: 'is nothing without tokens', usage: { input_tokens: 0, output_tokens: 0 } },
     { why: 'is nothing where none is told', usage: null },
-  ])('$why', ({ usage, expected }) => {
+  ])('$why', ({ usage, expected, cachedTokens }) => {
     expect(observed([done(usage)])).toEqual([
-      { usage: expected, status: 200, transcript: undefined },
+      { usage: expected, status: 200, transcript: undefined, cachedTokens },
     ]);
   });
 

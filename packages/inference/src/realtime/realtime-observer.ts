@@ -2,7 +2,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 import { createResponseEstimates } from './response-estimates.ts';
-import { realtimeUsage } from './realtime-usage.ts';
+import { realtimeCachedTokens, realtimeUsage } from './realtime-usage.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import { createTranscripts } from './transcripts.ts';
 
@@ -10,6 +10,8 @@ import { createTranscripts } from './transcripts.ts';
 export interface EndedResponse {
   /** Undefined when it is not recorded. */
   readonly usage: TokenUsage | undefined;
+  /** The part of the prompt that the upstream read from its cache, if it reported that. */
+  readonly cachedTokens?: number | undefined;
   /** As an HTTP status. */
   readonly status: number;
   /** The text of the model; undefined when there is none. */
@@ -61,6 +63,7 @@ export function createRealtimeObserver({ refId }: RealtimeObserverOptions): Real
       }
       return {
         usage: recorded(usageOfEnded(event)),
+        cachedTokens: realtimeCachedTokens(event),
         status: statusOf(event),
         transcript: transcripts.takeEnded(event),
       };

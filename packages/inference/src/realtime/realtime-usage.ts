@@ -11,6 +11,13 @@ export function realtimeUsage(event: RealtimeEvent): TokenUsage {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
+/** The part of the prompt that the upstream read from its cache, if it reports that. */
+export function realtimeCachedTokens(event: RealtimeEvent): number | undefined {
+  const usage = property(event['response'], 'usage');
+  const details = property(usage, 'input_token_details') ?? property(usage, 'input_tokens_details');
+  return countOf(details, 'cached_tokens');
+}
+
 /** Input or output tokens: the upstream's sum, or the sum of the kinds, under the older or the current name. */
 function sideOf(usage: unknown, side: 'input' | 'output'): number | undefined {
   const details =

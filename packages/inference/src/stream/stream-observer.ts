@@ -1,4 +1,4 @@
-import { readCachedTokens, type TokenUsage } from '@model-gateway/contracts';
+import { readCachedTokens, readCacheWriteTokens, type TokenUsage } from '@model-gateway/contracts';
 import {
   choicesOf,
   contentOf,
@@ -21,6 +21,8 @@ export interface StreamObserver {
   readonly usage: TokenUsage | undefined;
   /** The part of the prompt that the upstream read from its cache, as it reported. */
   readonly cachedTokens: number | undefined;
+  /** The part that it wrote to its cache. */
+  readonly cacheWriteTokens: number | undefined;
   /** All generated text, to estimate the usage if the upstream reports none. */
   readonly text: string;
   /** The part of it that came after the latest report of the usage. */
@@ -60,6 +62,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
   const reply = keepsReply ? createReplyCollector() : undefined;
   let usage: TokenUsage | undefined;
   let cachedTokens: number | undefined;
+  let cacheWriteTokens: number | undefined;
   let isFinished = false;
   let finishReason: string | undefined;
   let model: string | undefined;
@@ -95,7 +98,9 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
       const reported = chunkUsage(chunk);
       if (reported === undefined) return;
       usage = reported;
-      cachedTokens = readCachedTokens(property(chunk, 'usage')) ?? cachedTokens;
+      const usageFields = property(chunk, 'usage');
+      cachedTokens = readCachedTokens(usageFields) ?? cachedTokens;
+      cacheWriteTokens = readCacheWriteTokens(usageFields) ?? cacheWriteTokens;
       // A report includes the text of its own chunk.
       reportedPieces = pieces.length;
     },
@@ -108,6 +113,9 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     },
     get cachedTokens() {
       return cachedTokens;
+    },
+    get cacheWriteTokens() {
+      return cacheWriteTokens;
     },
     get text() {
       return pieces.join('');

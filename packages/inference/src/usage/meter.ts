@@ -1,4 +1,9 @@
-import type { PriceBook } from '@model-gateway/billing';
+import {
+  costAt,
+  type BilledUsage,
+  type PriceBook,
+  type PricedBackend,
+} from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
 import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
@@ -9,7 +14,7 @@ import type { RequestTrace } from './request-trace.ts';
 import { createUsageCounts } from './usage-counts.ts';
 
 /** A served request, before it is priced. */
-export interface ServedRequest {
+export interface ServedRequest extends Omit<BilledUsage, 'prompt_tokens' | 'completion_tokens'> {
   readonly caller: Caller;
   readonly model: string;
   /** Which surface served it: `gateway`, `rpc`, `realtime` or `video`. */
@@ -18,17 +23,13 @@ export interface ServedRequest {
   readonly refId: string | null;
   /** Ends with the record. */
   readonly reservation?: Reservation | undefined;
-  /** USD, where it does not follow from the tokens. */
-  readonly cost?: number;
-  /** The name of the backend that served it. */
-  readonly upstream: string;
+  /** The backend that served it. */
+  readonly upstream: PricedBackend;
   /** How it ended, as an HTTP status. */
   readonly status: number;
   /** When it began and when the first chunk arrived, by `performance.now()`. */
   readonly startedAt?: number | undefined;
   readonly firstTokenAt?: number | undefined;
-  /** How many tokens of the prompt the upstream read from its cache, if it reported that. */
-  readonly cachedTokens?: number | undefined;
   readonly trace?: RequestTrace | undefined;
 }
 
@@ -42,7 +43,7 @@ export interface Meter {
 
 interface MeterDependencies {
   readonly journal: Journal;
-  readonly prices: Pick<PriceBook, 'costOf'>;
+  readonly prices: Pick<PriceBook, 'priceOf'>;
   /** Counts the tokens of backends that limit them. */
   readonly limits: Router['limits'];
   readonly requestLog: Pick<RequestLogWriter, 'failed'>;
@@ -60,8 +61,11 @@ export function createMeter(dependencies: MeterDependencies): Meter {
   return {
     failed: (call) => requestLog.failed(call),
     async record(served) {
-      const { caller, model, surface, usage, refId, reservation, cost, startedAt } = served;
-      const { firstTokenAt, cachedTokens, trace } = served;
+      const { caller, model, surface, usage, refId, reservation, startedAt } = served;
+      const { firstTokenAt, cachedTokens, cacheWriteTokens, images, audioSeconds } = served;
+      const { trace } = served;
+      const { prompt_tokens, completion_tokens } = usage;
+      const price = prices.priceOf(model, served.upstream);
       const event: UsageEvent = {
         id: idOf(trace),
         user_id: caller.userId,
@@ -72,17 +76,30 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         multiplier: caller.multiplier,
         model: model.slice(0, MODEL_CHARS_MAX),
         backend: surface,
-        prompt_tokens: usage.prompt_tokens,
-        completion_tokens: usage.completion_tokens,
+        prompt_tokens,
+        completion_tokens,
         // The sum, whatever the upstream reports as its total.
-        total_tokens: usage.prompt_tokens + usage.completion_tokens,
-        cost: cost === undefined ? prices.costOf(model, usage) : cost,
+        total_tokens: prompt_tokens + completion_tokens,
+        cost:
+          price === undefined
+            ? null
+            : costAt(price, {
+                prompt_tokens,
+                completion_tokens,
+                cachedTokens,
+                cacheWriteTokens,
+                images,
+                audioSeconds,
+              }),
         ref_id: refId,
         call_id: reservation?.isHolding === true ? reservation.id : undefined,
-        upstream: served.upstream.slice(0, UPSTREAM_CHARS_MAX),
+        upstream: served.upstream.name.slice(0, UPSTREAM_CHARS_MAX),
         // What an upstream reports is not more than the prompt.
-        cached_tokens:
-          cachedTokens === undefined ? null : Math.min(cachedTokens, usage.prompt_tokens),
+        cached_tokens: cachedTokens === undefined ? null : Math.min(cachedTokens, prompt_tokens),
+        cache_write_tokens: cacheWriteTokens,
+        images,
+        audio_seconds: audioSeconds,
+        price: price?.record,
         latency_ms: startedAt === undefined ? null : elapsedMs(startedAt, performance.now()),
         first_token_ms:
           startedAt === undefined || firstTokenAt === undefined

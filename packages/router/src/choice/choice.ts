@@ -51,7 +51,7 @@ export const isServed = (slots: readonly Slot[], query: BackendQuery): boolean =
   });
 
 /** The backends that list the model, regardless of their capabilities. */
-function findListing(
+export function findListing(
   slots: readonly Slot[],
   { model: query, provider, rule }: BackendQuery,
 ): readonly Candidate[] {

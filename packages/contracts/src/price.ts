@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/** Where a price comes from. `local`: models that run on own machines are free. `cache`: the answer was stored. */
+export const PRICE_SOURCES = ['override', 'catalogue', 'built-in', 'local', 'cache'] as const;
+
+/** A price in USD, and where it comes from. What it has no price for is absent. */
+export const priceRecord = z.object({
+  /** What the model id contains, or, for `catalogue`, the id itself. */
+  pattern: z.string().optional(),
+  /** The only backend that the price is for. */
+  backend: z.string().optional(),
+  input_per_million: z.number(),
+  output_per_million: z.number(),
+  /** If it is absent, cached tokens cost as much as others, and so do those that are written to the cache. */
+  cached_input_per_million: z.number().optional(),
+  cache_write_per_million: z.number().optional(),
+  per_image: z.number().optional(),
+  per_minute_audio: z.number().optional(),
+  per_request: z.number().optional(),
+  source: z.enum(PRICE_SOURCES),
+});
+
+export type PriceRecord = z.output<typeof priceRecord>;
+export type PriceSource = PriceRecord['source'];
