@@ -30,8 +30,8 @@ export function createBillingPricingMethods({
   return {
     'billing.pricing.get': async () => ({
       pricing: pricesWith(await prices.list()).map((price) => ({
-        pattern: price.pattern,
         ...recordOf(price),
+        pattern: price.pattern,
       })),
     }),
     'billing.pricing.set': async (params) => {

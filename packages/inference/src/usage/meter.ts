@@ -110,7 +110,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         attempts: trace?.attempts,
         created_at: new Date(clock.now()).toISOString(),
       };
-      limits.addTokens(served.upstream, event.total_tokens);
+      limits.addTokens(served.upstream.name, event.total_tokens);
       try {
         // Before the event, so that on one connection the reservation has ended when the event is written.
         reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });
