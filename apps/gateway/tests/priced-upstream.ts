@@ -68,10 +68,10 @@ function readRequest(text: string): ReadRequest {
     new RegExp(`name="${name}"\\r\\n\\r\\n([^\\r]*)`).exec(text)?.[1] ?? '';
   const body = text.startsWith('{')
     ? (JSON.parse(text) as { model: string; user: string; stream?: boolean })
-    : { model: field('model'), user: field('prompt') };
+    : { model: field('model'), user: field('prompt'), stream: false };
   return {
     model: body.model,
-    stream: 'stream' in body && body.stream === true,
+    stream: body.stream ?? false,
     usage: JSON.parse(body.user) as PricedUsage,
   };
 }
