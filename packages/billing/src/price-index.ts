@@ -27,14 +27,6 @@ const LOCAL_KINDS: ReadonlySet<string> = new Set(['local-server', 'engine', 'age
 
 const LOCAL = foundPrice({ ...tokenRates(0, 0), pattern: null, backend: null, source: 'local' });
 
-/** The price of an answer that the gateway had stored. */
-export const CACHE_PRICE = foundPrice({
-  ...tokenRates(0, 0),
-  pattern: null,
-  backend: null,
-  source: 'cache',
-});
-
 export function createPriceIndex(stored: readonly StoredPrice[]): PriceIndex {
   const ofBackends = new Map<string, ListedPrice[]>();
   const catalogue = new Map<string, ListedPrice>();
