@@ -75,7 +75,7 @@ interface Ask extends PricedUsage {
   readonly fails: boolean;
 }
 
-function send({ api, model, fails: _, ...usage }: Ask): Promise<Response> {
+function send({ api, model, fails: _fails, ...usage }: Ask): Promise<Response> {
   const user = JSON.stringify(usage);
   if (api === 'audio') {
     const body = new FormData();

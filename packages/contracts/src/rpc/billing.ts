@@ -202,4 +202,4 @@ const hasFurtherPrices = (set: FurtherPrices): boolean =>
     set.per_image,
     set.per_minute_audio,
     set.per_request,
-  ].some((price) => typeof price === 'number');
+  ].some((further) => typeof further === 'number');

@@ -57,7 +57,7 @@ export function createPostgresPrices(connection: Connection): PriceStore {
   };
 }
 
-const catalogueRow = ({ backend: _, ...price }: Price) => ({
+const catalogueRow = (price: Price) => ({
   ...price,
   source: 'catalogue',
   backend: EVERY_BACKEND,
