@@ -317,14 +317,15 @@ describe('an upload is never in memory as a whole', () => {
   const collectGarbage = runInNewContext('gc') as () => void;
   const SAMPLES = 3;
 
+  function buffersNow(): number {
+    // The second ends what the first left to another thread.
+    collectGarbage();
+    collectGarbage();
+    return process.memoryUsage().arrayBuffers;
+  }
+
   /** Sends a large file; resolves to the largest amount of buffers at any time. */
   async function peakOf(head: string, tail: string): Promise<number> {
-    const buffersNow = (): number => {
-      // The second ends what the first left to another thread.
-      collectGarbage();
-      collectGarbage();
-      return process.memoryUsage().arrayBuffers;
-    };
     const before = buffersNow();
     const count = upstream.calls.length;
     const { client, status } = uploads.begin();
@@ -350,6 +351,34 @@ describe('an upload is never in memory as a whole', () => {
     { where: 'is kept on disk', head: headOf(audio), tail: `\r\n${formOf([model])}` },
   ])('while it $where', async ({ head, tail }) => {
     expect(await peakOf(head, tail)).toBeLessThan(MEMORY_BYTES_MAX);
+  });
+
+  test('while eight arrive at once, of which half leave', async () => {
+    const pieces = fullSize(20, { small: 6 });
+    const head = textOf([model]) + headOf(audio);
+    const count = upstream.calls.length;
+    const before = buffersNow();
+    let peak = 0;
+    const sending = Array.from({ length: 8 }, () => uploads.begin());
+    await Promise.all(sending.map(({ client }) => written(client, head)));
+    const piece = Buffer.alloc(MEGABYTE, 'a');
+    for (let sent = 0; sent < pieces; sent += 1) {
+      await Promise.all(sending.map(({ client }) => written(client, piece)));
+      if (sent % 2 === 0) peak = Math.max(peak, buffersNow() - before);
+    }
+    await upstream.until(() => upstream.calls.length === count + 8);
+    const calls = upstream.calls.slice(count);
+    for (const [index, { client }] of sending.entries())
+      if (index % 2 === 0) client.destroy();
+      else client.end(`\r\n${END}`);
+    const statuses = await Promise.all(sending.map(({ status }) => status));
+    expect(statuses).toEqual([0, 200, 0, 200, 0, 200, 0, 200]);
+    await upstream.until(() => calls.filter(({ isAborted }) => isAborted).length === 4);
+    expect(calls.filter(({ bytes }) => bytes > pieces * MEGABYTE)).not.toHaveLength(0);
+    // All of them together have more than twice as much.
+    expect(peak).toBeLessThan(MEMORY_BYTES_MAX * 2.5);
+    const rows = await takeUsage(gateway.test.context.bus.journal, 4);
+    expect(rows.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 });
 

@@ -16,6 +16,7 @@ import {
 } from '@model-gateway/billing';
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
+import type { FallbackModel } from '../upstream/attempt-models.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { AskedModel, ModelPrices } from './model-prices.ts';
 import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
@@ -53,8 +54,27 @@ export interface Quotas {
     passed: PassedAdmission,
     model: AskedModel,
   ): Promise<void> | undefined;
+  /** The other models of a request that its payer is covered for. */
+  coveredFallbacks(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<readonly FallbackModel[]>;
   /** All of it for a user with a JWT, who pays with the user's wallet. */
   admitUser(userId: string, request: RequestedAdmission): Promise<Reservation>;
+  /** The same, with the other models that the user is covered for. */
+  admitUserWithFallbacks(
+    userId: string,
+    request: RequestedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<AdmittedUser>;
+}
+
+/** A user whose request was admitted. */
+interface AdmittedUser {
+  readonly reservation: Reservation;
+  readonly fallbacks: readonly FallbackModel[];
 }
 
 interface QuotasDependencies {
@@ -218,24 +238,52 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       : undefined;
   }
 
+  async function coveredFallbacks(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<readonly FallbackModel[]> {
+    const covered: FallbackModel[] = [];
+    for (const fallback of fallbacks) {
+      const { model: requested, resolved: model } = fallback;
+      try {
+        await assertCovered(payer, call, passed, { model, requested });
+        covered.push(fallback);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+      }
+    }
+    return covered;
+  }
+
+  async function admitUserWithFallbacks(
+    userId: string,
+    request: RequestedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<AdmittedUser> {
+    const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
+    const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
+    const call = callOf(payer, request);
+    const passed = await admitCall(payer, call);
+    const reservation = reservationOf(payer, call, passed);
+    try {
+      await assertCovered(payer, call, passed, request);
+      return { reservation, fallbacks: await coveredFallbacks(payer, call, passed, fallbacks) };
+    } catch (error) {
+      reservation.end();
+      throw error;
+    }
+  }
+
   return {
     callOf,
     reservationOf,
     assertCovered,
-    async admitUser(userId, request) {
-      const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
-      const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
-      const call = callOf(payer, request);
-      const passed = await admitCall(payer, call);
-      const reservation = reservationOf(payer, call, passed);
-      try {
-        await assertCovered(payer, call, passed, request);
-      } catch (error) {
-        reservation.end();
-        throw error;
-      }
-      return reservation;
-    },
+    coveredFallbacks,
+    admitUserWithFallbacks,
+    admitUser: async (userId, request) =>
+      (await admitUserWithFallbacks(userId, request, [])).reservation,
   };
 }
 
