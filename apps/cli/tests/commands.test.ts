@@ -132,24 +132,12 @@ test('keys are created, listed and revoked by name', async () => {
       headers: { authorization: `Bearer ${created.stdout.trim()}` },
     });
   expect((await models()).status).toBe(200);
-  const doctorWith = async (key: string) => {
-    const keyed = createCommandLine({
-      PATH,
-      HOME: home,
-      GATEWAY_URL: service.url,
-      GATEWAY_API_KEY: key,
-    });
-    const { stdout } = await keyed.runHere(['doctor', '--json']);
-    const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string }[] };
-    return checks.filter(({ name }) => ['api-key', 'nodes'].includes(name));
+  const doctorWith = async (key: string): Promise<string> => {
+    const keyed = { PATH, HOME: home, GATEWAY_URL: service.url, GATEWAY_API_KEY: key };
+    return (await createCommandLine(keyed).runHere(['doctor'])).stdout;
   };
-  expect(await doctorWith(created.stdout.trim())).toMatchObject([
-    { name: 'nodes', status: 'ok' },
-    { name: 'api-key', status: 'ok' },
-  ]);
-  expect(await doctorWith('service-wrong')).toContainEqual(
-    expect.objectContaining({ name: 'api-key', status: 'failed' }),
-  );
+  expect(await doctorWith(created.stdout.trim())).toMatch(/^ok +nodes [^]*^ok +api-key /m);
+  expect(await doctorWith('service-wrong')).toMatch(/^failed +api-key /m);
   expect(await gateway.json(['keys', 'list'])).toMatchObject({
     keys: [{ name: 'my key', project: 'tests', active: true }],
   });

@@ -1,10 +1,8 @@
 import {
-  budgetResetOf,
   budgetWindowOf,
   decideAdmission,
   decideBudget,
   isDrained,
-  secondsToNextMonth,
   windowOf,
   withReserved,
   type AdmissionStore,
@@ -17,6 +15,7 @@ import {
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import type { FallbackModel } from '../upstream/attempt-models.ts';
+import { budgetRefusal, quotaRefusal } from './quota-refusals.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { AskedModel, ModelPrices } from './model-prices.ts';
 import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
@@ -153,7 +152,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     if (decision === 'admit') return undefined;
     const isUnsettled =
       decision === 'quota_reserved' && isDrained(tier, withReserved(window, unsettled));
-    return { error: refusal(decision, now), isUnsettled };
+    return { error: quotaRefusal(decision, now), isUnsettled };
   }
 
   /**
@@ -329,33 +328,8 @@ const limitsOf = ({ id, budgetUsd, tokensPerMinute }: PayerKey): KeyLimits => ({
   tokensPerMinute,
 });
 
-function budgetRefusal(
-  decision: 'budget_exceeded' | 'budget_reserved',
-  period: BudgetPeriod,
-  now: Date,
-): ServiceError {
-  if (decision === 'budget_reserved') {
-    return new ServiceError(
-      'budget_reserved',
-      'the rest of the budget of this key is reserved by requests in progress; retry when they have ended',
-      { details: { retry_after_secs: RESERVED_RETRY_SECS } },
-    );
-  }
-  const reset = budgetResetOf(period, now);
-  return new ServiceError(
-    'budget_exceeded',
-    reset === null
-      ? 'the budget of this key is spent'
-      : `the budget of this key for the ${period} is spent`,
-    reset === null
-      ? {}
-      : { details: { retry_after_secs: Math.ceil((reset.getTime() - now.getTime()) / 1000) } },
-  );
-}
-
 const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0, tokens: 0, nextFreeMs: 0 };
 const ID_PREFIX_BYTES = 9;
-const RESERVED_RETRY_SECS = 5;
 const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
 const UNLIMITED = { monthlyUsdQuota: null, monthlyTokenQuota: null };
 
@@ -376,24 +350,3 @@ export const tooManyCalls = (callsMax: number): ServiceError =>
     'rate_limit_exceeded',
     `too many streams and calls in progress: at most ${callsMax} per user at a time`,
   );
-
-function refusal(
-  decision: 'quota_exceeded' | 'payment_required' | 'quota_reserved',
-  now: Date,
-): ServiceError {
-  const details = { retry_after_secs: secondsToNextMonth(now) };
-  switch (decision) {
-    case 'quota_exceeded':
-      return new ServiceError('quota_exceeded', 'monthly quota exceeded', { details });
-    case 'payment_required':
-      return new ServiceError('payment_required', 'points and monthly quota are used up', {
-        details,
-      });
-    case 'quota_reserved':
-      return new ServiceError(
-        'quota_reserved',
-        'the rest of the monthly quota is reserved by requests in progress; retry when they have ended',
-        { details: { retry_after_secs: RESERVED_RETRY_SECS } },
-      );
-  }
-}
