@@ -308,3 +308,18 @@ test('the status counts nodes, GPUs and ready models', async () => {
     );
   });
 });
+
+test('a model can do what its deployment declared, and nothing else', async () => {
+  const node = await connect('reranker');
+  await deployOn(scene, node, upstream.port, ['m'], { capabilities: ['rerank'] });
+  const rerank = (): Promise<Response> =>
+    fetch(`${scene.gatewayUrl}/v1/rerank`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${scene.key}` },
+      body: JSON.stringify({ model: 'm', query: 'a boat', documents: ['a boat', 'a tree'] }),
+    });
+  await waitUntil(async () => (await rerank()).status === 200);
+  expect(await (await scene.chat('m')).json()).toMatchObject({ error: { code: 'backend_error' } });
+  const refused = scene.call('agents.deploy', { model_id: 'm', capabilities: ['video'] });
+  await expect(refused).rejects.toThrow('capabilities');
+});

@@ -157,11 +157,13 @@ export async function deployOn(
   { agent, agent_id }: { readonly agent: SimulatedAgent; readonly agent_id: string },
   port: number,
   modelIds: readonly string[] = ['m'],
+  more: object = {},
 ): Promise<void> {
   for (const model_id of modelIds) {
     const { stream_id } = await scene.call<{ stream_id: string }>('agents.deploy', {
       model_id,
       agent_id,
+      ...more,
     });
     const stream = await scene.listen(stream_id);
     (await agent.nextCall('Agent.Deploy')).respond({ result: { port } });

@@ -23,6 +23,11 @@ export const processSettings = {
     description: 'The admin token for commands that need it, instead of a stored one.',
     defaultText: 'unset',
   },
+  apiKey: {
+    env: 'GATEWAY_API_KEY',
+    description: 'An API key that `gateway doctor` tries.',
+    defaultText: 'unset',
+  },
   configHome: {
     env: 'XDG_CONFIG_HOME',
     description:
@@ -39,6 +44,7 @@ export const processSettings = {
 export interface CliConfig {
   readonly url: string | undefined;
   readonly adminToken: string | undefined;
+  readonly apiKey: string | undefined;
   /** The folder of the credentials. */
   readonly configDir: string;
   /** The data directory of a service on this machine. */
@@ -57,6 +63,7 @@ export function readCliConfig(environment: Environment = process.env): CliConfig
   return {
     url: read(processSettings.url),
     adminToken: read(processSettings.adminToken),
+    apiKey: read(processSettings.apiKey),
     configDir: join(read(processSettings.configHome) ?? join(home, '.config'), 'model-gateway'),
     dataDir: resolve(read(processSettings.dataDir) ?? '.data'),
     environment,

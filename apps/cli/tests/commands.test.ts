@@ -132,6 +132,12 @@ test('keys are created, listed and revoked by name', async () => {
       headers: { authorization: `Bearer ${created.stdout.trim()}` },
     });
   expect((await models()).status).toBe(200);
+  const doctorWith = async (key: string): Promise<string> => {
+    const keyed = { PATH, HOME: home, GATEWAY_URL: service.url, GATEWAY_API_KEY: key };
+    return (await createCommandLine(keyed).runHere(['doctor'])).stdout;
+  };
+  expect(await doctorWith(created.stdout.trim())).toMatch(/^ok +nodes [^]*^ok +api-key /m);
+  expect(await doctorWith('service-wrong')).toMatch(/^failed +api-key /m);
   expect(await gateway.json(['keys', 'list'])).toMatchObject({
     keys: [{ name: 'my key', project: 'tests', active: true }],
   });

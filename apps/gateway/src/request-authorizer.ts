@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ServiceError } from '@model-gateway/contracts';
 import { parseJson, readBody, validated } from '@model-gateway/http';
 import {
   assertModelAllowed,
@@ -140,18 +139,9 @@ export function createRequestAuthorizer(
     { caller, payer, passed }: AdmittedCaller,
     { call }: HeldCall,
   ): Promise<readonly FallbackModel[]> {
-    const fallbacks: FallbackModel[] = [];
-    for (const model of models) {
-      const resolved = router.aliases.resolve(model);
-      assertModelAllowed(caller, model, resolved);
-      try {
-        await quotas.assertCovered(payer, call, passed, { model: resolved, requested: model });
-        fallbacks.push({ model, resolved });
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-      }
-    }
-    return fallbacks;
+    const fallbacks = models.map((model) => ({ model, resolved: router.aliases.resolve(model) }));
+    for (const { model, resolved } of fallbacks) assertModelAllowed(caller, model, resolved);
+    return quotas.coveredFallbacks(payer, call, passed, fallbacks);
   }
 
   return {

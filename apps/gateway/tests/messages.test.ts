@@ -223,7 +223,7 @@ function post(path: string, body: object, headers: Record<string, string> = {}) 
 
 test('what a client sends by habit is left out and named', async () => {
   upstream.answer(plain('Hello'));
-  const response = await post('/v1/messages?beta=true', {
+  const body = {
     ...hello,
     context_management: { edits: [] },
     'größe\n': 1,
@@ -233,10 +233,12 @@ test('what a client sends by habit is left out and named', async () => {
     ],
     output_config: { effort: 'max' },
     messages: [{ role: 'system', content: 'Be kind.' }, ...hello.messages],
-  });
+  };
+  const flags = { 'anthropic-beta': 'context-1m-2025, ,other' };
+  const response = await post('/v1/messages?beta=true', body, flags);
   expect(response.status).toBe(200);
   expect(response.headers.get('x-service-ignored')).toBe(
-    'web_search_20250305, tools.defer_loading, context_management, gr??e?',
+    'web_search_20250305, tools.defer_loading, context_management, gr??e?, anthropic-beta.context-1m-2025, anthropic-beta.other',
   );
   expect(upstream.bodies.at(-1)).toMatchObject({
     reasoning_effort: 'high',

@@ -184,6 +184,20 @@ test('the next request is admitted when the one in flight has ended', async () =
   await nothingLeft();
 });
 
+test('a request reserves the price of the dearest model that may serve it', async () => {
+  await setTier({ monthlyTokenQuota: null, monthlyUsdQuota: 0.05 });
+  // 10,000 tokens cost 0.006 USD, and with the other model 0.1 USD.
+  const body = { max_tokens: 10_000 };
+  const cheap = ask({ body });
+  await upstream.untilWaiting(1);
+  const dear = ask({ turn: 1, body: { ...body, models: ['gpt-4o'] } });
+  await upstream.untilWaiting(2);
+  await expectReserved(await ask({ body }));
+  upstream.answerAll();
+  expect([(await cheap).status, (await dear).status]).toEqual([200, 200]);
+  await nothingLeft();
+});
+
 test('what one process has served counts in the other before it is settled, and until then softly', async () => {
   await setTier({ monthlyTokenQuota: 101 });
   await spend(99);

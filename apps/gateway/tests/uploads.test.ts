@@ -1,7 +1,5 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import {
   fullSize,
@@ -29,6 +27,7 @@ import {
   type Part,
   type UploadClient,
 } from './upload-client.ts';
+import { buffersNow, FILE_END, sendFiles } from './upload-memory.ts';
 import { takeUsage } from './usage-journal.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -313,43 +312,41 @@ describe('a backend that fails', () => {
 });
 
 describe('an upload is never in memory as a whole', () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
-  const SAMPLES = 3;
-
-  /** Sends a large file; resolves to the largest amount of buffers at any time. */
-  async function peakOf(head: string, tail: string): Promise<number> {
-    const buffersNow = (): number => {
-      // The second ends what the first left to another thread.
-      collectGarbage();
-      collectGarbage();
-      return process.memoryUsage().arrayBuffers;
-    };
-    const before = buffersNow();
+  test.each([
+    { where: 'passes', head: textOf([model]) + headOf(audio), tail: FILE_END },
+    { where: 'is kept on disk', head: headOf(audio), tail: `\r\n${formOf([model])}` },
+  ])('while it $where', async ({ head, tail }) => {
     const count = upstream.calls.length;
-    const { client, status } = uploads.begin();
-    const piece = Buffer.alloc(MEGABYTE, 'a');
-    const every = AUDIO_BYTES / MEGABYTE / SAMPLES;
-    let peak = 0;
-    await written(client, head);
-    for (let sent = 0; sent < AUDIO_BYTES / MEGABYTE; sent += 1) {
-      await written(client, piece);
-      if (sent % every === 0) peak = Math.max(peak, buffersNow() - before);
-    }
-    client.end(tail);
-    expect(await status).toBe(200);
-    peak = Math.max(peak, buffersNow() - before);
+    const before = buffersNow();
+    const upload = uploads.begin();
+    const megabytes = AUDIO_BYTES / MEGABYTE;
+    const peak = await sendFiles({ sending: [upload], head, megabytes, every: megabytes / 3 });
+    upload.client.end(tail);
+    expect(await upload.status).toBe(200);
+    expect(Math.max(peak, buffersNow() - before)).toBeLessThan(MEMORY_BYTES_MAX);
     expect(upstream.calls).toHaveLength(count + 1);
     expect(upstream.calls.at(-1)?.bytes).toBeGreaterThan(AUDIO_BYTES);
     expect(await nextRow()).toMatchObject({ status: 200 });
-    return peak;
-  }
+  });
 
-  test.each([
-    { where: 'passes', head: textOf([model]) + headOf(audio), tail: `\r\n${END}` },
-    { where: 'is kept on disk', head: headOf(audio), tail: `\r\n${formOf([model])}` },
-  ])('while it $where', async ({ head, tail }) => {
-    expect(await peakOf(head, tail)).toBeLessThan(MEMORY_BYTES_MAX);
+  test('while eight arrive at once, of which half leave', async () => {
+    const megabytes = fullSize(20, { small: 6 });
+    const count = upstream.calls.length;
+    const sending = Array.from({ length: 8 }, () => uploads.begin());
+    const head = textOf([model]) + headOf(audio);
+    const peak = await sendFiles({ sending, head, megabytes, every: 2 });
+    // All of them together have more than twice as much.
+    expect(peak).toBeLessThan(MEMORY_BYTES_MAX * 2.5);
+    await upstream.until(() => upstream.calls.length === count + 8);
+    const calls = upstream.calls.slice(count);
+    for (const [index, { client }] of sending.entries())
+      if (index % 2 === 0) client.destroy();
+      else client.end(FILE_END);
+    const statuses = await Promise.all(sending.map(({ status }) => status));
+    expect(statuses).toEqual([0, 200, 0, 200, 0, 200, 0, 200]);
+    await upstream.until(() => calls.filter(({ isAborted }) => isAborted).length === 4);
+    const rows = await takeUsage(gateway.test.context.bus.journal, 4);
+    expect(rows.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 });
 

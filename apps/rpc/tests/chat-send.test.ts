@@ -230,6 +230,48 @@ describe('refused before a stream is created:', () => {
   });
 });
 
+describe('other models', () => {
+  let spare: RunningChatUpstream;
+  beforeAll(async () => {
+    spare = await startChatUpstream({ models: ['spare'], answer: () => ANSWER });
+    await scene.addBackend('spare', spare.url, 'external', ['spare']);
+  });
+  afterAll(async () => {
+    await scene.removeBackend('spare');
+    await spare.close();
+  });
+  const send = { ...userMessage('Hi'), models: ['nowhere', 'spare'] };
+
+  test.each([
+    { why: 'has no backend', model: 'missing', isFailing: false },
+    { why: 'fails', model: 'm', isFailing: true },
+  ])('are tried in order when the model $why', async ({ model, isFailing }) => {
+    if (isFailing) upstream.faults.next({ kind: 'status', status: 500 });
+    const received = await scene.ask({ ...send, model });
+    expect(textOf(received)).toBe(ANSWER);
+    expect(received.at(-1)).toMatchObject({ is_complete: true, model: 'spare' });
+    expect((await scene.usage()).at(-1)).toMatchObject({ model: 'spare', upstream: 'spare' });
+    expect(spare.requests.at(-1)?.body).not.toHaveProperty('models');
+  });
+
+  test('are not tried when the model answers', async () => {
+    const before = spare.requestCount;
+    expect(textOf(await scene.ask(send))).toBe(ANSWER);
+    expect((await scene.usage()).at(-1)).toMatchObject({ model: 'm' });
+    expect(spare.requestCount).toBe(before);
+  });
+
+  test('leave the last refusal, and must be a list of names', async () => {
+    const refusal = (models: unknown) =>
+      scene.ann.refusal('chat.send', { ...userMessage('Hi'), model: 'missing', models });
+    expect(await refusal(['nowhere'])).toEqual({
+      code: -32_000,
+      message: 'No backend available for model: nowhere',
+    });
+    expect(await refusal('spare')).toMatchObject({ code: -32_602 });
+  });
+});
+
 test('another authenticated user may not listen', async () => {
   upstream.faults.next({ kind: 'slow-chunks', delayMs: 20 });
   const { stream_id } = await scene.send(userMessage('Hi'));

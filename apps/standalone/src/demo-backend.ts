@@ -1,4 +1,9 @@
-import { DEMO_CAPABILITIES, DEMO_MODELS, startChatUpstream } from '@model-gateway/demo-model';
+import {
+  DEMO_CAPABILITIES,
+  DEMO_MODEL_CAPABILITIES,
+  DEMO_MODELS,
+  startChatUpstream,
+} from '@model-gateway/demo-model';
 import { randomToken, type Lifecycle } from '@model-gateway/kernel';
 
 const DEMO_TOKEN_DELAY_MS = 20;
@@ -26,5 +31,6 @@ export async function openDemoBackend(lifecycle: Lifecycle) {
     apiKey,
     models: DEMO_MODELS,
     capabilities: DEMO_CAPABILITIES,
+    modelCapabilities: DEMO_MODEL_CAPABILITIES,
   };
 }

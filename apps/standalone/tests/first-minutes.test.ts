@@ -70,9 +70,21 @@ test('the demo models are listed while no backend is registered, and answer afte
       headers: { authorization: `Bearer ${adminToken.trim()}` },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const capabilities = expect.arrayContaining(['chat', 'embeddings', 'rerank', 'transcription']);
-  const demo = { id: 'demo-chat', owned_by: 'demo', capabilities };
+  const demo = { id: 'demo-chat', owned_by: 'demo', capabilities: ['chat', 'completions'] };
   expect(await listed()).toMatchObject(demo);
+  const headers = { authorization: `Bearer ${key}` };
+  const embed = (model: string): Promise<Response> =>
+    fetch(`${url}/v1/embeddings`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ model, input: 'x' }),
+    });
+  const embedder = await fetch(`${url}/v1/models/demo-embed`, { headers });
+  expect(await embedder.json()).toMatchObject({ owned_by: 'demo', capabilities: ['embeddings'] });
+  expect((await embed('demo-embed')).status).toBe(200);
+  expect(await (await embed('demo-chat')).json()).toMatchObject({
+    error: { code: 'backend_error' },
+  });
   const upstream = await startChatUpstream({ models: ['mine'] });
   try {
     const registered = await backends('POST', {

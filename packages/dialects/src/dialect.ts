@@ -13,6 +13,8 @@ export interface Dialect<Request extends DialectRequest = DialectRequest> {
   readonly passing?: DialectPassing<Request>;
   /** Where its clients look for the id of a request, besides `x-request-id`. */
   readonly requestIdHeader?: string;
+  /** A header of requests with a list of flags, none of which has a counterpart. */
+  readonly flagsHeader?: string;
   /** The status and the body of an error before the first event. */
   writeError(error: DialectError): { readonly status: number; readonly body: object };
 }

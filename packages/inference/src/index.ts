@@ -20,7 +20,7 @@ export type { FallbackModel } from './upstream/attempt-models.ts';
 export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { createModelPrices } from './quota/model-prices.ts';
-export { acceptChat, produceChat, type ChatEnd } from './chat/produce-chat.ts';
+export { acceptChat, produceChat, type AcceptedChat, type ChatEnd } from './chat/produce-chat.ts';
 export {
   createQuotas,
   drawingAccountOf,

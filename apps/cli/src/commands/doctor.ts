@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { EXIT_FAILED, EXIT_OK } from '../cli-error.ts';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
 import { accountChecks } from '../doctor/account.ts';
+import { apiKeyCheck } from '../doctor/api-key.ts';
 import { backendsCheck } from '../doctor/backends.ts';
 import { broken, type CheckResult } from '../doctor/check.ts';
 import { clockCheck, credentialsCheck, diskCheck } from '../doctor/machine.ts';
@@ -14,8 +15,9 @@ export function addDoctorCommand(program: Command, run: Runner): void {
     .command('doctor')
     .summary('check an installation and say what to do next')
     .description(
-      'Check the address and its ports, the stores, the clocks, your sign-in, plan and keys, the\n' +
-        'backends, the free disk space and the credentials file, and say what to do next.\n' +
+      'Check the address and its ports, the stores, the clocks, your sign-in, plan and keys, the key\n' +
+        'in GATEWAY_API_KEY, the backends, the GPU nodes, the free disk space and the credentials\n' +
+        'file, and say what to do next.\n' +
         'The exit status is 1 if a check failed.',
     )
     .addHelpText(
@@ -45,6 +47,7 @@ async function runChecks(context: CommandContext): Promise<readonly CheckResult[
     guarded(context, 'management', async () => [await managementCheck(context)]),
     guarded(context, 'gpu-nodes', async () => [await tunnelCheck(context)]),
     guarded(context, 'sign-in', () => accountChecks(context)),
+    guarded(context, 'api-key', async () => [await apiKeyCheck(context)]),
     guarded(context, 'backends', async () => [await backendsCheck(context)]),
   ]);
   const clock = clockCheck(response.headers.get('date'), exchange);

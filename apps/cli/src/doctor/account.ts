@@ -3,11 +3,12 @@ import type { CommandContext } from '../command-context.ts';
 import { limit, usd } from '../output/format.ts';
 import { oneLine } from '../output/printable.ts';
 import { checked, type CheckResult } from './check.ts';
+import { nodesCheck } from './nodes.ts';
 
 type Plan = RpcResult<'billing.plan'>;
 type User = RpcResult<'auth.me'>;
 
-/** The sign-in, the plan and the keys of the user. */
+/** The sign-in, the plan and the keys of the user, and the nodes where the user is an admin. */
 export async function accountChecks({ service }: CommandContext): Promise<readonly CheckResult[]> {
   const { url } = service;
   if ((await service.session.stored()) === undefined) {
@@ -19,15 +20,17 @@ export async function accountChecks({ service }: CommandContext): Promise<readon
     ];
   }
   const user = await service.call('auth.me', {});
-  const [plan, keys] = await Promise.all([
+  const [plan, keys, nodes] = await Promise.all([
     service.call('billing.plan', {}),
     service.call('keys.list', {}),
+    user.is_admin ? service.call('agents.list', {}) : undefined,
   ]);
   const role = user.is_admin ? ', an admin' : '';
   return [
     checked('sign-in', 'ok', `signed in as ${oneLine(user.email)}${role}`),
     planCheck(plan, user),
     keysCheck(keys.filter(({ active }) => active).length),
+    ...(nodes === undefined ? [] : [nodesCheck(nodes)]),
   ];
 }
 

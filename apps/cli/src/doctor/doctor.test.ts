@@ -1,6 +1,8 @@
 import { planCheck } from './account.ts';
+import { keyResult } from './api-key.ts';
 import { healthCheck } from './backends.ts';
 import { clockCheck, spaceCheck } from './machine.ts';
+import { nodesCheck } from './nodes.ts';
 import { storesCheck } from './surfaces.ts';
 
 const GIB = 1024 ** 3;
@@ -93,4 +95,39 @@ test('the widest tier has nothing to lift', () => {
     remaining: { cost_usd: null, tokens: null },
   };
   expect(planCheck(widest, user)).toMatchObject({ status: 'ok', next: null });
+});
+
+const online = { name: 'a', status: 'online', last_heartbeat_at: null } as const;
+const offline = { name: 'b', status: 'offline', last_heartbeat_at: null } as const;
+
+test.each([
+  { nodes: [], status: 'ok', message: 'no GPU node' },
+  { nodes: [online], status: 'ok', message: '1 of 1 GPU nodes' },
+  { nodes: [online, offline], status: 'warning', message: 'offline: b (never connected)' },
+  {
+    nodes: [{ ...offline, last_heartbeat_at: '2026-01-02T03:04:05.000Z' }],
+    status: 'warning',
+    message: 'offline: b (last seen 2026-01-02',
+  },
+  { nodes: Array.from({ length: 12 }, () => offline), status: 'warning', message: ', 2 more' },
+])('nodes: $message is $status', ({ nodes, status, message }) => {
+  const result = nodesCheck(nodes);
+  expect(result.status).toBe(status);
+  expect(result.message).toContain(message);
+  expect(result.next === null).toBe(status === 'ok');
+});
+
+test.each([
+  { answer: { status: 200, body: {} }, status: 'ok', message: 'works' },
+  { answer: { status: 401, body: 'no' }, status: 'failed', message: 'does not accept' },
+  {
+    answer: { status: 403, body: { error: { message: 'not from here' } } },
+    status: 'failed',
+    message: 'not from here',
+  },
+  { answer: { status: 429, body: '' }, status: 'warning', message: 'HTTP 429' },
+])('an API key that is answered $answer.status is $status', ({ answer, status, message }) => {
+  const result = keyResult('GATEWAY_API_KEY', answer);
+  expect(result.status).toBe(status);
+  expect(result.message).toContain(message);
 });

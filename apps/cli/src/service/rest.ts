@@ -70,16 +70,19 @@ export async function sendRest(
 /** The body of a successful response; throws `RestError` for any other. */
 export function bodyOf({ status, body }: RestResponse): unknown {
   if (status >= 200 && status < 300) return body;
-  const error = isObject(body) && isObject(body['error']) ? body['error'] : undefined;
-  const message =
-    typeof error?.['message'] === 'string'
-      ? error['message']
-      : typeof body === 'string' && body !== ''
-        ? body.slice(0, TEXT_CHARS_MAX)
-        : `HTTP ${status}`;
-  const code = typeof error?.['code'] === 'string' ? error['code'] : '';
-  throw new RestError(status, code, message);
+  const code = errorOf(body)?.['code'];
+  throw new RestError(status, typeof code === 'string' ? code : '', messageOf({ status, body }));
 }
+
+/** The message of a refusal. */
+export function messageOf({ status, body }: Pick<RestResponse, 'status' | 'body'>): string {
+  const message = errorOf(body)?.['message'];
+  if (typeof message === 'string') return message;
+  return typeof body === 'string' && body !== '' ? body.slice(0, TEXT_CHARS_MAX) : `HTTP ${status}`;
+}
+
+const errorOf = (body: unknown): Readonly<Record<string, unknown>> | undefined =>
+  isObject(body) && isObject(body['error']) ? body['error'] : undefined;
 
 function parsed(text: string): unknown {
   try {

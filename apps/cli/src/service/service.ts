@@ -27,6 +27,8 @@ export interface Service {
   requestAsAdmin(request: Omit<RestRequest, 'bearer'>): Promise<unknown>;
   /** Any response, without a token. */
   probe(path: string): Promise<RestResponse>;
+  /** The response to the holder of an API key. */
+  tryKey(apiKey: string): Promise<RestResponse>;
   adminToken(): Promise<string | undefined>;
   close(): void;
 }
@@ -109,6 +111,7 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
       return bodyOf(response);
     },
     probe: (path) => send({ path }),
+    tryKey: (bearer) => send({ path: '/v1/models', bearer }),
     close() {
       for (const client of [anonymous, user, admin]) client.close();
     },

@@ -102,12 +102,24 @@ export function createDialectRoute<Request extends DialectRequest>(
     return writer.end(await keep(request, caller, answer));
   }
 
+  /** The flags of a header are left out like fields, and named. */
+  function withIgnoredFlags(request: Request, { headers }: IncomingMessage): Request {
+    const { flagsHeader } = dialect;
+    const given = flagsHeader === undefined ? undefined : headers[flagsHeader];
+    if (given === undefined) return request;
+    const flags = String(given)
+      .split(',')
+      .flatMap((flag) => (flag.trim() === '' ? [] : [`${flagsHeader}.${flag.trim()}`]));
+    return { ...request, ignored: [...request.ignored, ...flags] };
+  }
+
   async function serve(
     authorized: AuthorizedRequest<Request>,
     incoming: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const { caller, body: request, resolvedModel, fallbacks, startedAt, reservation } = authorized;
+    const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
+    const request = withIgnoredFlags(body, incoming);
     const refId = serviceRefOf(incoming);
     const { chat } = request;
     const conversationId = await conversationGate(caller, chat.conversation_id);

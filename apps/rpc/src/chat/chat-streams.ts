@@ -3,6 +3,7 @@ import {
   acceptChat,
   produceChat,
   prepareTurn,
+  type AcceptedChat,
   type ChatDependencies,
   type ChatTurn,
   type MemoryState,
@@ -17,7 +18,6 @@ import {
   type Metrics,
   type Requests,
 } from '@model-gateway/kernel';
-import type { Route } from '@model-gateway/router';
 import { toRpcError } from '../protocol/rpc-error.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import {
@@ -106,11 +106,11 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
   /** Never rejects. */
   async function generate(
     turn: PreparedTurn,
-    route: Route,
+    accepted: AcceptedChat,
     output: StreamOutput,
     notifications: ChatNotifications,
   ): Promise<void> {
-    const pieces = produceChat(turn, route, dependencies);
+    const pieces = produceChat(turn, accepted, dependencies);
     const kept = dependencies.keepBodies(turn);
     try {
       let piece = await pieces.next();
@@ -146,11 +146,11 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     const canceller = createCanceller();
     const turn = await prepareTurn({ ...request, signal: canceller.cancel }, dependencies);
     await Promise.all([sessions.setOwner(streamId, request.caller.userId), stops.add(streamId)]);
-    const route = await acceptChat(turn, dependencies);
+    const accepted = await acceptChat(turn, dependencies);
     const output = createStreamOutput(sessions, streamId);
     if (deadline !== undefined) output.skipListenerWait();
     const notifications = createChatNotifications(streamId);
-    const ended = generate(turn, route, output, notifications).finally(() => {
+    const ended = generate(turn, accepted, output, notifications).finally(() => {
       running.delete(streamId);
       stops.remove(streamId);
     });

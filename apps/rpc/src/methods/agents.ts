@@ -19,13 +19,14 @@ export function createAgentsMethods({ agents, sessions }: Services): HandlersOf<
       const agent = await agents.get(agent_id);
       return { ...agentRecord(agent), online: agent.isOnline };
     },
-    'agents.deploy': async ({ model_id, agent_id }, { user }) => {
+    'agents.deploy': async ({ model_id, agent_id, capabilities }, { user }) => {
       const streamId = randomToken();
       await sessions.setOwner(streamId, user.id);
       await agents.deploy({
         modelId: model_id,
         agentId: agent_id === '' ? undefined : agent_id,
         streamId,
+        capabilities,
       });
       return { ok: true, stream_id: streamId };
     },

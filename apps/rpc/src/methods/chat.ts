@@ -12,6 +12,10 @@ export function createChatMethods({
     'chat.send': async (params, { user }) => {
       const resolvedModel = router.aliases.resolve(params.model);
       const request = requestOf(params);
+      const others = (params.models ?? []).map((model) => ({
+        model,
+        resolved: router.aliases.resolve(model),
+      }));
       const turn = {
         caller: jwtCaller(user.id),
         surface: 'rpc',
@@ -21,15 +25,22 @@ export function createChatMethods({
         trace: createRequestTrace(),
       };
       try {
-        const reservation = await quotas.admitUser(user.id, {
+        const asked = {
           model: resolvedModel,
           requested: params.model,
+          models: params.models,
           expected: () => expectedChat(request),
-        });
+        };
+        const { reservation, fallbacks } = await quotas.admitUserWithFallbacks(
+          user.id,
+          asked,
+          others,
+        );
         const { streamId, memory } = await chatStreams.begin({
           ...turn,
           reservation,
           resolvedModel,
+          fallbacks,
           conversationId: params.conversation_id,
           history: 'stored',
         });

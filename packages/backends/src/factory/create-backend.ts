@@ -61,7 +61,7 @@ export function createBackend(config: BackendConfig, options: CreateBackendOptio
     otherKeys.length === 0
       ? first
       : createSeveralKeys(first, otherKeys.map(withKey), options.clock);
-  return withDeclaredCapabilities(backend, config.capabilities);
+  return withDeclaredCapabilities(backend, config);
 }
 
 function createKind(

@@ -3,6 +3,7 @@ import {
   CAPABILITIES,
   isPassedCapability,
   type Backend,
+  type BackendConfig,
   type BackendKind,
   type Capability,
 } from '@model-gateway/router';
@@ -21,13 +22,23 @@ const WITH_AUTH_HEADER: readonly BackendKind[] = ['external', 'anthropic', 'azur
  */
 export function withDeclaredCapabilities(
   backend: Backend,
-  declared: readonly string[] | null,
+  {
+    capabilities: declared,
+    modelCapabilities = {},
+  }: Pick<BackendConfig, 'capabilities' | 'modelCapabilities'>,
 ): Backend {
   if (declared !== null) {
     const capabilities = new Set(
       CAPABILITIES.filter((known) => declared.includes(known) && canHave(backend.kind, known)),
     );
-    return { ...backend, capabilities: () => capabilities };
+    const byModel = new Map(Object.entries(modelCapabilities));
+    return {
+      ...backend,
+      capabilities: () => capabilities,
+      ...(byModel.size === 0
+        ? {}
+        : { serves: (capability, model) => byModel.get(model)?.includes(capability) ?? true }),
+    };
   }
   return backend.kind === 'external' ? withRealtime(backend) : backend;
 }

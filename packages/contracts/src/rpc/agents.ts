@@ -5,6 +5,18 @@ import { label, modelId, record, text, timestamp } from './records.ts';
 
 const HOSTS_MAX = 16;
 
+/** What a model on a node can do: the server there speaks the API of the clients. */
+const agentCapability = z.enum([
+  'chat',
+  'embeddings',
+  'completions',
+  'rerank',
+  'moderations',
+  'images',
+  'speech',
+  'transcription',
+]);
+
 const agent = record('Agent', {
   id: z.uuid(),
   name: z.string(),
@@ -73,6 +85,15 @@ export const agentsMethods = {
     params: z.object({
       model_id: modelId,
       agent_id: z.union([z.uuid(), z.literal('')]).optional(),
+      capabilities: z
+        .array(agentCapability)
+        .min(1)
+        .max(agentCapability.options.length)
+        .optional()
+        .meta({
+          description:
+            'what the model can do wherever it is served; otherwise what was declared before, or else chat and embeddings',
+        }),
     }),
     result: z.object({ ok: z.literal(true), stream_id: z.string() }),
   }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyObject } from '../open-object.ts';
 import { chatFields } from '../rest/chat.ts';
-import { providerSchema } from '../rest/provider.ts';
+import { fallbackModelsSchema, providerSchema } from '../rest/provider.ts';
 import { method } from './method.ts';
 import { modelId, refId } from './records.ts';
 
@@ -21,6 +21,9 @@ export const chatMethods = {
       extra: anyObject().optional(),
       tools: chatFields.tools.optional(),
       provider: providerSchema.optional(),
+      models: fallbackModelsSchema
+        .optional()
+        .describe('other models, which are tried in order when the model cannot answer'),
       ref_id: refId.optional().describe('your reference, stored in the usage row'),
     }),
     result: z.object({ stream_id: z.string(), memory: z.enum(['enabled', 'disabled', 'offline']) }),

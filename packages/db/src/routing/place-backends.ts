@@ -4,6 +4,7 @@ import type { Queries } from '../connection/connection.ts';
 interface Placement {
   readonly modelId: string;
   readonly url: string | null;
+  readonly capabilities: readonly string[] | null;
 }
 
 /**
@@ -23,9 +24,10 @@ export async function placeBackends(
     FROM unnest(${models}::text[]) AS model`;
   const changed = await queries.$queryRaw<Placement[]>`
     WITH serving AS (
-      SELECT DISTINCT ON (m.model_id) m.model_id, m.agent_id, m.url
+      SELECT DISTINCT ON (m.model_id) m.model_id, m.agent_id, m.url, s.capabilities
       FROM agent_models m JOIN agent_nodes n ON n.id = m.agent_id
       JOIN agent_deployments d ON d.agent_id = m.agent_id AND d.model_id = m.model_id
+      LEFT JOIN agent_model_settings s ON s.model_id = m.model_id
       WHERE m.model_id = ANY(${models}::text[]) AND m.status = ${READY} AND m.url IS NOT NULL
         AND n.connection_id IS NOT NULL AND n.last_heartbeat_at >= ${onlineSince}
       ORDER BY m.model_id, d.deployed_at DESC, m.agent_id
@@ -41,21 +43,23 @@ export async function placeBackends(
       RETURNING named.model_id
     ),
     placed AS (
-      INSERT INTO backend_configs AS b (name, type, url, models, agent_id)
-      SELECT named.name, 'agent', serving.url, ARRAY[named.model_id], serving.agent_id
+      INSERT INTO backend_configs AS b (name, type, url, models, agent_id, capabilities)
+      SELECT named.name, 'agent', serving.url, ARRAY[named.model_id], serving.agent_id,
+        to_jsonb(serving.capabilities)
       FROM serving JOIN named ON named.model_id = serving.model_id
       ON CONFLICT (name) DO UPDATE
         SET type = excluded.type, url = excluded.url, models = excluded.models,
-          agent_id = excluded.agent_id, api_key = NULL, capabilities = NULL, dialects = '{}',
-          updated_at = now()
+          agent_id = excluded.agent_id, api_key = NULL, capabilities = excluded.capabilities,
+          dialects = '{}', updated_at = now()
         WHERE b.agent_id IS NOT NULL
-          AND (b.type, b.url, b.agent_id) IS DISTINCT FROM (excluded.type, excluded.url, excluded.agent_id)
-      RETURNING b.models[1] AS model_id, b.url
+          AND (b.type, b.url, b.agent_id, b.capabilities)
+            IS DISTINCT FROM (excluded.type, excluded.url, excluded.agent_id, excluded.capabilities)
+      RETURNING b.models[1] AS model_id, b.url, b.capabilities
     )
-    SELECT model_id AS "modelId", NULL AS url FROM removed
-    UNION ALL SELECT model_id, url FROM placed`;
-  return changed.map(({ modelId, url }) => ({
+    SELECT model_id AS "modelId", NULL AS url, NULL AS capabilities FROM removed
+    UNION ALL SELECT model_id, url, capabilities FROM placed`;
+  return changed.map(({ modelId, url, capabilities }) => ({
     name: agentBackendName(modelId),
-    config: url === null ? null : agentBackend(modelId, url),
+    config: url === null ? null : agentBackend(modelId, url, capabilities),
   }));
 }

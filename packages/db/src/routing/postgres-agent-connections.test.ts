@@ -137,6 +137,19 @@ test('the backend of a model comes with it, moves with it and goes with it', asy
   expect(await backends()).toEqual([]);
 });
 
+test('the backend of a model has the capabilities that were declared, also when they change', async () => {
+  const { node } = await connect(await register('node'));
+  await database.agents.declareCapabilities('m', ['rerank', 'speech']);
+  expect(await deploy(node, ready('m'))).toMatchObject([
+    { config: { capabilities: ['rerank', 'speech'] } },
+  ]);
+  expect(await deploy(node, ready('m'))).toEqual([]);
+  await database.agents.declareCapabilities('m', ['chat']);
+  expect(await deploy(node, ready('m'))).toMatchObject([{ config: { capabilities: ['chat'] } }]);
+  expect(await database.backendConfigs.list()).toMatchObject([{ capabilities: ['chat'] }]);
+  await database.raw.query('DELETE FROM agent_model_settings');
+});
+
 test('models that a node lost before it connects again are removed at once, and the rest stays', async () => {
   const agentId = await register('node');
   const { node } = await connect(agentId);

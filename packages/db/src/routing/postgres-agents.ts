@@ -37,6 +37,16 @@ export function createPostgresAgents(connection: Connection): AgentStore {
         return row === null ? undefined : agentOf(row);
       }),
 
+    declareCapabilities: (modelId, capabilities) =>
+      connection.run(async (queries) => {
+        const declared = { capabilities: [...capabilities] };
+        await queries.agentModelSettings.upsert({
+          where: { modelId },
+          create: { modelId, ...declared },
+          update: declared,
+        });
+      }),
+
     remove: (agentId, { onlineSince }) =>
       connection.transaction(async (queries) => {
         const [node] = await queries.$queryRaw<{ connectionId: string | null }[]>`

@@ -40,18 +40,21 @@ export interface RunningChatUpstream extends RunningHttpServer, Omit<ServedLog, 
   readonly faults: FaultPlan<ChatFault, ChatOperation>;
 }
 
-/** The models of the demo. Each answers every kind of request; `demo-reasoner` always shows its reasoning. */
-export const DEMO_MODELS: readonly string[] = [
-  'demo-chat',
-  'demo-reasoner',
-  'demo-embed',
-  'demo-rerank',
-  'demo-moderation',
-  'demo-image',
-  'demo-speech',
-  'demo-transcribe',
-];
-/** What each of them can do. */
+/** The models of the demo and what each is for. `demo-reasoner` always shows its reasoning. */
+export const DEMO_MODEL_CAPABILITIES: Readonly<
+  Record<string, readonly (OperationName | 'chat')[]>
+> = {
+  'demo-chat': ['chat', 'completions'],
+  'demo-reasoner': ['chat', 'completions'],
+  'demo-embed': ['embeddings'],
+  'demo-rerank': ['rerank'],
+  'demo-moderation': ['moderations'],
+  'demo-image': ['images'],
+  'demo-speech': ['speech'],
+  'demo-transcribe': ['transcription'],
+};
+export const DEMO_MODELS: readonly string[] = Object.keys(DEMO_MODEL_CAPABILITIES);
+/** What they can do together. */
 export const DEMO_CAPABILITIES: readonly (OperationName | 'chat')[] = [
   'chat',
   ...new Set(Object.values(OPERATION_PATHS)),

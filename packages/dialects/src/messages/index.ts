@@ -10,5 +10,6 @@ export const messagesDialect: Dialect = {
   writeAnswer: (answer) => messageOf(answer),
   writeStream: (_request, head) => createMessagesStream(head),
   requestIdHeader: 'request-id',
+  flagsHeader: 'anthropic-beta',
   writeError: messagesError,
 };

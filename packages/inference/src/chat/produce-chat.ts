@@ -1,7 +1,8 @@
-import type { TokenUsage } from '@model-gateway/contracts';
+import { ServiceError, type TokenUsage } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { Route } from '@model-gateway/router';
-import { attempt, settleFailure } from '../upstream/attempts.ts';
+import { attemptModels, type FallbackModel } from '../upstream/attempt-models.ts';
+import { settleFailure } from '../upstream/attempts.ts';
 import { chooseSupporting } from '../upstream/choose-supporting.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
@@ -28,35 +29,63 @@ interface Begun {
 
 const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
+/** The backend that was chosen for a turn. */
+export interface AcceptedChat {
+  readonly route: Route;
+  /** The model that it was chosen for: that of the request, or another one of it. */
+  readonly chosen: FallbackModel;
+  /** The other models that are tried when it fails. */
+  readonly fallbacks: readonly FallbackModel[];
+}
+
 /**
- * Chooses the backend; rejects with an error for the caller if there is none. Then the turn counts as accepted and its
- * messages are stored. An accepted turn must be produced.
+ * Chooses the backend; rejects with an error for the caller if there is none for any of its models. Then the turn counts as
+ * accepted and its messages are stored. An accepted turn must be produced.
  */
 export async function acceptChat(
   turn: PreparedTurn,
   { router, requests, meter }: Pick<ChatDependencies, 'router' | 'requests' | 'meter'>,
-): Promise<Route> {
+): Promise<AcceptedChat> {
   const {
     model,
     signal: _signal,
     onAccepted: _onAccepted,
     ...options
   } = routeRequestOf(turn, { requests, meter });
-  const route = await chooseSupporting(router, {
-    model,
-    options,
-    isAble: (backend) => backend.chatStream !== undefined,
-    unsupported: ({ name }) => cannotChat(name),
-  });
+  const choose = (chosen: FallbackModel): Promise<Route> =>
+    chooseSupporting(router, {
+      model: chosen.model,
+      options: { ...options, resolved: chosen.resolved },
+      isAble: (backend) => backend.chatStream !== undefined,
+      unsupported: ({ name }) => cannotChat(name),
+    });
+  const accepted = await chooseFirst(
+    [{ model, resolved: turn.resolvedModel }, ...(turn.fallbacks ?? [])],
+    choose,
+  );
   requests.accepted();
   await turn.record?.begin();
-  return route;
+  return accepted;
+}
+
+/** The first model with a backend; the last refusal is the error. */
+async function chooseFirst(
+  [chosen, ...fallbacks]: readonly [FallbackModel, ...FallbackModel[]],
+  choose: (model: FallbackModel) => Promise<Route>,
+): Promise<AcceptedChat> {
+  const [next, ...others] = fallbacks;
+  try {
+    return { route: await choose(chosen), chosen, fallbacks };
+  } catch (error) {
+    if (next === undefined || !(error instanceof ServiceError)) throw error;
+    return chooseFirst([next, ...others], choose);
+  }
 }
 
 /** Generates an accepted turn chunk by chunk. It is settled before the iteration ends, also if it fails or is abandoned. */
 export async function* produceChat(
   turn: PreparedTurn,
-  accepted: Route,
+  accepted: AcceptedChat,
   dependencies: ChatDependencies,
 ): AsyncGenerator<readonly ChatDelta[], ChatEnd> {
   const { full, signal } = turn;
@@ -71,13 +100,20 @@ export async function* produceChat(
   };
   const query = {
     ...routeRequestOf(turn, dependencies),
+    ...accepted.chosen,
     // There may be reasoning before the first visible delta.
     async onLeft(left: Route): Promise<void> {
       const outcome = { observer, route: left, firstTokenAt: undefined, isComplete: false };
       await settleStream(turn, dependencies, outcome);
     },
   };
-  const { answer, route, call } = await attempt(dependencies, query, ask, accepted);
+  const { answer, route, call } = await attemptModels(
+    dependencies,
+    query,
+    accepted.fallbacks,
+    ask,
+    accepted.route,
+  );
   call.begun();
   const firstTokenAt = performance.now();
   const { first, rest } = answer;

@@ -1,10 +1,8 @@
 import {
-  budgetResetOf,
   budgetWindowOf,
   decideAdmission,
   decideBudget,
   isDrained,
-  secondsToNextMonth,
   windowOf,
   withReserved,
   type AdmissionStore,
@@ -16,6 +14,8 @@ import {
 } from '@model-gateway/billing';
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
+import type { FallbackModel } from '../upstream/attempt-models.ts';
+import { budgetRefusal, quotaRefusal } from './quota-refusals.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { AskedModel, ModelPrices } from './model-prices.ts';
 import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
@@ -53,8 +53,27 @@ export interface Quotas {
     passed: PassedAdmission,
     model: AskedModel,
   ): Promise<void> | undefined;
+  /** The other models of a request that its payer is covered for. */
+  coveredFallbacks(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<readonly FallbackModel[]>;
   /** All of it for a user with a JWT, who pays with the user's wallet. */
   admitUser(userId: string, request: RequestedAdmission): Promise<Reservation>;
+  /** The same, with the other models that the user is covered for. */
+  admitUserWithFallbacks(
+    userId: string,
+    request: RequestedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<AdmittedUser>;
+}
+
+/** A user whose request was admitted. */
+interface AdmittedUser {
+  readonly reservation: Reservation;
+  readonly fallbacks: readonly FallbackModel[];
 }
 
 interface QuotasDependencies {
@@ -133,7 +152,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     if (decision === 'admit') return undefined;
     const isUnsettled =
       decision === 'quota_reserved' && isDrained(tier, withReserved(window, unsettled));
-    return { error: refusal(decision, now), isUnsettled };
+    return { error: quotaRefusal(decision, now), isUnsettled };
   }
 
   /**
@@ -218,24 +237,52 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       : undefined;
   }
 
+  async function coveredFallbacks(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<readonly FallbackModel[]> {
+    const covered: FallbackModel[] = [];
+    for (const fallback of fallbacks) {
+      const { model: requested, resolved: model } = fallback;
+      try {
+        await assertCovered(payer, call, passed, { model, requested });
+        covered.push(fallback);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+      }
+    }
+    return covered;
+  }
+
+  async function admitUserWithFallbacks(
+    userId: string,
+    request: RequestedAdmission,
+    fallbacks: readonly FallbackModel[],
+  ): Promise<AdmittedUser> {
+    const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
+    const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
+    const call = callOf(payer, request);
+    const passed = await admitCall(payer, call);
+    const reservation = reservationOf(payer, call, passed);
+    try {
+      await assertCovered(payer, call, passed, request);
+      return { reservation, fallbacks: await coveredFallbacks(payer, call, passed, fallbacks) };
+    } catch (error) {
+      reservation.end();
+      throw error;
+    }
+  }
+
   return {
     callOf,
     reservationOf,
     assertCovered,
-    async admitUser(userId, request) {
-      const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
-      const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
-      const call = callOf(payer, request);
-      const passed = await admitCall(payer, call);
-      const reservation = reservationOf(payer, call, passed);
-      try {
-        await assertCovered(payer, call, passed, request);
-      } catch (error) {
-        reservation.end();
-        throw error;
-      }
-      return reservation;
-    },
+    coveredFallbacks,
+    admitUserWithFallbacks,
+    admitUser: async (userId, request) =>
+      (await admitUserWithFallbacks(userId, request, [])).reservation,
   };
 }
 
@@ -281,33 +328,8 @@ const limitsOf = ({ id, budgetUsd, tokensPerMinute }: PayerKey): KeyLimits => ({
   tokensPerMinute,
 });
 
-function budgetRefusal(
-  decision: 'budget_exceeded' | 'budget_reserved',
-  period: BudgetPeriod,
-  now: Date,
-): ServiceError {
-  if (decision === 'budget_reserved') {
-    return new ServiceError(
-      'budget_reserved',
-      'the rest of the budget of this key is reserved by requests in progress; retry when they have ended',
-      { details: { retry_after_secs: RESERVED_RETRY_SECS } },
-    );
-  }
-  const reset = budgetResetOf(period, now);
-  return new ServiceError(
-    'budget_exceeded',
-    reset === null
-      ? 'the budget of this key is spent'
-      : `the budget of this key for the ${period} is spent`,
-    reset === null
-      ? {}
-      : { details: { retry_after_secs: Math.ceil((reset.getTime() - now.getTime()) / 1000) } },
-  );
-}
-
 const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0, tokens: 0, nextFreeMs: 0 };
 const ID_PREFIX_BYTES = 9;
-const RESERVED_RETRY_SECS = 5;
 const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
 const UNLIMITED = { monthlyUsdQuota: null, monthlyTokenQuota: null };
 
@@ -328,24 +350,3 @@ export const tooManyCalls = (callsMax: number): ServiceError =>
     'rate_limit_exceeded',
     `too many streams and calls in progress: at most ${callsMax} per user at a time`,
   );
-
-function refusal(
-  decision: 'quota_exceeded' | 'payment_required' | 'quota_reserved',
-  now: Date,
-): ServiceError {
-  const details = { retry_after_secs: secondsToNextMonth(now) };
-  switch (decision) {
-    case 'quota_exceeded':
-      return new ServiceError('quota_exceeded', 'monthly quota exceeded', { details });
-    case 'payment_required':
-      return new ServiceError('payment_required', 'points and monthly quota are used up', {
-        details,
-      });
-    case 'quota_reserved':
-      return new ServiceError(
-        'quota_reserved',
-        'the rest of the monthly quota is reserved by requests in progress; retry when they have ended',
-        { details: { retry_after_secs: RESERVED_RETRY_SECS } },
-      );
-  }
-}

@@ -16,28 +16,32 @@ export interface FallbackModel {
 
 /**
  * Tries the model of a request and then the others, each on its own backends, until one answers. The last failure is the
- * error of the request. A request without other models costs nothing more.
+ * error of the request. A request without other models costs nothing more. A caller that has chosen the first backend passes
+ * its route.
  */
 export async function attemptModels<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   fallbacks: readonly FallbackModel[],
   ask: (route: Route, signal: Cancel) => Promise<Answer>,
+  chosen?: Route,
 ): Promise<Attempted<Answer>> {
-  if (fallbacks.length === 0) return attempt(dependencies, query, ask);
-  let isAccepted = false;
+  if (fallbacks.length === 0) return attempt(dependencies, query, ask, chosen);
+  let isAccepted = chosen !== undefined;
   const onAccepted = (): void => {
     if (!isAccepted) query.onAccepted();
     isAccepted = true;
   };
   const first: RouteRequest = { ...query, onAccepted };
   let next = first;
+  let route = chosen;
   for (const fallback of fallbacks) {
     try {
-      return await attempt(dependencies, next, ask);
+      return await attempt(dependencies, next, ask, route);
     } catch (error) {
       if (query.signal.aborted || query.canRepeat?.() === false) throw error;
       next = { ...first, model: fallback.model, resolved: fallback.resolved };
+      route = undefined;
     }
   }
   return attempt(dependencies, next, ask);

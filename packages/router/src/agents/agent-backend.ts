@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { BackendConfig } from '../registry/backend-config-store.ts';
 import type { Capability } from '../registry/backend.ts';
 
-/** The capabilities of a model on a node. */
+/** The capabilities of a model on a node, if its deployment declared no others. */
 export const AGENT_CAPABILITIES: readonly Capability[] = ['chat', 'embeddings'];
 
 /** The path below which a tunnel process passes requests on to its nodes. */
@@ -12,13 +12,17 @@ export const AGENT_TUNNEL_PATH = '/internal/agents';
 export const agentBackendName = (modelId: string): string => `agent-${modelId}`;
 
 /** The registration of a model at a node. */
-export const agentBackend = (modelId: string, url: string): BackendConfig => ({
+export const agentBackend = (
+  modelId: string,
+  url: string,
+  capabilities: readonly string[] | null = null,
+): BackendConfig => ({
   name: agentBackendName(modelId),
   type: 'agent',
   url,
   apiKey: null,
   models: [modelId],
-  capabilities: null,
+  capabilities,
 });
 
 /** The base URL of a model behind the tunnel, at the process that holds the connection of its node. */

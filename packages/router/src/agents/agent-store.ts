@@ -13,6 +13,8 @@ export interface AgentStore {
   /** By name. */
   list(): Promise<readonly AgentNode[]>;
   find(agentId: string): Promise<AgentNode | undefined>;
+  /** Declares what a model can do wherever it is served from now on. */
+  declareCapabilities(modelId: string, capabilities: readonly string[]): Promise<void>;
   /** Deletes a node and its models; undefined when there is none. */
   remove(
     agentId: string,

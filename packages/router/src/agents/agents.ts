@@ -29,6 +29,8 @@ export interface Agents {
     readonly modelId: string;
     readonly agentId: string | undefined;
     readonly streamId: string;
+    /** What the model can do; undefined for what was declared before, or else for chat and embeddings. */
+    readonly capabilities?: readonly string[] | undefined;
   }): Promise<void>;
   /** Resolves when the model is gone from the node. */
   stop(agentId: string, modelId: string): Promise<void>;
@@ -101,7 +103,8 @@ export function createAgents(dependencies: AgentsDependencies): Agents {
           log.info({ agentId, reason: describeError(error) }, 'disconnecting an agent failed'),
         );
     },
-    async deploy({ modelId, agentId, streamId }) {
+    async deploy({ modelId, agentId, streamId, capabilities }) {
+      if (capabilities !== undefined) await store.declareCapabilities(modelId, capabilities);
       if (agentId === undefined) return deployOnLeastLoaded(modelId, streamId);
       await commands.send(await findConnection(agentId), { kind: 'deploy', modelId, streamId });
     },

@@ -6,6 +6,7 @@ import {
   type Entries,
   type Log,
 } from '@model-gateway/kernel';
+import { CAPABILITIES } from './backend.ts';
 import type { BackendConfig } from './backend-config-store.ts';
 import { AGENT_CAPABILITIES } from '../agents/agent-backend.ts';
 import type { PlacedBackend } from '../agents/agent-store.ts';
@@ -54,12 +55,13 @@ export function createBackendAnnouncer(
   }
 
   async function shareHealth(config: BackendConfig): Promise<void> {
+    const declared: readonly string[] = config.capabilities ?? AGENT_CAPABILITIES;
     const report: SharedReport = {
       fingerprint: fingerprintOf(config),
       state: 'Healthy',
       checkedAt: clock.now(),
       models: [...config.models],
-      capabilities: [...AGENT_CAPABILITIES],
+      capabilities: CAPABILITIES.filter((known) => declared.includes(known)),
       contextLengths: [],
     };
     const expiry = { expiresAfterMs: REPORT_KEPT_MS };

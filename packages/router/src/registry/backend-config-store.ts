@@ -13,6 +13,8 @@ export interface BackendConfig {
   readonly models: readonly string[];
   /** Null where the kind's own defaults apply. */
   readonly capabilities: readonly string[] | null;
+  /** What models can do that cannot do all of it, by id. Not stored: only for backends that the service itself adds. */
+  readonly modelCapabilities?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The APIs besides chat completions that the upstream speaks; by default none. */
   readonly dialects?: readonly string[] | undefined;
   /** What it may be sent; undefined where nothing limits it. */

@@ -1,0 +1,51 @@
+import { budgetResetOf, secondsToNextMonth } from '@model-gateway/billing';
+import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
+
+const RESERVED_RETRY_SECS = 5;
+
+/** The error of a request that the budget of its key does not cover. */
+export function budgetRefusal(
+  decision: 'budget_exceeded' | 'budget_reserved',
+  period: BudgetPeriod,
+  now: Date,
+): ServiceError {
+  if (decision === 'budget_reserved') {
+    return new ServiceError(
+      'budget_reserved',
+      'the rest of the budget of this key is reserved by requests in progress; retry when they have ended',
+      { details: { retry_after_secs: RESERVED_RETRY_SECS } },
+    );
+  }
+  const reset = budgetResetOf(period, now);
+  return new ServiceError(
+    'budget_exceeded',
+    reset === null
+      ? 'the budget of this key is spent'
+      : `the budget of this key for the ${period} is spent`,
+    reset === null
+      ? {}
+      : { details: { retry_after_secs: Math.ceil((reset.getTime() - now.getTime()) / 1000) } },
+  );
+}
+
+/** The error of a request that neither the monthly quota nor points cover. */
+export function quotaRefusal(
+  decision: 'quota_exceeded' | 'payment_required' | 'quota_reserved',
+  now: Date,
+): ServiceError {
+  const details = { retry_after_secs: secondsToNextMonth(now) };
+  switch (decision) {
+    case 'quota_exceeded':
+      return new ServiceError('quota_exceeded', 'monthly quota exceeded', { details });
+    case 'payment_required':
+      return new ServiceError('payment_required', 'points and monthly quota are used up', {
+        details,
+      });
+    case 'quota_reserved':
+      return new ServiceError(
+        'quota_reserved',
+        'the rest of the monthly quota is reserved by requests in progress; retry when they have ended',
+        { details: { retry_after_secs: RESERVED_RETRY_SECS } },
+      );
+  }
+}
