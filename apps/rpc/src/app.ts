@@ -26,6 +26,7 @@ import { createDispatcher } from './protocol/dispatcher.ts';
 import { createDocumentError } from './protocol/error-docs.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
 import { createServices } from './services.ts';
+import { createRequestWatches } from './spend/request-watches.ts';
 import { createUsageCsv } from './spend/usage-csv.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { createConnectionPlaces } from './transports/connection-places.ts';
@@ -81,10 +82,16 @@ export function createRpc(
     metrics,
     log,
   });
+  const requestWatches = createRequestWatches({
+    channels: bus.channels,
+    sessions,
+    clock: context.clock,
+  });
   const { services, within } = createServices(config, context, runtime, {
     chatStreams,
     realtime,
     sessions,
+    requestWatches,
   });
   const { accounts, signInEnds } = services;
   const isAdminToken = createAdminTokenCheck(config.adminToken);
@@ -173,6 +180,7 @@ export function createRpc(
     async start() {
       await signInEnds.start();
       await sessions.start();
+      await requestWatches.start();
       if (options.runtime === undefined) await runtime.start();
       warnAboutOidc(config, log);
       await warnAboutFirstAccount(config, services.users, log);
@@ -183,6 +191,7 @@ export function createRpc(
       sse.close();
       await webSocket.close();
       places.close();
+      await requestWatches.stop();
       await sessions.stop();
       await signInEnds.stop();
       if (options.runtime === undefined) await runtime.stop();

@@ -33,6 +33,7 @@ import type { ChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
 import type { RealtimeSessions } from './realtime/realtime-sessions.ts';
 import type { Sessions } from './sessions/sessions.ts';
+import type { RequestWatches } from './spend/request-watches.ts';
 import { createSummarizeSpend } from './spend/spend-summary.ts';
 
 const SECOND_MS = 1_000;
@@ -42,6 +43,7 @@ interface Streams {
   readonly chatStreams: ChatStreams;
   readonly realtime: RealtimeSessions;
   readonly sessions: Sessions;
+  readonly requestWatches: RequestWatches;
 }
 
 /** What the methods depend on. */
@@ -55,7 +57,7 @@ export function createServices(
   config: RpcConfig,
   context: AppContext,
   runtime: InferenceRuntime,
-  { chatStreams, realtime, sessions }: Streams,
+  { chatStreams, realtime, sessions, requestWatches }: Streams,
 ) {
   const { database, bus, clock, log } = context;
   const users: CachedUsers = createCachedUsers(database.users, clock);
@@ -108,6 +110,7 @@ export function createServices(
     chatStreams,
     realtime,
     sessions,
+    requestWatches,
     runtime,
     usage: database.usage,
     requestLog: database.requestLog,

@@ -124,8 +124,13 @@ test('a turn that fails before or after it is accepted is in the request log', a
   const other = await startChatUpstream({ models: ['faulty'] });
   await scene.addBackend('faulty', other.url);
   other.faults.always({ kind: 'status', status: 500 });
+  const { stream_id } = (await scene.ann.call('requests.watch')) as { stream_id: string };
+  const watched = await openStream(eventsUrl(scene.url, stream_id));
+  expect(await watched.next()).toBe(': connected');
   await scene.ask({ ...userMessage('Hi'), model: 'faulty' });
   await expect(scene.ask({ ...userMessage('Hi'), model: 'nowhere' })).rejects.toThrow(/./);
+  expect(await watched.next()).toContain('"requests.changed"');
+  watched.close();
   await waitUntil(async () => (await found('nowhere')) !== undefined);
   expect(await found('nowhere')).toMatchObject({
     backend: 'rpc',

@@ -193,6 +193,7 @@ const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | nu
   // A filter: what it may match is decided by its scope, see usage-summary.test.ts.
   'usage.summary': null,
   'requests.list': null,
+  'requests.watch': null,
   'conversations.get': ({ conversation_id }) => ({ conversation_id }),
   'conversations.delete': ({ conversation_id }) => ({ conversation_id }),
   'video.get': ({ job_id }) => ({ job_id }),

@@ -34,6 +34,7 @@ export function createVideoWorker(
     usage: database.usage,
     rejectedUsage: database.rejectedUsage,
     admission: bus.admission,
+    channels: bus.channels,
     pointsPerUsd: config.pointsPerUsd,
     metrics,
     log,

@@ -133,6 +133,12 @@ export {
   userSessionChannel,
 } from './rpc/sessions.ts';
 export { ATTEMPTS_MAX, type RequestAttempt } from './request-attempt.ts';
+export {
+  readRequestNotice,
+  requestNotice,
+  REQUESTS_CHANNEL,
+  type RequestNotice,
+} from './request-notice.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
 export type { ProviderHint } from './rest/provider.ts';
 export { priceRecord, type PriceRecord, type PriceSource } from './price.ts';

@@ -66,6 +66,7 @@ export function createInferenceRuntime(
   const requestLogWriter = createRequestLogWriter({
     store: database.requestLogStore,
     servedName: (model) => servedName(router, model),
+    channels: bus.channels,
     clock,
     metrics,
     log,

@@ -6,13 +6,14 @@ import {
   type SettledCall,
   type UsageStore,
 } from '@model-gateway/billing';
-import type { UsageEvent } from '@model-gateway/contracts';
+import { requestNotice, REQUESTS_CHANNEL, type UsageEvent } from '@model-gateway/contracts';
 import {
   describeError,
   withTimeout,
   type Journal,
   type JournalEntry,
   type Log,
+  type Channels,
   type Metrics,
   type Part,
 } from '@model-gateway/kernel';
@@ -24,6 +25,8 @@ interface RecorderDependencies {
   readonly usage: Pick<UsageStore, 'record'>;
   readonly rejectedUsage: Pick<RejectedUsageStore, 'add' | 'count'>;
   readonly admission: Pick<AdmissionStore, 'updateHints'>;
+  /** Where requests that were recorded are announced. */
+  readonly channels?: Pick<Channels, 'publish'>;
   readonly pointsPerUsd: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -95,6 +98,18 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     recorded.inc(added);
     paid.inc(points);
     await publishFacts(facts, settledCalls(events));
+    announce(events);
+  }
+
+  /** Nothing waits for it; a listener that misses it reads the log later. */
+  function announce(events: readonly UsageEvent[]): void {
+    if (events.length === 0 || dependencies.channels === undefined) return;
+    const written = events.map(({ user_id, group_id }) => ({ userId: user_id, groupId: group_id }));
+    dependencies.channels
+      .publish(REQUESTS_CHANNEL, requestNotice(written))
+      .catch((error: unknown) => {
+        log.warn({ reason: describeError(error) }, 'announcing requests failed');
+      });
   }
 
   /** Halves what was rejected until it is one event. */

@@ -1,5 +1,5 @@
 import type { AdmissionFacts, AdmissionStore } from '@model-gateway/billing';
-import { ServiceError, type UsageEvent } from '@model-gateway/contracts';
+import { REQUESTS_CHANNEL, ServiceError, type UsageEvent } from '@model-gateway/contracts';
 import { newId, type Journal } from '@model-gateway/kernel';
 import { createTestContext, usageEvent, waitUntil, type TestContext } from '@model-gateway/testkit';
 import { createRecorder } from '../src/recorder.ts';
@@ -21,6 +21,7 @@ async function recordUntilStopped(admission?: Pick<AdmissionStore, 'updateHints'
     usage: database.usage,
     rejectedUsage: database.rejectedUsage,
     admission: admission ?? bus.admission,
+    channels: bus.channels,
     pointsPerUsd: 100,
     metrics,
     log,
@@ -54,11 +55,17 @@ test('every event becomes one row, also a repeated one, and an invalid entry doe
   expect(await metrics.expose()).toContain('service_usage_recorded_total 20');
 });
 
-test('the admission store gets recorded usage immediately', async () => {
+test('recorded usage is announced, and the admission store gets it immediately', async () => {
   const { bus } = test_.context;
   const userId = newId();
+  const notices: string[] = [];
+  const subscription = await bus.channels.subscribe(REQUESTS_CHANNEL, (notice) =>
+    notices.push(notice),
+  );
   await append(usageEvent(userId));
   await recordAll();
+  await waitUntil(() => notices.some((notice) => notice.includes(userId)));
+  await subscription.close();
   const answer = await bus.admission.admit({
     knownEpoch: Number.MAX_SAFE_INTEGER,
     limits: [],

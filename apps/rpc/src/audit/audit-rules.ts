@@ -246,6 +246,7 @@ export const AUDIT_RULES: {
   'usage.summary': READS,
   'requests.list': READS,
   'requests.get': READS,
+  'requests.watch': READS,
   'billing.plan': READS,
   'billing.plan.set': {
     entry: 'transaction',

@@ -9,6 +9,7 @@ import { usageRecord } from './usage.ts';
 
 export function createRequestsMethods({
   requestLog,
+  requestWatches,
   groupRules,
 }: Services): HandlersOf<'requests'> {
   const { access } = groupRules;
@@ -37,6 +38,12 @@ export function createRequestsMethods({
         requests: requests.map(requestRecord),
         next_cursor: next === undefined ? null : writeCursor(next),
       };
+    },
+    'requests.watch': async (params, { user }) => {
+      const { userId, groupId } = await scopedFilter(params, user, access);
+      const watched = params.scope === 'group' ? { groupId } : { userId };
+      const { streamId, expiresAt } = await requestWatches.watch(user.id, watched);
+      return { stream_id: streamId, expires_at: expiresAt.toISOString() };
     },
     'requests.get': async ({ request_id }, { user }) => {
       const found = await requestLog.find(request_id);

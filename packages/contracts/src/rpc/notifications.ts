@@ -80,6 +80,15 @@ export const rpcNotifications = {
     emittedBy: ['realtime.start'],
     params: z.object({ session_id: z.string(), event: z.unknown() }),
   }),
+  'requests.changed': notification({
+    summary: 'There are new requests in the log; `requests.list` has them. At most once a second.',
+    emittedBy: ['requests.watch'],
+    params: z.object({
+      stream_id: streamId,
+      /** How many since the last one. */
+      added: z.int().positive(),
+    }),
+  }),
   'video.progress': notification({
     summary: 'The progress of a video job.',
     emittedBy: ['video.create'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { method } from './method.ts';
 import { requestAttempt } from '../request-attempt.ts';
-import { clamped, record, text, usageRecord } from './records.ts';
+import { clamped, record, text, timestamp, usageRecord } from './records.ts';
 import { requestFilter } from './spend.ts';
 
 const LIMIT_DEFAULT = 50;
@@ -47,6 +47,13 @@ export const requestsMethods = {
       /** Null on the last page. */
       next_cursor: z.string().nullable(),
     }),
+    isExtension: true,
+  }),
+  'requests.watch': method({
+    auth: 'jwt',
+    summary: 'Announce new requests on a stream, for 15 minutes.',
+    params: z.object({ scope: requestFilter.scope, group_id: requestFilter.group_id }),
+    result: z.object({ stream_id: z.string(), expires_at: timestamp }),
     isExtension: true,
   }),
   'requests.get': method({

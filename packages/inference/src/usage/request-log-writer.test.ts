@@ -22,6 +22,7 @@ const call = (values: Partial<FailedCall> = {}): FailedCall => ({
 function createScene({ isAway = false } = {}) {
   const failures: FailedRequest[] = [];
   const bodies: KeptBodies[] = [];
+  const notices: string[] = [];
   const metrics = createMetrics();
   const writer = createRequestLogWriter({
     store: {
@@ -32,13 +33,14 @@ function createScene({ isAway = false } = {}) {
       addBodies: async (rows) => void bodies.push(...rows),
     },
     servedName: (model) => (model === 'alias' ? 'served' : undefined),
+    channels: { publish: async (_channel, message) => notices.push(message) },
     clock: { now: () => Date.UTC(2026, 1, 2) },
     metrics,
     log: silentLog,
   });
   const dropped = async (): Promise<string | undefined> =>
     /service_request_log_dropped_total (\d+)/.exec(await metrics.expose())?.[1];
-  return { writer, failures, bodies, dropped };
+  return { writer, failures, bodies, notices, dropped };
 }
 
 test('a failure has its error, its attempts and the name that its model is counted under', async () => {
@@ -60,11 +62,12 @@ test('a failure has its error, its attempts and the name that its model is count
 });
 
 test('a request is noted once', async () => {
-  const { writer, failures } = createScene();
+  const { writer, failures, notices } = createScene();
   const trace = createRequestTrace();
   writer.failed(call({ trace }));
   writer.failed(call({ trace, status: 500 }));
   await writer.stop();
+  expect(notices).toEqual([`{"total":1,"users":{"${USER}":1},"groups":{}}`]);
   expect(failures).toMatchObject([{ status: 429 }]);
 });
 

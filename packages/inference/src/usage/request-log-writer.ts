@@ -1,9 +1,10 @@
 import type { FailedRequest, KeptBodies, RequestLogStore } from '@model-gateway/billing';
-import type { RequestAttempt } from '@model-gateway/contracts';
+import { requestNotice, REQUESTS_CHANNEL, type RequestAttempt } from '@model-gateway/contracts';
 import {
   describeError,
   newId,
   withTimeout,
+  type Channels,
   type Clock,
   type Log,
   type Metrics,
@@ -37,6 +38,8 @@ interface WriterDependencies {
   readonly store: Pick<RequestLogStore, 'addFailures' | 'addBodies'>;
   /** The name under which backends list a model; undefined if none does. */
   readonly servedName: (model: string) => string | undefined;
+  /** Where requests that were written are announced. */
+  readonly channels: Pick<Channels, 'publish'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -55,7 +58,7 @@ const MESSAGE_CHARS_MAX = 1_000;
 type Pending = Omit<FailedRequest, 'repeats'> & { repeats: number };
 
 export function createRequestLogWriter(dependencies: WriterDependencies): RequestLogWriter {
-  const { store, servedName, clock, metrics, log } = dependencies;
+  const { store, servedName, channels, clock, metrics, log } = dependencies;
   const { writeEveryMs = WRITE_EVERY_MS } = dependencies;
   let failures: Pending[] = [];
   let alike = new Map<string, { count: number; shared: Pending | undefined }>();
@@ -84,7 +87,10 @@ export function createRequestLogWriter(dependencies: WriterDependencies): Reques
     bodies = [];
     bodyChars = 0;
     try {
-      if (rows.length > 0) await store.addFailures(rows);
+      if (rows.length > 0) {
+        await store.addFailures(rows);
+        await channels.publish(REQUESTS_CHANNEL, requestNotice(rows)).catch(() => 0);
+      }
       if (kept.length > 0) await store.addBodies(kept);
     } catch (error) {
       dropped.inc(rows.reduce((sum, { repeats }) => sum + repeats, kept.length));

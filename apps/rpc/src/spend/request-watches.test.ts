@@ -1,0 +1,72 @@
+import { requestNotice } from '@model-gateway/contracts';
+import { manualClock, newId } from '@model-gateway/kernel';
+import { createRequestWatches } from './request-watches.ts';
+
+const [ANN, BEN, GROUP] = [newId(), newId(), newId()];
+
+async function createScene() {
+  const clock = manualClock(Date.UTC(2026, 2, 3));
+  const pushed: { readonly stream: string; readonly added: number }[] = [];
+  const owners = new Map<string, string>();
+  let receive = (_message: string): void => undefined;
+  const watches = createRequestWatches({
+    channels: {
+      subscribe: async (_channel, onMessage) => {
+        receive = onMessage;
+        return { close: async () => undefined };
+      },
+    },
+    sessions: {
+      setOwner: async (stream, owner) => void owners.set(stream, owner),
+      push: async (stream, text) => {
+        const { params } = JSON.parse(text) as { params: { added: number } };
+        pushed.push({ stream, added: params.added });
+      },
+    },
+    clock,
+  });
+  await watches.start();
+  const written = (...requests: Parameters<typeof requestNotice>[0]): void =>
+    receive(requestNotice(requests));
+  return { watches, clock, pushed, owners, written, receive: (text: string) => receive(text) };
+}
+
+test('a stream announces the requests of its scope, and belongs to who asked for it', async () => {
+  const { watches, pushed, owners, written, receive } = await createScene();
+  const own = await watches.watch(ANN, { userId: ANN });
+  const group = await watches.watch(BEN, { groupId: GROUP });
+  const all = await watches.watch(BEN, {});
+  receive('nonsense');
+  written(
+    { userId: ANN, groupId: null },
+    { userId: BEN, groupId: GROUP },
+    { userId: ANN, groupId: GROUP },
+  );
+  expect(pushed).toEqual([
+    { stream: own.streamId, added: 2 },
+    { stream: group.streamId, added: 2 },
+    { stream: all.streamId, added: 3 },
+  ]);
+  expect(owners.get(own.streamId)).toBe(ANN);
+  await watches.stop();
+});
+
+test('what follows at once waits, and is announced together', async () => {
+  const { watches, pushed, written } = await createScene();
+  await watches.watch(ANN, { userId: ANN });
+  for (let time = 0; time < 4; time += 1) written({ userId: ANN, groupId: null });
+  expect(pushed.map(({ added }) => added)).toEqual([1]);
+  await watches.stop();
+});
+
+test('a stream ends by itself, and of too many of a user the oldest', async () => {
+  const { watches, clock, pushed, written } = await createScene();
+  const { expiresAt } = await watches.watch(BEN, { userId: ANN });
+  for (let count = 0; count < 11; count += 1) await watches.watch(ANN, { userId: ANN });
+  written({ userId: ANN, groupId: null });
+  expect(pushed).toHaveLength(11);
+  clock.advance(expiresAt.getTime() - clock.now());
+  written({ userId: ANN, groupId: null });
+  expect(pushed).toHaveLength(11);
+  await watches.stop();
+});
