@@ -14,6 +14,7 @@ import {
 } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createCommandLine, type CommandLine } from './command-line.ts';
+import { managePrices } from './manage-prices.ts';
 import { manageWebhooks } from './manage-webhooks.ts';
 
 const EMAIL = 'operator@example.com';
@@ -263,25 +264,7 @@ test('a chat is streamed, and Ctrl-C ends it with status 130', async () => {
   expect(status).toBe(130);
 });
 
-test('prices are listed, explained and imported', async () => {
-  const catalogue = join(home, 'catalogue.json');
-  await writeFile(catalogue, JSON.stringify({ 'new-model': { input_cost_per_token: 1e-6 } }));
-  expect(await gateway.json(['prices', 'import', catalogue])).toEqual({
-    imported: 1,
-    skipped: 0,
-    removed: 0,
-  });
-  const listed = await gateway.runHere(['prices', 'list']);
-  expect(listed.stdout).toMatch(/^new-model +1 in, 0 out per million tokens +catalogue/m);
-  const explained = await gateway.runHere(['prices', 'explain', 'new-model']);
-  expect(explained.stdout).toBe(
-    'new-model: 1 in, 0 out per million tokens (catalogue, new-model)\n',
-  );
-  const unknown = await gateway.runHere(['prices', 'explain', 'no-such-model']);
-  expect(unknown.stdout).toContain('no price');
-  const unread = await gateway.runHere(['prices', 'import', 'no-such-file.json']);
-  expect(unread).toMatchObject({ status: 2, stderr: expect.stringContaining('cannot read') });
-});
+test('prices are listed, explained and imported', () => managePrices(gateway, home));
 
 test('plan shows the limits and sets a tier; doctor names the command that lifts a limit', async () => {
   expect(await gateway.json(['plan', 'show'])).toMatchObject({ current_tier: 'free' });

@@ -2,6 +2,7 @@ import { createAccessTokens } from '@model-gateway/accounts';
 import { rpcMethods } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
+import { importPrices } from './import-prices.ts';
 import { ADMIN_TOKEN, startRpc, type RpcServer } from './rpc-server.ts';
 
 let rpc: RpcServer;
@@ -308,44 +309,8 @@ describe('token prices', () => {
     expect(unknown.error?.message).toBe("backend 'nowhere' is not registered");
   });
 
-  it('are imported from a catalogue of several megabytes, and replaced', async () => {
-    const entry = (perToken: number) => ({
-      input_cost_per_token: perToken,
-      output_cost_per_token: 2e-6,
-      cache_read_input_token_cost: 1e-7,
-      mode: 'chat',
-      notes: 'x'.repeat(700),
-    });
-    const many = Object.fromEntries(
-      Array.from({ length: 2_800 }, (_, index) => [`provider/model-${index}`, entry(1e-6)]),
-    );
-    const catalogue = {
-      sample_spec: entry(0),
-      'GPT-4o': entry(5e-7),
-      none: { mode: 'chat' },
-      ...many,
-    };
-    const imported = await set('billing.pricing.import', { catalogue });
-    expect(imported.result).toEqual({ imported: 2_801, skipped: 1, removed: 0 });
-    expect((await explain({ model: 'gpt-4o' })).result).toMatchObject({
-      price: { source: 'catalogue', input_per_million: 0.5, cached_input_per_million: 0.1 },
-    });
-    await price('gpt-4o', 9, 9);
-    expect((await explain({ model: 'gpt-4o' })).result).toMatchObject({
-      price: { source: 'override', input_per_million: 9 },
-    });
-    const replaced = await set('billing.pricing.import', {
-      catalogue: { m: entry(1e-6) },
-      mode: 'replace',
-    });
-    expect(replaced.result).toEqual({ imported: 1, skipped: 0, removed: 2_800 });
-    expect((await explain({ model: 'provider/model-7' })).result).toMatchObject({ price: null });
-    expect((await explain({ model: 'gpt-4o' })).result).toMatchObject({
-      price: { source: 'override' },
-    });
-    await price('gpt-4o', null, null);
-    await set('billing.pricing.import', { catalogue: {}, mode: 'replace' });
-  });
+  it('are imported from a catalogue of several megabytes, and replaced', () =>
+    importPrices({ set, explain, price }));
 
   it('are announced to the processes that use them', async () => {
     const messages: string[] = [];
