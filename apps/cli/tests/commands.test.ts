@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import {
   preparedDataDir,
   rpcCall,
@@ -133,10 +131,8 @@ test('keys are created, listed and revoked by name', async () => {
       headers: { authorization: `Bearer ${created.stdout.trim()}` },
     });
   expect((await models()).status).toBe(200);
-  const doctorWith = async (key: string): Promise<string> => {
-    const keyed = { PATH, HOME: home, GATEWAY_URL: service.url, GATEWAY_API_KEY: key };
-    return (await createCommandLine(keyed).runHere(['doctor'])).stdout;
-  };
+  const doctorWith = async (GATEWAY_API_KEY: string): Promise<string> =>
+    (await gateway.runHere(['doctor'], { env: { GATEWAY_API_KEY } })).stdout;
   expect(await doctorWith(created.stdout.trim())).toMatch(/^ok +nodes [^]*^ok +api-key /m);
   expect(await doctorWith('service-wrong')).toMatch(/^failed +api-key /m);
   expect(await gateway.json(['keys', 'list'])).toMatchObject({
@@ -360,22 +356,6 @@ test('scripts get the problem as JSON and by the exit status', async () => {
       },
     ]),
   });
-});
-
-test('bash completes commands and options', async () => {
-  const script = (await gateway.runHere(['completion', 'bash'])).stdout;
-  const complete = async (...words: readonly string[]) => {
-    const typed = ['gateway', ...words].map((word) => `'${word}'`).join(' ');
-    const { stdout } = await promisify(execFile)('bash', [
-      '-c',
-      `${script}\nCOMP_WORDS=(${typed}) COMP_CWORD=${words.length}\n_gateway\necho "\${COMPREPLY[@]}"`,
-    ]);
-    return stdout.trim().split(' ');
-  };
-  expect(await complete('ke')).toEqual(['keys']);
-  expect(await complete('keys', 're')).toEqual(['revoke']);
-  expect(await complete('--url', 'http://x', 'keys', 'create', '--pro')).toEqual(['--project']);
-  expect(await complete('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh']));
 });
 
 test('logout ends the sign-in here and at the service', async () => {
