@@ -40,11 +40,17 @@ export interface RunningChatUpstream extends RunningHttpServer, Omit<ServedLog, 
   readonly faults: FaultPlan<ChatFault, ChatOperation>;
 }
 
+/** What the models of the demo can do together. */
+export const DEMO_CAPABILITIES: readonly (OperationName | 'chat')[] = [
+  'chat',
+  ...new Set(Object.values(OPERATION_PATHS)),
+];
 /** The models of the demo and what each is for. `demo-reasoner` always shows its reasoning. */
 export const DEMO_MODEL_CAPABILITIES: Readonly<
   Record<string, readonly (OperationName | 'chat')[]>
 > = {
-  'demo-chat': ['chat', 'completions'],
+  // The one that newcomers know, so that their first request of any kind works.
+  'demo-chat': DEMO_CAPABILITIES,
   'demo-reasoner': ['chat', 'completions'],
   'demo-embed': ['embeddings'],
   'demo-rerank': ['rerank'],
@@ -54,11 +60,6 @@ export const DEMO_MODEL_CAPABILITIES: Readonly<
   'demo-transcribe': ['transcription'],
 };
 export const DEMO_MODELS: readonly string[] = Object.keys(DEMO_MODEL_CAPABILITIES);
-/** What they can do together. */
-export const DEMO_CAPABILITIES: readonly (OperationName | 'chat')[] = [
-  'chat',
-  ...new Set(Object.values(OPERATION_PATHS)),
-];
 const MODELS_CREATED = 1_700_000_000;
 
 /** Starts an upstream with the chat-completions API and its neighbors, the list of models, and all faults. */
