@@ -1,4 +1,4 @@
-import type { Price, PriceStore } from '@model-gateway/billing';
+import type { PriceStore } from '@model-gateway/billing';
 import { z } from 'zod';
 import type { Connection } from '../connection/connection.ts';
 
@@ -43,22 +43,24 @@ export function createPostgresPrices(connection: Connection): PriceStore {
 
     importAll: (prices, mode) =>
       connection.transaction(async (queries) => {
-        const patterns = prices.map(({ pattern }) => pattern);
-        const earlier = await queries.priceOverride.deleteMany({
-          where: {
-            source: 'catalogue',
-            ...(mode === 'merge' && { pattern: { in: patterns } }),
-          },
-        });
-        const data = prices.map(catalogueRow);
-        const { count } = await queries.priceOverride.createMany({ data });
-        return Math.max(0, earlier.count - count);
+        // A catalogue has thousands of prices, and a parameter for each value of each takes seconds.
+        const rows = JSON.stringify(prices);
+        const earlier = await queries.$executeRaw`
+          DELETE FROM price_overrides
+          WHERE source = 'catalogue' AND (${mode === 'replace'} OR pattern IN (
+            SELECT pattern FROM jsonb_to_recordset(${rows}::jsonb) AS price (pattern text)))`;
+        const count = await queries.$executeRaw`
+          INSERT INTO price_overrides (source, backend, pattern, input_per_million,
+            output_per_million, cached_input_per_million, cache_write_per_million, per_image,
+            per_minute_audio, per_request, updated_at)
+          SELECT 'catalogue', ${EVERY_BACKEND}, pattern, "inputPerMillion", "outputPerMillion",
+            "cachedInputPerMillion", "cacheWritePerMillion", "perImage", "perMinuteAudio",
+            "perRequest", now()
+          FROM jsonb_to_recordset(${rows}::jsonb) AS price (pattern text,
+            "inputPerMillion" float8, "outputPerMillion" float8, "cachedInputPerMillion" float8,
+            "cacheWritePerMillion" float8, "perImage" float8, "perMinuteAudio" float8,
+            "perRequest" float8)`;
+        return Math.max(0, earlier - count);
       }),
   };
 }
-
-const catalogueRow = (price: Price) => ({
-  ...price,
-  source: 'catalogue',
-  backend: EVERY_BACKEND,
-});
