@@ -13,7 +13,7 @@ beforeAll(async () => {
     '/': page(
       'Start',
       `<a id="go" href="/next">Next</a>
-       <a id="later" href="#" onclick="setTimeout(() => { location.href = '/next' }, 40)">Later</a>
+       <a id="later" href="#" onclick="setTimeout(() => { location.href = '/next' }); return false">Later</a>
        <a id="tab" href="/next" target="_blank">Tab</a>
        <button id="pop" onclick="window.open('/next')">Pop</button>
        <a id="load" href="/file">Load</a>
