@@ -1,4 +1,4 @@
-import { fullSize } from '@model-gateway/testkit';
+import { fullSize, fullTable } from '@model-gateway/testkit';
 import { fields, list } from './json-text.ts';
 import type { ScriptedAnswer } from './scripted-answers.ts';
 
@@ -66,27 +66,13 @@ export interface LargeAnswer {
   readonly isRefused: boolean;
 }
 
-/** Answers of upstreams that could keep a process busy, or take its memory. */
-export const LARGE_ANSWERS: readonly LargeAnswer[] = [
+/** One answer of every surface and of every kind. */
+const USUAL: readonly LargeAnswer[] = [
   {
     what: 'a long text',
     path: CHAT,
     request: ASK,
     answer: () => json(answered(replied('a b '.repeat((LARGE / 4) * MEBIBYTE)))),
-    isRefused: false,
-  },
-  {
-    what: 'a text of quotes, without usage',
-    path: CHAT,
-    request: ASK,
-    answer: () => json(answered(replied('"'.repeat((LARGE / 2 - 1) * MEBIBYTE)), '')),
-    isRefused: false,
-  },
-  {
-    what: 'a Chinese text',
-    path: CHAT,
-    request: ASK,
-    answer: () => json(answered(replied('你好'.repeat((LARGE / 6) * MEBIBYTE)))),
     isRefused: false,
   },
   {
@@ -111,39 +97,10 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     isRefused: false,
   },
   {
-    what: '500,000 tool calls',
-    path: CHAT,
-    request: ASK,
-    answer: () => json(answered(called(500_000))),
-    isRefused: true,
-  },
-  {
     what: 'arguments with many values, over the Messages API',
     path: '/v1/messages',
     request: `{"model":"scripted","max_tokens":9,"messages":[${MESSAGE}]}`,
     answer: () => json(answered(calledWith(list((LARGE / 3) * MEBIBYTE, '{}')))),
-    isRefused: false,
-  },
-  {
-    what: 'the probabilities of many tokens',
-    path: CHAT,
-    request: ASK,
-    answer: () => json(answered(replied('a'), `,"logprobs":{"content":${likely(4_096)}},${USAGE}`)),
-    isRefused: false,
-  },
-  {
-    what: 'millions of choices',
-    path: CHAT,
-    request: ASK,
-    answer: () => json(`{"choices":${list((LARGE / 3) * MEBIBYTE, '{}')}}`),
-    isRefused: true,
-  },
-  {
-    what: 'many fields',
-    path: CHAT,
-    request: ASK,
-    answer: () =>
-      json(answered(`{"role":"assistant",${fields(fullSize(400_000, { small: 200_000 }))}}`)),
     isRefused: false,
   },
   {
@@ -154,24 +111,10 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     isRefused: false,
   },
   {
-    what: 'a long event',
-    path: CHAT,
-    request: ASK_STREAM,
-    answer: () => events(event(`{"content":"${'a b '.repeat(1.5 * MEBIBYTE)}"}`) + ENDING),
-    isRefused: false,
-  },
-  {
     what: 'an event of 30 MB',
     path: CHAT,
     request: ASK_STREAM,
     answer: () => events(event(`{"content":"${'a'.repeat(30_000_000)}"}`) + ENDING),
-    isRefused: true,
-  },
-  {
-    what: 'an event with many values',
-    path: CHAT,
-    request: ASK_STREAM,
-    answer: () => events(event(`{"tool_calls":${list(2 * MEBIBYTE, '{}')}}`) + ENDING),
     isRefused: true,
   },
   {
@@ -186,20 +129,6 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     path: RESPOND,
     request: ASK_RESPONSE,
     answer: () => json(responded(list(500_000, '{"type":"message","content":[]}'))),
-    isRefused: true,
-  },
-  {
-    what: 'a long event of the Responses API',
-    path: RESPOND,
-    request: ASK_RESPONSE_STREAM,
-    answer: () => events(responseEvents(`"delta":"${'a b '.repeat(1.5 * MEBIBYTE)}"`)),
-    isRefused: false,
-  },
-  {
-    what: 'an event of the Responses API with many values',
-    path: RESPOND,
-    request: ASK_RESPONSE_STREAM,
-    answer: () => events(responseEvents(`"delta":"a","logprobs":${list(2 * MEBIBYTE, '{}')}`)),
     isRefused: true,
   },
   {
@@ -228,23 +157,9 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     isRefused: false,
   },
   {
-    what: 'a vector of millions of numbers',
-    path: EMBED,
-    request: '{"model":"scripted","input":"x"}',
-    answer: () => json(vectors(1, fullSize(8, { small: 1 }) * 256 * 1024)),
-    isRefused: true,
-  },
-  {
     what: 'many vectors in one frame of an engine',
     path: EMBED,
     request: askVectors('demo-engine'),
-    isRefused: false,
-  },
-  {
-    what: 'a long text of a local server',
-    path: CHAT,
-    request: ASK_LOCAL,
-    answer: () => json(`{"message":${replied('a b '.repeat((LARGE / 4) * MEBIBYTE))},"done":true}`),
     isRefused: false,
   },
   {
@@ -265,3 +180,95 @@ export const LARGE_ANSWERS: readonly LargeAnswer[] = [
     isRefused: true,
   },
 ];
+
+/** Variants of them. */
+const VARIANTS: readonly LargeAnswer[] = [
+  {
+    what: 'a text of quotes, without usage',
+    path: CHAT,
+    request: ASK,
+    answer: () => json(answered(replied('"'.repeat((LARGE / 2 - 1) * MEBIBYTE)), '')),
+    isRefused: false,
+  },
+  {
+    what: 'a Chinese text',
+    path: CHAT,
+    request: ASK,
+    answer: () => json(answered(replied('你好'.repeat((LARGE / 6) * MEBIBYTE)))),
+    isRefused: false,
+  },
+  {
+    what: '500,000 tool calls',
+    path: CHAT,
+    request: ASK,
+    answer: () => json(answered(called(500_000))),
+    isRefused: true,
+  },
+  {
+    what: 'the probabilities of many tokens',
+    path: CHAT,
+    request: ASK,
+    answer: () => json(answered(replied('a'), `,"logprobs":{"content":${likely(4_096)}},${USAGE}`)),
+    isRefused: false,
+  },
+  {
+    what: 'millions of choices',
+    path: CHAT,
+    request: ASK,
+    answer: () => json(`{"choices":${list((LARGE / 3) * MEBIBYTE, '{}')}}`),
+    isRefused: true,
+  },
+  {
+    what: 'many fields',
+    path: CHAT,
+    request: ASK,
+    answer: () =>
+      json(answered(`{"role":"assistant",${fields(fullSize(400_000, { small: 200_000 }))}}`)),
+    isRefused: false,
+  },
+  {
+    what: 'a long event',
+    path: CHAT,
+    request: ASK_STREAM,
+    answer: () => events(event(`{"content":"${'a b '.repeat(1.5 * MEBIBYTE)}"}`) + ENDING),
+    isRefused: false,
+  },
+  {
+    what: 'an event with many values',
+    path: CHAT,
+    request: ASK_STREAM,
+    answer: () => events(event(`{"tool_calls":${list(2 * MEBIBYTE, '{}')}}`) + ENDING),
+    isRefused: true,
+  },
+  {
+    what: 'a long event of the Responses API',
+    path: RESPOND,
+    request: ASK_RESPONSE_STREAM,
+    answer: () => events(responseEvents(`"delta":"${'a b '.repeat(1.5 * MEBIBYTE)}"`)),
+    isRefused: false,
+  },
+  {
+    what: 'an event of the Responses API with many values',
+    path: RESPOND,
+    request: ASK_RESPONSE_STREAM,
+    answer: () => events(responseEvents(`"delta":"a","logprobs":${list(2 * MEBIBYTE, '{}')}`)),
+    isRefused: true,
+  },
+  {
+    what: 'a vector of millions of numbers',
+    path: EMBED,
+    request: '{"model":"scripted","input":"x"}',
+    answer: () => json(vectors(1, fullSize(8, { small: 1 }) * 256 * 1024)),
+    isRefused: true,
+  },
+  {
+    what: 'a long text of a local server',
+    path: CHAT,
+    request: ASK_LOCAL,
+    answer: () => json(`{"message":${replied('a b '.repeat((LARGE / 4) * MEBIBYTE))},"done":true}`),
+    isRefused: false,
+  },
+];
+
+/** Answers of upstreams that could keep a process busy, or take its memory. */
+export const LARGE_ANSWERS = fullTable([...USUAL, ...VARIANTS], { small: USUAL.length });

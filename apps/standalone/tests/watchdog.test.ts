@@ -10,6 +10,7 @@ import { LARGE_ANSWERS, REFUSAL_BYTES_MAX, type LargeAnswer } from './large-answ
 import { chatOnce, startStandalone } from './standalone.ts';
 import {
   fullSize,
+  fullTable,
   fullTest,
   preparedDataDir,
   rpcCall,
@@ -91,30 +92,48 @@ const CHAT = '/v1/chat/completions';
 const EMBED = '/v1/embeddings';
 const VIDEO = '/v1/video/generations';
 
-/** Every shape that once kept a process busy, or was found beside one. */
-const SHAPES: readonly (readonly [string, string, () => string])[] = [
+type Shape = readonly [what: string, path: string, body: () => string];
+
+/** One shape of every kind, on every surface. */
+const USUAL_SHAPES: readonly Shape[] = [
   ['1.2 million numbers as messages', CHAT, () => chat(`"messages":${list(1_200_000, '0')}`)],
   ['10,000 numbers as messages', CHAT, () => chat(`"messages":${list(10_000, '0')}`)],
-  [
-    'millions of empty objects',
-    CHAT,
-    () => chat(`"messages":${list((LARGE / 3) * MEBIBYTE, '{}')}`),
-  ],
   ['numbers as content parts', CHAT, () => chat(`"messages":${list(20, partsOf('0'))}`)],
   ['empty content parts', CHAT, () => chat(`"messages":${list(20, partsOf('{}'))}`)],
-  ['numbers as tools', CHAT, () => chat(`"messages":[${MESSAGE}],"tools":${list(999_999, '0')}`)],
   ['10,000 messages', CHAT, () => chat(`"messages":${list(10_000, MESSAGE)}`)],
-  ['100,000 unknown fields', CHAT, () => chat(`"messages":[${MESSAGE}],${fields(100_000)}`)],
   [
     'many fields of a tool',
     CHAT,
     () => chat(`"messages":[${MESSAGE}],"tools":[{${fields(90_000)}}]`),
   ],
-  ['a schema of many properties', CHAT, () => chat(schemaOf(`{"properties":{${fields(90_000)}}}`))],
   ['a schema that refers to itself twice', CHAT, () => chat(schemaOf(DOUBLING))],
   ['a pattern that never ends', CHAT, () => chat(schemaOf(ENDLESS))],
   ['a million levels', CHAT, () => `${'['.repeat(MEBIBYTE)}${']'.repeat(MEBIBYTE)}`],
   ['much text', CHAT, () => chat(`"messages":[${said('a b '.repeat((LARGE / 4) * MEBIBYTE))}]`)],
+  ['null as inputs', EMBED, () => embed(list(100_000, 'null'))],
+  ['lists of negative numbers', EMBED, () => embed(list(1_000, list(1_000, '-1')))],
+  ['padding instead of base64', VIDEO, () => videoOf(`${'='.repeat(16 * MEBIBYTE)}AAAA`)],
+  ['many tool calls with many values', CHAT, () => calling(LARGE * 12, 20_000)],
+  ['400,000 numbers as messages', RPC, () => send(`"messages":${list(400_000, '0')}`)],
+  ['10,000 messages', RPC, () => send(`"messages":${list(10_000, MESSAGE)}`)],
+  ['an id of a million digits', RPC, () => call('system.status', '{}', '7'.repeat(1_000_000))],
+  ['an id of nested lists', RPC, () => call('system.status', '{}', list(300_000, '[]'))],
+  ['a batch of numbers', RPC, () => list(500_000, '0')],
+  ['half a million levels', RPC, () => `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
+  ['many unknown params', RPC, () => call('system.status', `{${fields(90_000)}}`)],
+  ['a long method name', RPC, () => call('a'.repeat(1_000_000), '{}')],
+];
+
+/** Variants of them. */
+const VARIANTS: readonly Shape[] = [
+  [
+    'millions of empty objects',
+    CHAT,
+    () => chat(`"messages":${list((LARGE / 3) * MEBIBYTE, '{}')}`),
+  ],
+  ['numbers as tools', CHAT, () => chat(`"messages":[${MESSAGE}],"tools":${list(999_999, '0')}`)],
+  ['100,000 unknown fields', CHAT, () => chat(`"messages":[${MESSAGE}],${fields(100_000)}`)],
+  ['a schema of many properties', CHAT, () => chat(schemaOf(`{"properties":{${fields(90_000)}}}`))],
   ['much Chinese', CHAT, () => chat(`"messages":[${said('你好'.repeat((LARGE / 6) * MEBIBYTE))}]`)],
   ['many quotes', CHAT, () => chat(`"messages":[${said('"'.repeat((LARGE / 2) * MEBIBYTE))}]`)],
   [
@@ -125,22 +144,13 @@ const SHAPES: readonly (readonly [string, string, () => string])[] = [
   ['millions of numbers', EMBED, () => embed(list((LARGE / 2) * MEBIBYTE, '7'))],
   ['much text in many dimensions', EMBED, () => embedMuch(`"${'a b '.repeat(MEBIBYTE)}"`, 4_096)],
   ['2,000 vectors', EMBED, () => embedMuch(list(2_000, '"x"'), 512)],
-  ['null as inputs', EMBED, () => embed(list(100_000, 'null'))],
-  ['lists of negative numbers', EMBED, () => embed(list(1_000, list(1_000, '-1')))],
-  ['padding instead of base64', VIDEO, () => videoOf(`${'='.repeat(16 * MEBIBYTE)}AAAA`)],
   ['arguments of a tool call with many values', CHAT, () => calling(1, (LARGE / 3) * MEBIBYTE)],
-  ['many tool calls with many values', CHAT, () => calling(LARGE * 12, 20_000)],
-  ['400,000 numbers as messages', RPC, () => send(`"messages":${list(400_000, '0')}`)],
-  ['10,000 messages', RPC, () => send(`"messages":${list(10_000, MESSAGE)}`)],
-  ['an id of a million digits', RPC, () => call('system.status', '{}', '7'.repeat(1_000_000))],
-  ['an id of nested lists', RPC, () => call('system.status', '{}', list(300_000, '[]'))],
   ['a batch of rpc.discover', RPC, () => list(1_000, call('rpc.discover', '{}'))],
-  ['a batch of numbers', RPC, () => list(500_000, '0')],
-  ['half a million levels', RPC, () => `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
   ['many fields of extra', RPC, () => send(`"messages":[${MESSAGE}],"extra":{${fields(90_000)}}`)],
-  ['many unknown params', RPC, () => call('system.status', `{${fields(90_000)}}`)],
-  ['a long method name', RPC, () => call('a'.repeat(1_000_000), '{}')],
 ];
+
+/** Every shape that once kept a process busy, or was found beside one. */
+const SHAPES = fullTable([...USUAL_SHAPES, ...VARIANTS], { small: USUAL_SHAPES.length });
 
 /** For a local server, which takes the arguments as an object: in a request they are a text of JSON. */
 function calling(count: number, values: number): string {
