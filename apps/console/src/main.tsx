@@ -3,7 +3,6 @@ import './styles/base.css';
 import './styles/components.css';
 import './styles/frame.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { Tooltip } from '@base-ui/react/tooltip';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -45,9 +44,7 @@ if (root !== null)
           <ConnectionContext value={connection}>
             <QueryClientProvider client={queries}>
               <LanguageProvider initial={{ language, texts }}>
-                <Tooltip.Provider delay={300}>
-                  <RouterProvider router={router} />
-                </Tooltip.Provider>
+                <RouterProvider router={router} />
               </LanguageProvider>
             </QueryClientProvider>
           </ConnectionContext>

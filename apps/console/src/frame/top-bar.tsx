@@ -1,21 +1,15 @@
-import { Menu } from '@base-ui/react/menu';
 import { useMatches, useNavigate, useSearch } from '@tanstack/react-router';
-import { Check, Pause, Play, Search, UserRound } from 'lucide-react';
+import { Pause, Play, Search, UserRound } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { useApi, useUser } from '../api/use-api.ts';
 import { useLanguage } from '../preferences/language.tsx';
-import {
-  applyTheme,
-  storedTheme,
-  storeTheme,
-  THEMES,
-  type Theme,
-} from '../preferences/preferences.ts';
-import { LANGUAGE_NAMES, LANGUAGES, type Language } from '../texts/texts.ts';
 import { Button, IconButton } from '../ui/button.tsx';
+import { OnceOpen } from '../ui/once-open.tsx';
 import { RangePicker } from './range-picker.tsx';
 import type { FrameSearch } from './time-range.ts';
 
+const AccountMenu = lazy(async () => ({
+  default: (await import('./account-menu.tsx')).AccountMenu,
+}));
 const SearchDialog = lazy(async () => ({
   default: (await import('./search-dialog.tsx')).SearchDialog,
 }));
@@ -29,7 +23,7 @@ export function TopBar() {
       {usesRange ? <LiveSwitch /> : null}
       <span className="bar-space" />
       <SearchButton />
-      <AccountMenu />
+      <AccountButton />
     </div>
   );
 }
@@ -88,58 +82,26 @@ function SearchButton() {
   );
 }
 
-function AccountMenu() {
-  const { t, language, choose } = useLanguage();
-  const { session } = useApi();
-  const { email } = useUser();
-  const [theme, setTheme] = useState(storedTheme);
-  const changeTheme = (next: Theme): void => {
-    storeTheme(next);
-    applyTheme(next);
-    setTheme(next);
-  };
+function AccountButton() {
+  const { t } = useLanguage();
+  const [isOpen, setOpen] = useState(false);
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null);
   return (
-    <Menu.Root modal={false}>
-      <Menu.Trigger
-        render={
-          <IconButton label={t('frame.account')}>
-            <UserRound aria-hidden size={18} />
-          </IconButton>
-        }
-      />
-      <Menu.Portal>
-        <Menu.Positioner className="layer" sideOffset={4} align="end">
-          <Menu.Popup className="popup">
-            <div className="popup-title">{email}</div>
-            <Menu.RadioGroup value={theme} onValueChange={(next: Theme) => changeTheme(next)}>
-              <div className="popup-title">{t('frame.theme')}</div>
-              {THEMES.map((one) => (
-                <Menu.RadioItem key={one} value={one} className="item" closeOnClick>
-                  <span className="item-body">{t(`frame.theme.${one}`)}</span>
-                  <Menu.RadioItemIndicator className="item-mark">
-                    <Check aria-hidden size={14} />
-                  </Menu.RadioItemIndicator>
-                </Menu.RadioItem>
-              ))}
-            </Menu.RadioGroup>
-            <Menu.RadioGroup value={language} onValueChange={(next: Language) => void choose(next)}>
-              <div className="popup-title">{t('frame.language')}</div>
-              {LANGUAGES.map((one) => (
-                <Menu.RadioItem key={one} value={one} className="item" closeOnClick lang={one}>
-                  <span className="item-body">{LANGUAGE_NAMES[one]}</span>
-                  <Menu.RadioItemIndicator className="item-mark">
-                    <Check aria-hidden size={14} />
-                  </Menu.RadioItemIndicator>
-                </Menu.RadioItem>
-              ))}
-            </Menu.RadioGroup>
-            <Menu.Separator className="separator" />
-            <Menu.Item className="item" onClick={() => void session.signOut()}>
-              {t('frame.sign_out')}
-            </Menu.Item>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <>
+      <IconButton
+        ref={setAnchor}
+        label={t('frame.account')}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <UserRound aria-hidden size={18} />
+      </IconButton>
+      <OnceOpen isOpen={isOpen}>
+        {anchor === null ? null : (
+          <AccountMenu isOpen={isOpen} onChange={setOpen} anchor={anchor} />
+        )}
+      </OnceOpen>
+    </>
   );
 }

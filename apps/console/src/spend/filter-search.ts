@@ -64,6 +64,11 @@ export const scopeOf = (
   isAdmin: boolean,
 ): string => scope ?? (isAdmin ? fallback : 'self');
 
+export function without(search: FilterSearch, name: FilterName): FilterSearch {
+  const { [name]: _removed, ...rest } = search;
+  return rest;
+}
+
 const isId = (value: unknown): value is string => typeof value === 'string' && UUID.test(value);
 
 const isName = (value: unknown): value is string =>

@@ -1,6 +1,6 @@
 import { Button as BaseButton } from '@base-ui/react/button';
 import type { ComponentProps, ReactNode } from 'react';
-import { Tooltip } from './tooltip.tsx';
+import { useTooltip } from './use-tooltip.tsx';
 
 type BaseProps = Omit<ComponentProps<typeof BaseButton>, 'className'>;
 
@@ -22,11 +22,19 @@ interface IconButtonProps extends BaseProps {
 
 /** A button with only an icon. */
 export function IconButton({ label, children, ...rest }: IconButtonProps) {
+  const { trigger, popup } = useTooltip(label);
   return (
-    <Tooltip text={label}>
-      <BaseButton type="button" aria-label={label} className="button button-icon" {...rest}>
+    <>
+      <BaseButton
+        type="button"
+        aria-label={label}
+        className="button button-icon"
+        {...trigger}
+        {...rest}
+      >
         {children}
       </BaseButton>
-    </Tooltip>
+      {popup}
+    </>
   );
 }

@@ -1,90 +1,25 @@
-import { AlertDialog } from '@base-ui/react/alert-dialog';
-import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { useLanguage } from '../preferences/language.tsx';
-import { Button, IconButton } from './button.tsx';
-import { ErrorNote } from './error-note.tsx';
+import { lazy } from 'react';
+import type { ConfirmProps, DialogProps } from './dialog-window.tsx';
+import { OnceOpen } from './once-open.tsx';
 
-interface DialogProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly title: string;
-  readonly description?: string;
-  readonly children: ReactNode;
-  /** Whether only a button of its content closes it. */
-  readonly isPersistent?: boolean;
-}
+const load = () => import('./dialog-window.tsx');
+const DialogWindow = lazy(async () => ({ default: (await load()).DialogWindow }));
+const ConfirmWindow = lazy(async () => ({ default: (await load()).ConfirmWindow }));
 
-/** A window above the page, with a form or a detail. */
+/** A window above the page, with a form or a detail. Its code is loaded when one is first opened. */
 export function Dialog(props: DialogProps) {
-  const { isOpen, onClose, title, description, children, isPersistent = false } = props;
-  const { t } = useLanguage();
   return (
-    <BaseDialog.Root
-      open={isOpen}
-      onOpenChange={(open) => {
-        if (!open && !isPersistent) onClose();
-      }}
-    >
-      <BaseDialog.Portal>
-        <BaseDialog.Backdrop className="backdrop" />
-        <BaseDialog.Popup className="dialog">
-          <div className="dialog-head">
-            <BaseDialog.Title className="dialog-title">{title}</BaseDialog.Title>
-            {isPersistent ? null : (
-              <IconButton label={t('action.close')} onClick={onClose}>
-                <X aria-hidden size={16} />
-              </IconButton>
-            )}
-          </div>
-          {description === undefined ? null : (
-            <BaseDialog.Description className="dialog-text">{description}</BaseDialog.Description>
-          )}
-          {children}
-        </BaseDialog.Popup>
-      </BaseDialog.Portal>
-    </BaseDialog.Root>
+    <OnceOpen isOpen={props.isOpen}>
+      <DialogWindow {...props} />
+    </OnceOpen>
   );
-}
-
-interface ConfirmProps {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly title: string;
-  /** Names what is lost. */
-  readonly text: string;
-  readonly action: string;
-  readonly onConfirm: () => void;
-  readonly isPending?: boolean;
-  readonly error?: unknown;
 }
 
 /** Asks before something that cannot be undone. */
 export function Confirm(props: ConfirmProps) {
-  const { isOpen, onClose, title, text, action, onConfirm, isPending = false, error } = props;
-  const { t } = useLanguage();
   return (
-    <AlertDialog.Root
-      open={isOpen}
-      onOpenChange={(open) => {
-        if (!open) onClose();
-      }}
-    >
-      <AlertDialog.Portal>
-        <AlertDialog.Backdrop className="backdrop" />
-        <AlertDialog.Popup className="dialog">
-          <AlertDialog.Title className="dialog-title">{title}</AlertDialog.Title>
-          <AlertDialog.Description className="dialog-text">{text}</AlertDialog.Description>
-          <ErrorNote error={error} />
-          <div className="dialog-actions">
-            <Button onClick={onClose}>{t('action.cancel')}</Button>
-            <Button kind="danger" onClick={onConfirm} disabled={isPending}>
-              {action}
-            </Button>
-          </div>
-        </AlertDialog.Popup>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
+    <OnceOpen isOpen={props.isOpen}>
+      <ConfirmWindow {...props} />
+    </OnceOpen>
   );
 }

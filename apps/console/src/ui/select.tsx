@@ -1,5 +1,5 @@
-import { Select as BaseSelect } from '@base-ui/react/select';
-import { Check, ChevronsUpDown } from 'lucide-react';
+import { ChevronsUpDown } from 'lucide-react';
+import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
 
 export interface Choice<Value extends string> {
   readonly value: Value;
@@ -8,7 +8,7 @@ export interface Choice<Value extends string> {
   readonly detail?: string | undefined;
 }
 
-interface SelectProps<Value extends string> {
+export interface SelectProps<Value extends string> {
   readonly label: string;
   /** Whether the label is only for screen readers. */
   readonly isLabelHidden?: boolean;
@@ -18,51 +18,62 @@ interface SelectProps<Value extends string> {
   readonly isDisabled?: boolean;
 }
 
-/** One of a few values. */
+const loadList = () => import('./select-list.tsx');
+const SelectList = lazy(async () => ({ default: (await loadList()).SelectList })) as unknown as <
+  Value extends string,
+>(
+  props: SelectProps<Value>,
+) => ReactNode;
+
+/** One of a few values. The code of its list is loaded when somebody is about to open it. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
-  const { label, isLabelHidden = false, value, choices, onChange, isDisabled = false } = props;
+  const [isUsed, setUsed] = useState(false);
+  const closed = <ClosedSelect {...props} onOpen={() => setUsed(true)} />;
+  if (!isUsed) return closed;
   return (
-    <BaseSelect.Root
-      items={choices.map((choice) => ({ value: choice.value, label: choice.label }))}
-      value={value}
-      onValueChange={(next) => {
-        if (next !== null) onChange(next);
-      }}
-      disabled={isDisabled}
-      modal={false}
-    >
-      <div className="field">
-        <BaseSelect.Label className={isLabelHidden ? 'visually-hidden' : 'field-label'}>
-          {label}
-        </BaseSelect.Label>
-        <BaseSelect.Trigger className="input select">
-          <BaseSelect.Value className="select-value" />
-          <BaseSelect.Icon className="select-icon">
-            <ChevronsUpDown aria-hidden size={14} />
-          </BaseSelect.Icon>
-        </BaseSelect.Trigger>
-      </div>
-      <BaseSelect.Portal>
-        <BaseSelect.Positioner className="layer" sideOffset={4} alignItemWithTrigger={false}>
-          <BaseSelect.Popup className="popup">
-            <BaseSelect.List>
-              {choices.map((choice) => (
-                <BaseSelect.Item key={choice.value} value={choice.value} className="item">
-                  <span className="item-body">
-                    <BaseSelect.ItemText>{choice.label}</BaseSelect.ItemText>
-                    {choice.detail === undefined ? null : (
-                      <small className="item-detail">{choice.detail}</small>
-                    )}
-                  </span>
-                  <BaseSelect.ItemIndicator className="item-mark">
-                    <Check aria-hidden size={14} />
-                  </BaseSelect.ItemIndicator>
-                </BaseSelect.Item>
-              ))}
-            </BaseSelect.List>
-          </BaseSelect.Popup>
-        </BaseSelect.Positioner>
-      </BaseSelect.Portal>
-    </BaseSelect.Root>
+    <Suspense fallback={closed}>
+      <SelectList {...props} />
+    </Suspense>
+  );
+}
+
+interface ClosedSelectProps<Value extends string> extends SelectProps<Value> {
+  readonly onOpen: () => void;
+}
+
+function ClosedSelect<Value extends string>(props: ClosedSelectProps<Value>) {
+  const { label, isLabelHidden = false, value, choices, isDisabled = false, onOpen } = props;
+  const id = useId();
+  const load = (): void => void loadList();
+  return (
+    <div className="field">
+      <span id={id} className={isLabelHidden ? 'visually-hidden' : 'field-label'}>
+        {label}
+      </span>
+      <button
+        type="button"
+        className="input select"
+        role="combobox"
+        aria-labelledby={id}
+        aria-haspopup="listbox"
+        aria-expanded={false}
+        disabled={isDisabled}
+        onPointerEnter={load}
+        onFocus={load}
+        onClick={onOpen}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+          event.preventDefault();
+          onOpen();
+        }}
+      >
+        <span className="select-value">
+          {choices.find((choice) => choice.value === value)?.label}
+        </span>
+        <span className="select-icon">
+          <ChevronsUpDown aria-hidden size={14} />
+        </span>
+      </button>
+    </div>
   );
 }

@@ -1,14 +1,16 @@
 import { useLanguage } from '../preferences/language.tsx';
-import { Tooltip } from './tooltip.tsx';
+import { useTooltip } from './use-tooltip.tsx';
 
 /** A time as "3 minutes ago"; the exact time on hover and focus. */
 export function When({ time }: { readonly time: string }) {
   const { format } = useLanguage();
+  const { trigger, popup } = useTooltip(format.dateTime(time));
   return (
-    <Tooltip text={format.dateTime(time)}>
-      <time dateTime={time} tabIndex={0}>
+    <>
+      <time dateTime={time} tabIndex={0} {...trigger}>
         {format.relative(time)}
       </time>
-    </Tooltip>
+      {popup}
+    </>
   );
 }
