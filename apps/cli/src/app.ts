@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { CliError, EXIT_OK, EXIT_USAGE } from './cli-error.ts';
 import type { Answer, CommandContext, Handler, Runner } from './command-context.ts';
+import { addAuditCommands } from './commands/audit.ts';
 import { addBackendCommands } from './commands/backends.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addCompletionCommand } from './commands/completion.ts';
@@ -14,6 +15,7 @@ import { addPriceCommands } from './commands/prices.ts';
 import { addRequestsCommand } from './commands/requests.ts';
 import { addSpendCommand } from './commands/spend.ts';
 import { addUsageCommand } from './commands/usage.ts';
+import { addUserCommands } from './commands/users.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
 import { readCliConfig, type CliConfig } from './config.ts';
 import { createCredentialFile, type CredentialFile } from './credentials/credential-file.ts';
@@ -111,6 +113,8 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
   addSpendCommand(program, run);
   addRequestsCommand(program, run);
   addPlanCommands(program, run);
+  addUserCommands(program, run);
+  addAuditCommands(program, run);
   addPriceCommands(program, run);
   addNodesCommand(program, run);
   addDoctorCommand(program, run);

@@ -13,7 +13,9 @@ import {
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createCommandLine, type CommandLine } from './command-line.ts';
 import { managePrices } from './manage-prices.ts';
+import { manageUsers } from './manage-users.ts';
 import { manageWebhooks } from './manage-webhooks.ts';
+import { readAuditLog } from './read-audit-log.ts';
 
 const EMAIL = 'operator@example.com';
 const PASSWORD = 'a long password of the operator';
@@ -310,6 +312,12 @@ test('nodes are for admins', async () => {
   expect((await other.runHere(['backends', 'list'])).stdout).toContain('cloud');
   for (const token of tokens) expect(other.printed()).not.toContain(token);
 });
+
+test('accounts are listed, shown, changed and erased, with a sign-in or the admin token', () =>
+  manageUsers(gateway, service.url));
+
+test('the audit log is listed, checked and exported', () =>
+  readAuditLog(gateway, { folder: home, email: EMAIL }));
 
 test('webhooks are created, listed, tested and removed', () => manageWebhooks(gateway));
 

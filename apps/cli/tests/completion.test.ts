@@ -15,5 +15,7 @@ test('bash completes commands and options', async () => {
   expect(await complete('ke')).toEqual(['keys']);
   expect(await complete('keys', 're')).toEqual(['revoke']);
   expect(await complete('--url', 'http://x', 'keys', 'create', '--pro')).toEqual(['--project']);
+  expect(await complete('users', 'e')).toEqual(['erase']);
+  expect(await complete('audit', '')).toEqual(expect.arrayContaining(['list', 'verify', 'export']));
   expect(await complete('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh']));
 });

@@ -23,3 +23,16 @@ export const collected = (value: string, before: readonly string[] = []): readon
   ...before,
   value,
 ];
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
+
+/** Parses a day as its start or its end in UTC; the service checks a time. */
+export const timeOf =
+  (name: string, dayMeans: 'start-of-day' | 'end-of-day') =>
+  (text: string): string => {
+    if (!DAY.test(text)) return text;
+    const start = Date.parse(text);
+    if (Number.isNaN(start)) throw new InvalidArgumentError(`${name} must be a day or a time.`);
+    return new Date(dayMeans === 'start-of-day' ? start : start + DAY_MS).toISOString();
+  };

@@ -36,36 +36,71 @@ interface RestOptions {
 }
 
 /** Sends a request and returns any response. Throws `RpcConnectionError` when none arrives. */
-export async function sendRest(
-  { method = 'GET', path, bearer, body }: RestRequest,
-  { baseUrl, timeoutMs, signal }: RestOptions,
-): Promise<RestResponse> {
-  const url = `${baseUrl}${path}`;
-  const timeout = AbortSignal.timeout(timeoutMs);
+export async function sendRest(request: RestRequest, options: RestOptions): Promise<RestResponse> {
+  const timeout = AbortSignal.timeout(options.timeoutMs);
+  return connected(request, options, timeout, async () =>
+    responseOf(await fetched(request, options, timeout)),
+  );
+}
+
+/** The parts of the body of a successful response, as they arrive; only the headers have a time limit. */
+export async function* streamRest(
+  request: RestRequest,
+  options: RestOptions,
+): AsyncGenerator<Uint8Array> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), options.timeoutMs);
   try {
-    const response = await fetch(url, {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.any([timeout, signal]),
-    });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: parsed(await response.text()),
-    };
+    const response = await connected(request, options, timeout.signal, () =>
+      fetched(request, options, timeout.signal),
+    );
+    clearTimeout(timer);
+    if (!response.ok) bodyOf(await responseOf(response));
+    if (response.body !== null) yield* response.body;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const fetched = (
+  { method = 'GET', path, bearer, body }: RestRequest,
+  { baseUrl, signal }: RestOptions,
+  timeout: AbortSignal,
+): Promise<Response> =>
+  fetch(`${baseUrl}${path}`, {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.any([timeout, signal]),
+  });
+
+/** Says why no response arrived. */
+async function connected<Result>(
+  { path }: RestRequest,
+  { baseUrl, timeoutMs, signal }: RestOptions,
+  timeout: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (timeout.aborted) {
       throw new RpcConnectionError('timeout', `no response within ${timeoutMs} ms`);
     }
-    throw new RpcConnectionError('network', `cannot reach ${url}`, { cause: error });
+    throw new RpcConnectionError('network', `cannot reach ${baseUrl}${path}`, { cause: error });
   }
 }
+
+const responseOf = async (response: Response): Promise<RestResponse> => ({
+  status: response.status,
+  headers: response.headers,
+  body: parsed(await response.text()),
+});
 
 /** The body of a successful response; throws `RestError` for any other. */
 export function bodyOf({ status, body }: RestResponse): unknown {

@@ -4,7 +4,14 @@ import type { CliConfig } from '../config.ts';
 import type { CredentialFile } from '../credentials/credential-file.ts';
 import { createSession, type Session } from '../credentials/session.ts';
 import { adminTokenRequired, findAdminToken } from './admin-token.ts';
-import { bodyOf, sendRest, type RestRequest, type RestResponse } from './rest.ts';
+import {
+  bodyOf,
+  RestError,
+  sendRest,
+  streamRest,
+  type RestRequest,
+  type RestResponse,
+} from './rest.ts';
 
 /** The service that commands talk to, as the signed-in user, as the admin, or as anybody. */
 export interface Service {
@@ -21,10 +28,17 @@ export interface Service {
     method: Name,
     params: RpcInput<Name>,
   ): Promise<RpcResult<Name>>;
+  /** Calls a method for admins: as the signed-in user, or with the admin token where there is no sign-in. */
+  callAsAnyAdmin<Name extends RpcMethodName>(
+    method: Name,
+    params: RpcInput<Name>,
+  ): Promise<RpcResult<Name>>;
   /** The body of a response to the signed-in user. */
   get(path: string): Promise<unknown>;
   /** The body of a response to the admin token. */
   requestAsAdmin(request: Omit<RestRequest, 'bearer'>): Promise<unknown>;
+  /** The parts of the body of a response to the admin token. */
+  streamAsAdmin(path: string): AsyncIterable<Uint8Array>;
   /** Any response, without a token. */
   probe(path: string): Promise<RestResponse>;
   /** The response to the holder of an API key. */
@@ -75,29 +89,38 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
 
   const refused = () => adminTokenRequired(url, `${url} refused the admin token`);
 
+  const call: Service['call'] = async (method, params) => {
+    const token = await session.accessToken();
+    try {
+      return await callWith(user, method, params);
+    } catch (error) {
+      if (!(error instanceof RpcCallError) || error.code !== AUTH_REFUSED) throw error;
+      await session.renew(token);
+      return callWith(user, method, params);
+    }
+  };
+
+  const callAsAdmin: Service['callAsAdmin'] = async (method, params) => {
+    await requireAdminToken();
+    try {
+      return await callWith(admin, method, params);
+    } catch (error) {
+      throw error instanceof RpcCallError && error.code === AUTH_REFUSED ? refused() : error;
+    }
+  };
+
   return {
     url,
     session,
     anonymous,
     user,
     adminToken,
-    async call(method, params) {
-      const token = await session.accessToken();
-      try {
-        return await callWith(user, method, params);
-      } catch (error) {
-        if (!(error instanceof RpcCallError) || error.code !== AUTH_REFUSED) throw error;
-        await session.renew(token);
-        return callWith(user, method, params);
-      }
-    },
-    async callAsAdmin(method, params) {
-      await requireAdminToken();
-      try {
-        return await callWith(admin, method, params);
-      } catch (error) {
-        throw error instanceof RpcCallError && error.code === AUTH_REFUSED ? refused() : error;
-      }
+    call,
+    callAsAdmin,
+    async callAsAnyAdmin(method, params) {
+      const isSignedIn = (await session.stored()) !== undefined;
+      const hasToken = (await adminToken()) !== undefined;
+      return isSignedIn || !hasToken ? call(method, params) : callAsAdmin(method, params);
     },
     async get(path) {
       const token = await session.accessToken();
@@ -109,6 +132,14 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
       const response = await send({ ...request, bearer: await requireAdminToken() });
       if (response.status === UNAUTHORIZED) throw refused();
       return bodyOf(response);
+    },
+    async *streamAsAdmin(path) {
+      const request = { path, bearer: await requireAdminToken() };
+      try {
+        yield* streamRest(request, { baseUrl: url, timeoutMs, signal });
+      } catch (error) {
+        throw error instanceof RestError && error.status === UNAUTHORIZED ? refused() : error;
+      }
     },
     probe: (path) => send({ path }),
     tryKey: (bearer) => send({ path: '/v1/models', bearer }),
