@@ -1,17 +1,19 @@
 // `pnpm bench:compare OTHER`: CPU time per request of this checkout's gateway against that of another checkout.
 import { existsSync } from 'node:fs';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCandidate } from './candidates.mjs';
 import { resolveFromCaller } from './options.mjs';
 import { print } from './report.mjs';
 import { runBench, runCommandLine } from './run.mjs';
+import { startService } from './service.mjs';
 import { HASTY_STREAM, streamedAnswer, WHOLE_ANSWER } from './workloads/chat-body.mjs';
 import { inRounds } from './workloads/rounds.mjs';
 
 const USAGE = `pnpm bench:compare OTHER [options]
 
-  OTHER          the folder of another checkout, built; both must use the same database schema
+  OTHER          the folder of another checkout, built; each has stores of its own
   --rounds N     rounds per load, else 20
   --round-ms N   length of a round of chat; else 1000
   --only NAMES   some of: chat,alone,tokens
@@ -66,31 +68,51 @@ function readOptions(args) {
     rounds: Number(values.rounds),
     roundMs: Number(values['round-ms']),
     loads: values.only.split(','),
-    checkouts: { ours: undefined, other },
+    other,
   };
 }
 
 async function measure(run) {
-  const { checkouts, loads, roundMs } = run.options;
-  print(`${run.machine}\nother: ${checkouts.other}`);
-  for (const name of loads) {
-    print(summary(LOADS[name].title, await compare({ ...run, roundMs }, name, LOADS[name])));
+  const { other, loads, roundMs } = run.options;
+  print(`${run.machine}\nother: ${other}`);
+  const services = { ours: run.service, other: await startOther(run, other) };
+  try {
+    for (const name of loads) {
+      const costs = await compare({ ...run, services, roundMs }, name, LOADS[name]);
+      print(summary(LOADS[name].title, costs));
+    }
+  } finally {
+    await run.processes.stopAll();
+    await services.other.stop();
   }
+}
+
+/** The other checkout with stores and a recorder of its own: the two may have different schemas. */
+async function startOther(run, checkout) {
+  const folder = join(run.folder, 'other');
+  await mkdir(folder);
+  await chmod(folder, 0o711);
+  const upstreamPort = run.upstream.port;
+  return startService({ ...run, folder, upstreamPort, checkout, isRecorderLast: false });
 }
 
 /** The cost of each round for both: `[{ ours, other }]`, in milliseconds of CPU. */
 async function compare(run, workload, { body, warmBody, send }) {
-  const { rounds, checkouts } = run.options;
+  const { services } = run;
+  const { rounds } = run.options;
   const candidates = {
-    start: (names, asked) =>
-      Promise.all(names.map((name) => startGateway(run, name, checkouts[name], asked))),
+    start: (names, asked) => Promise.all(names.map((name) => startGateway(run, name, asked))),
+  };
+  const service = {
+    recorded: () => Promise.all(Object.values(services).map((each) => each.recorded())),
+    yieldToOthers: () => undefined,
   };
   const costs = [];
   while (costs.length < rounds) {
     let sent = 0;
     const measured = await inRounds({
-      run: { ...run, candidates },
-      names: Object.keys(checkouts),
+      run: { ...run, service, candidates },
+      names: Object.keys(services),
       workload: `${workload}, ${costs.length} rounds done`,
       body,
       rounds: WARM_ROUNDS + Math.min(ROUNDS_PER_START, rounds - costs.length),
@@ -110,9 +132,10 @@ async function compare(run, workload, { body, warmBody, send }) {
   return costs;
 }
 
-function startGateway({ service, cores }, name, checkout, asked) {
+function startGateway({ services, cores }, name, asked) {
+  const service = services[name];
   const headers = { authorization: `Bearer ${service.key}` };
-  const start = async () => [await service.startApp('gateway', { on: cores?.measured, checkout })];
+  const start = async () => [await service.startApp('gateway', { on: cores?.measured })];
   return startCandidate({ name, headers, start }, asked);
 }
 

@@ -29,6 +29,7 @@ export async function startService({
   upstreamPort,
   backends = [],
   isRecorderLast = true,
+  checkout = OUR_CHECKOUT,
 }) {
   const stores = await startStores({ folder, options });
   const environment = {
@@ -46,7 +47,7 @@ export async function startService({
   };
 
   let started = 0;
-  const startApp = (app, { on, workload, checkout = OUR_CHECKOUT } = {}) =>
+  const startApp = (app, { on, workload } = {}) =>
     processes.start({
       name: app,
       cores: on,

@@ -53,7 +53,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
       const answer = await completeChat(turn, dependencies);
       const headers = [...limitHeaders, ...memoryHeader(turn), ...routeHeaders(answer)];
       addIgnored(headers, answer.ignored);
-      sendJsonText(response, 200, answer.text, headers);
+      sendJsonText(response, 200, answer.text ?? JSON.stringify(answer.completion), headers);
     }
   }
 

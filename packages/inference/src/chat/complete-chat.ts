@@ -16,8 +16,8 @@ import { settleTurn } from './settle-turn.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 export interface ChatAnswer {
-  /** The completion as JSON. */
-  readonly text: string;
+  /** The completion as JSON, if the backend gave it as that; a long one is written once. */
+  readonly text: string | undefined;
   readonly completion: UpstreamCompletion;
   /** The name of the backend that served the turn. */
   readonly backend: string;
@@ -68,7 +68,7 @@ export async function completeChat(
   }));
   await settled;
   return {
-    text: text ?? JSON.stringify({ ...completion, usage }),
+    text,
     completion: { ...completion, usage },
     backend: route.backend.name,
     ignored,
