@@ -13,6 +13,7 @@ import { addNodesCommand } from './commands/nodes.ts';
 import { addPlanCommands } from './commands/plan.ts';
 import { addPriceCommands } from './commands/prices.ts';
 import { addRequestsCommand } from './commands/requests.ts';
+import { addRouteCommand } from './commands/route.ts';
 import { addSpendCommand } from './commands/spend.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addUserCommands } from './commands/users.ts';
@@ -112,6 +113,7 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
   addWebhookCommands(program, run);
   addSpendCommand(program, run);
   addRequestsCommand(program, run);
+  addRouteCommand(program, run);
   addPlanCommands(program, run);
   addUserCommands(program, run);
   addAuditCommands(program, run);

@@ -200,6 +200,15 @@ test('a backend is added, listed, tested and removed by name, and its state says
       limits: { rpm: 60, tpm: null, concurrency: 4, tokens_per_day: null },
     },
   });
+  expect(await gateway.json(['route', 'gpt-4o-mini'])).toMatchObject({
+    has_route: false,
+    targets: expect.arrayContaining([
+      expect.objectContaining({ backend: 'cloud', model: 'gpt-4o-mini', reason: null }),
+    ]),
+  });
+  const nowhere = await gateway.runHere(['route', 'nobody-serves-it', '--capability', 'chat']);
+  expect(nowhere.stdout).toMatch(/^ +- +cloud .*model not listed$/m);
+  expect(nowhere.stderr).toContain('No backend would get a request for nobody-serves-it now.');
   expect((await gateway.runHere(['backends', 'remove', 'spare'])).status).toBe(0);
   expect(await gateway.runHere(['backends', 'remove', 'spare'])).toMatchObject({ status: 5 });
 });

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { createKeyGrants } from '@model-gateway/accounts';
+import { createExplainRoute } from '@model-gateway/inference';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createClientIp,
@@ -24,6 +26,7 @@ import { createAdminGate } from './admin/admin-gate.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createAuditExportAdmin } from './admin/audit-export.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
+import { createRouteAdmin } from './admin/route.ts';
 import { createConsoleFiles } from './console/console-files.ts';
 import { CONSOLE_ROUTES, createConsoleRoutes } from './console/console-routes.ts';
 import { createCountTokensRoute } from './dialects/count-tokens.ts';
@@ -141,6 +144,11 @@ export function createGateway(
   admin.use('/backends', createBackendsAdmin(router, createBackendAdmin(router)));
   admin.use('/aliases', createAliasesAdmin(router.aliases));
   admin.use('/usage/query', createUsageQueryAdmin(database.usageQueries));
+  const policies = createKeyGrants(database);
+  admin.use(
+    '/route',
+    createRouteAdmin(createExplainRoute({ router, keys: database.keys, policies, clock })),
+  );
   admin.use('/audit', createAuditExportAdmin(database.audit));
   const routes = Router();
   routes.use('/api/admin', admin);

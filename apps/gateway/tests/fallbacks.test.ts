@@ -300,6 +300,56 @@ describe('the request log', () => {
     }
   });
 
+  test('keeps what was passed over, and why, as the explanation says', async () => {
+    const spare = await startChatUpstream({ models: ['both'] });
+    await registerBackend(gateway, { type: 'external', name: 'third', url: spare.url });
+    try {
+      spare.faults.next({ kind: 'status', status: 429, retryAfterSecs: 60 });
+      const limited = { model: 'both', messages, provider: { order: ['third'] } };
+      await (await ask('chat/completions', limited)).text();
+      await usage();
+      const only = { model: 'both', messages, provider: { ignore: ['second'] } };
+      await (await ask('chat/completions', only)).text();
+      const [event] = await usage();
+      expect(event?.attempts).toMatchObject([
+        { backend: 'second', outcome: 'skipped', reason: 'not_preferred' },
+        { backend: 'third', outcome: 'skipped', reason: 'cooling' },
+        { backend: 'first', outcome: 'answered', reason: null },
+      ]);
+      const answer = await admin(gateway, 'GET', 'route?model=both&capability=chat');
+      const { targets } = (await answer.json()) as { targets: { backend: string }[] };
+      const third = targets.find(({ backend }) => backend === 'third');
+      expect(third).toMatchObject({ position: null, reason: 'cooling' });
+      expect(targets.slice(0, 2)).toMatchObject([{ position: 1 }, { position: 2 }]);
+    } finally {
+      await admin(gateway, 'DELETE', 'backends/by-name/third');
+      await spare.close();
+    }
+  });
+
+  test('the explanation for a key has its rules', async () => {
+    const { userId } = gateway;
+    const settings = { models: ['primary'] };
+    const { key } = await keysOf(gateway.test).create({ userId, name: 'narrow', settings });
+    const explain = async (query: string) =>
+      (await admin(gateway, 'GET', `route?${query}`)).json() as Promise<unknown>;
+    expect(await explain(`model=primary&key=${key.id}`)).toMatchObject({
+      key_id: key.id,
+      targets: [
+        { position: 1, backend: 'first', reason: null },
+        { position: null, backend: 'second', reason: 'model_not_listed' },
+      ],
+    });
+    expect(await explain(`model=spare&key=${key.id}`)).toMatchObject({
+      targets: [
+        { backend: 'second', reason: 'not_allowed', detail: 'the key does not allow the model' },
+        { backend: 'first', reason: 'model_not_listed' },
+      ],
+    });
+    expect((await admin(gateway, 'GET', 'route')).status).toBe(400);
+    expect((await admin(gateway, 'GET', `route?model=spare&key=${newId()}`)).status).toBe(404);
+  });
+
   test('bodies are kept for a key that says so, cut where they are long, and for no other', async () => {
     const keys = keysOf(gateway.test);
     const { userId } = gateway;

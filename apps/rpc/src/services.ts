@@ -5,6 +5,7 @@ import {
   createAccounts,
   createConversations,
   createGroupRules,
+  createKeyGrants,
   createKeys,
   createKnownAddresses,
   createLoginLimits,
@@ -23,9 +24,10 @@ import {
 import { createAccountHints, type AccountHints } from '@model-gateway/billing';
 import type { DatabaseStores } from '@model-gateway/db';
 import type { AppContext } from '@model-gateway/server-process';
-import { createSystemMonitor } from '@model-gateway/inference';
+import { createExplainRoute, createSystemMonitor } from '@model-gateway/inference';
 import type { InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
+import type { RouteRule } from '@model-gateway/router';
 import { createWebhooks } from '@model-gateway/webhooks';
 import { createAccountMails } from './account-mails.ts';
 import { createAgentRules } from './agent-rules.ts';
@@ -116,6 +118,12 @@ export function createServices(
     requestLog: database.requestLog,
     pointsPerUsd,
     users,
+    explainRoute: createExplainRoute({
+      router: runtime.router,
+      keys: database.keys,
+      policies: createKeyGrants(database),
+      clock,
+    }),
     agents: createAgentRules(config, context),
     resolveReceiver: createResolveReceiver({ allowPrivate: config.webhookAllowPrivate }),
     system: createSystemMonitor({
@@ -183,6 +191,17 @@ export function createServices(
       hints: {
         refresh: (drawing: Parameters<AccountHints['refresh']>[0]) =>
           later(() => hints.refresh(drawing)),
+      },
+      routeChanges: {
+        async set(rule: RouteRule): Promise<void> {
+          await stores.routeRules.set(rule);
+          await later(() => runtime.router.routes.changed(rule.model));
+        },
+        async remove(model: string): Promise<boolean> {
+          const wasThere = await stores.routeRules.remove(model);
+          await later(() => runtime.router.routes.changed(model));
+          return wasThere;
+        },
       },
       plans: stores.plans,
       videoPricing: stores.videoPricing,

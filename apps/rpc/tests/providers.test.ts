@@ -1,3 +1,4 @@
+import { newId } from '@model-gateway/kernel';
 import type { TestAccount } from '@model-gateway/testkit';
 import { startChatUpstream } from '@model-gateway/testkit/upstreams';
 import { startRpc, type RpcServer } from './rpc-server.ts';
@@ -139,6 +140,19 @@ test('an admin sets, lists and removes routes; they are checked, and nobody else
     retry_on: ['transport', 'timeout', '5xx', '429'],
   };
   expect((await call('routes.list', {})).result).toEqual([route]);
+  expect((await call('routes.explain', { model: 'best' })).result).toMatchObject({
+    model: 'best',
+    resolved: 'best',
+    key_id: null,
+    has_route: true,
+    attempts: 2,
+    targets: [
+      { position: null, backend: 'gpu', model: 'llama', priority: 0, reason: 'not_registered' },
+      { position: null, backend: null, model: 'gpt-4o', priority: 1, reason: 'model_not_listed' },
+    ],
+  });
+  const unknownKey = await call('routes.explain', { model: 'best', key_id: newId() });
+  expect(unknownKey.error?.message).toMatch(/^there is no key /);
   for (const wrong of [
     { targets: [] },
     { targets, attempts: 6 },
@@ -149,7 +163,7 @@ test('an admin sets, lists and removes routes; they are checked, and nobody else
     const refused = await call('routes.set', { model: 'best', ...wrong });
     expect(refused.error).toMatchObject({ code: -32_602 });
   }
-  for (const method of ['routes.list', 'routes.set', 'routes.remove']) {
+  for (const method of ['routes.list', 'routes.set', 'routes.explain', 'routes.remove']) {
     const refused = await call(method, { model: 'best', targets }, person.token);
     expect(refused.error).toMatchObject({ code: -32_007 });
   }

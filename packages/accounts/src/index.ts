@@ -36,7 +36,7 @@ export { conversationTitle } from './conversations/conversation-title.ts';
 export { createConversations, type Conversations } from './conversations/conversations.ts';
 export { relativeAge } from './conversations/relative-age.ts';
 export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './keys/key-cache.ts';
-export { createKeyGrants } from './keys/key-grants.ts';
+export { createKeyGrants, type KeyPolicies } from './keys/key-grants.ts';
 export { createKeys, isKeyForm, type Keys } from './keys/keys.ts';
 export type { ApiKey, FoundKey, KeyHolder, KeyStore, NewApiKey } from './keys/key-store.ts';
 export { NO_KEY_SETTINGS, type KeySettingChanges, type KeySettings } from './keys/key-settings.ts';

@@ -91,6 +91,7 @@ export {
   type ModelEntry,
   type ModelList,
 } from './rest/models.ts';
+export { routeExplanationSchema, routeQuerySchema, type RouteExplanation } from './rest/route.ts';
 export { usageQueryResultSchema, usageQuerySchema } from './rest/usage-query.ts';
 export {
   videoJobSchema,

@@ -73,3 +73,4 @@ export { inferenceSettings } from './settings.ts';
 export { createUsageCounts, type UsageCounts } from './usage/usage-counts.ts';
 export { createUpstreamTelemetry, type UpstreamTelemetry } from './upstream/upstream-telemetry.ts';
 export type { ResponseStore, StoredResponse } from './responses/response-store.ts';
+export { createExplainRoute, type ExplainRoute } from './upstream/explain-route.ts';

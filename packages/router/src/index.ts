@@ -79,6 +79,8 @@ export {
   type VideoTask,
 } from './registry/backend.ts';
 export type { ChoiceOptions, Route } from './choice/chooser.ts';
+export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
+export type { ExplainedReason, ExplainedTarget } from './choice/explain.ts';
 export type { Tried } from './choice/ruled-choice.ts';
 export {
   appliedLimits,

@@ -7,6 +7,9 @@ import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers } from './circuits/breakers.ts';
 import { findListing, isServed } from './choice/choice.ts';
 import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.ts';
+import { createExplain, type ExplainedTarget } from './choice/explain.ts';
+import { pickCandidate } from './choice/ruled-choice.ts';
+import type { ChoiceFacts } from './choice/usable.ts';
 import type { CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 import { createHealthChecker } from './health/health-checker.ts';
 import { createHealth } from './health/health.ts';
@@ -61,8 +64,16 @@ export interface UsedBackend {
 /** Knows every backend and chooses one per request; in memory unless a circuit is half-open or there is a conversation. */
 export interface Router {
   choose(model: string, options?: ChoiceOptions): Promise<Route>;
+  /** Where a request would go now, and why not elsewhere. Nothing is sent or counted. */
+  explain(
+    model: string,
+    options?: Pick<ChoiceOptions, 'resolved' | 'capability' | 'provider'>,
+  ): Promise<readonly ExplainedTarget[]>;
   /** Whether a healthy backend serves the model, regardless of its circuit: for queued work. */
-  canServe(model: string, options?: Omit<ChoiceOptions, 'conversationId' | 'exclude'>): boolean;
+  canServe(
+    model: string,
+    options?: Omit<ChoiceOptions, 'conversationId' | 'exclude' | 'trace'>,
+  ): boolean;
   /** Every backend that may serve the model, by its route if there is one, healthy or not, and its id of the model. */
   targetsOf(model: string, resolved: string): readonly ServingTarget[];
   /** A backend by its name, healthy or not, to continue an earlier task; undefined if it is not registered. */
@@ -211,8 +222,22 @@ export function createRouter(dependencies: RouterDependencies): Router {
       await breakers.refresh(names());
     },
   });
+  const facts: ChoiceFacts = {
+    permits: (name) => breakers.permits(name),
+    hasNoRefusals: () => refusals.isEmpty(),
+    coolingMs: (name, model) => refusals.coolingMs(name, model),
+    isKeyRefused: (name) => refusals.isKeyRefused(name),
+  };
+  const explain = createExplain({
+    list,
+    facts,
+    limits,
+    refusals,
+    pick: (usable, { provider }, random) => pickCandidate(usable, { counts, provider, random }),
+  });
   const chooser = createChooser({
     list,
+    facts,
     breakers,
     refusals,
     counts,
@@ -238,7 +263,12 @@ export function createRouter(dependencies: RouterDependencies): Router {
         provider: options.provider,
         conversationId: options.conversationId,
         exclude: options.exclude,
+        trace: options.trace,
       });
+    },
+    explain(model, { resolved = aliases.resolve(model), ...options } = {}) {
+      const rule = routes.find(model, resolved);
+      return explain({ requested: model, model: resolved, rule, ...options });
     },
     canServe(model, { resolved = aliases.resolve(model), ...options } = {}) {
       const rule = routes.find(model, resolved);

@@ -26,6 +26,7 @@ import {
   moderationsRequestSchema,
   rerankAnswerSchema,
   rerankRequestSchema,
+  routeExplanationSchema,
   speechRequestSchema,
   textCompletionSchema,
   transcriptionSchema,
@@ -340,6 +341,14 @@ const administration: readonly Operation[] = [
     security: ['adminToken'],
     request: aliasRemovalSchema,
     response: aliasChangedSchema,
+  },
+  {
+    method: 'get',
+    path: '/api/admin/route',
+    summary:
+      'Where a request for `model` would go now, and why not elsewhere; with `key`, the id of an API key, its rules count. `capability` and `provider` narrow it.',
+    security: ['adminToken'],
+    response: routeExplanationSchema,
   },
   {
     method: 'post',

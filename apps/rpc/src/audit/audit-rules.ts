@@ -206,6 +206,7 @@ export const AUDIT_RULES: {
     'after',
   ),
   'routes.list': READS,
+  'routes.explain': READS,
   'routes.set': rule<'routes.set'>(
     ({ params }) => `route:${params.model}`,
     (stores, { params }) => routeState(stores, params.model),

@@ -5,12 +5,19 @@ import type { Services } from '../services.ts';
 
 const MS_PER_SECOND = 1_000;
 
-export function createRoutesMethods({ runtime }: Pick<Services, 'runtime'>): HandlersOf<'routes'> {
+type RoutesServices = Pick<Services, 'runtime' | 'routeChanges' | 'explainRoute'>;
+
+export function createRoutesMethods({
+  runtime,
+  routeChanges,
+  explainRoute,
+}: RoutesServices): HandlersOf<'routes'> {
   const { routes } = runtime.router;
   return {
+    'routes.explain': ({ key_id: keyId, ...request }) => explainRoute({ ...request, keyId }),
     'routes.list': async () => routes.list().map(routeRecord),
     'routes.set': async ({ model, targets, attempts, timeout_secs, retry_on }) => {
-      await routes.set({
+      await routeChanges.set({
         model,
         targets,
         attempts,
@@ -20,7 +27,7 @@ export function createRoutesMethods({ runtime }: Pick<Services, 'runtime'>): Han
       return { ok: true };
     },
     'routes.remove': async ({ model }) => {
-      if (await routes.remove(model)) return { ok: true };
+      if (await routeChanges.remove(model)) return { ok: true };
       throw new ServiceError('not_found', `model '${model}' has no route`);
     },
   };

@@ -7,8 +7,19 @@ import type { FoundKey, KeyStore } from './key-store.ts';
 import { isKeyForm } from './keys.ts';
 
 /** Looks up the grant of a secret; undefined for an unknown one. */
-export interface KeyGrants {
+export interface KeyGrants extends KeyPolicies {
   lookUp(secret: string): Promise<KeyGrant | undefined>;
+}
+
+/** The model rules of keys. */
+export interface KeyPolicies {
+  /** The rules of a key and its group; null without any. */
+  policyOf(key: PolicyHolder): Promise<ModelPolicy | null>;
+}
+
+interface PolicyHolder {
+  readonly groupId: string | null;
+  readonly settings: Pick<FoundKey['settings'], 'models'>;
 }
 
 interface KeyGrantsDependencies {
@@ -37,18 +48,20 @@ export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependenc
     };
   }
 
-  async function policyOf({ holder, settings }: FoundKey): Promise<ModelPolicy | null> {
-    const { groupId } = holder;
+  async function policyOf({ groupId, settings }: PolicyHolder): Promise<ModelPolicy | null> {
     const ofGroup = groupId === null ? null : await groupPolicy(groupId);
     const { models } = settings;
     return models.length === 0 ? ofGroup : { ...(ofGroup ?? NO_GROUP_RULES), keyModels: models };
   }
 
   return {
+    policyOf,
     async lookUp(secret) {
       if (!isKeyForm(secret)) return undefined;
       const found = await keys.findHolder(sha256Hex(secret));
-      return found && { ...found, modelPolicy: await policyOf(found) };
+      if (found === undefined) return undefined;
+      const { holder, settings } = found;
+      return { ...found, modelPolicy: await policyOf({ groupId: holder.groupId, settings }) };
     },
   };
 }

@@ -80,6 +80,8 @@ export interface KeyStore {
   create(key: NewApiKey, activeMax?: number): Promise<ApiKey>;
   /** The newest keys of a user, newest first, with what they have spent in the period of that time. */
   list(userId: string, countMax: number, at: Date): Promise<readonly ApiKey[]>;
+  /** A key of whatever user, with what it has spent in the period of that time; undefined when there is none. */
+  find(keyId: string, at: Date): Promise<ApiKey | undefined>;
   /** Undefined when there is no such key of the user, or it is revoked. */
   update(
     userId: string,

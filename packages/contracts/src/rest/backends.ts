@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { anyObject } from '../open-object.ts';
 
 /** The capabilities that a backend can declare. */
-const capability = z.enum([
+export const capability = z.enum([
   'chat',
   'embeddings',
   'video',

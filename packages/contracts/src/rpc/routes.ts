@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
+import { routeConditions, routeExplanationSchema } from '../rest/route.ts';
 import { method } from './method.ts';
 import { done, modelId, record, text } from './records.ts';
 
@@ -43,6 +44,8 @@ const route = record('Route', {
   retry_on: z.array(retryReason),
 });
 
+const explanation = record('RouteExplanation', routeExplanationSchema.shape);
+
 export const routesMethods = {
   'routes.list': method({
     auth: 'admin',
@@ -76,6 +79,18 @@ export const routesMethods = {
         .describe('the failures after which another target is tried; all by default'),
     }),
     result: done,
+  }),
+  'routes.explain': method({
+    auth: 'admin',
+    summary:
+      'Where a request for a model would go now: what would be tried in which order, and why everything else is passed over.',
+    isExtension: true,
+    params: z.object({
+      model: modelId,
+      key_id: z.uuid().optional().describe('an API key, whose rules and budget then count'),
+      ...routeConditions,
+    }),
+    result: explanation,
   }),
   'routes.remove': method({
     auth: 'admin',

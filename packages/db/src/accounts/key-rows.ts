@@ -23,17 +23,18 @@ const SETTINGS = Prisma.sql`
   k.log_bodies AS "logBodies",
   k.cache_ttl_secs AS "cacheTtlSecs"`;
 
-/** The newest keys of a user, or one of them, with what they have spent in the period of that time. */
+/** The newest keys of a user, or one key, with what they have spent in the period of that time. */
 export async function readKeys(
   queries: Queries,
   query: {
-    readonly userId: string;
+    readonly userId?: string;
     readonly keyId?: string;
     readonly countMax: number;
     readonly at: Date;
   },
 ): Promise<readonly ApiKey[]> {
   const { userId, keyId, countMax, at } = query;
+  const ofUser = userId === undefined ? Prisma.sql`true` : Prisma.sql`k.user_id = ${userId}::uuid`;
   const only = keyId === undefined ? Prisma.empty : Prisma.sql`AND k.id = ${keyId}::uuid`;
   const rows = await queries.$queryRaw<ListedRow[]>`
     SELECT
@@ -62,7 +63,7 @@ export async function readKeys(
         ELSE date_trunc(k.budget_period, ${at} AT TIME ZONE 'UTC')::date
       END
     ) AS spent
-    WHERE k.user_id = ${userId}::uuid ${only}
+    WHERE ${ofUser} ${only}
     ORDER BY k.created_at DESC, k.id
     LIMIT ${countMax}`;
   return rows.map(toKey);

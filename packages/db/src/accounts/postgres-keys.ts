@@ -29,6 +29,12 @@ export function createPostgresKeys(connection: Connection): KeyStore {
     list: (userId, countMax, at) =>
       connection.run((queries) => readKeys(queries, { userId, countMax, at })),
 
+    find: (keyId, at) =>
+      connection.run(async (queries) => {
+        const [key] = await readKeys(queries, { keyId, countMax: 1, at });
+        return key;
+      }),
+
     update: (userId, keyId, change, { name, at }) =>
       connection.transaction(async (queries) => {
         const settings = await lockSettings(queries, userId, keyId);

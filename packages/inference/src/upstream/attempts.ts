@@ -70,7 +70,7 @@ export async function attempt<Answer>(
     const startedAt = performance.now();
     try {
       const answer = await call.run(() => askWithin(current, query.signal, ask));
-      if (query.trace?.attempts !== undefined) noteAnswer(query.trace, current, startedAt);
+      if (query.trace !== undefined) noteAnswer(query.trace, current, startedAt);
       return { answer, route, call };
     } catch (failure) {
       noteFailure(query, current, failure, startedAt);
@@ -88,7 +88,9 @@ export async function attempt<Answer>(
 const sinceMs = (startedAt: number): number =>
   Math.max(0, Math.round(performance.now() - startedAt));
 
-const noteAnswer = (trace: RequestTrace, { backend, model }: Route, startedAt: number): void =>
+/** An answer of the only backend that was considered is in the row of the request. */
+function noteAnswer(trace: RequestTrace, { backend, model }: Route, startedAt: number): void {
+  if (trace.attempts === undefined && trace.skipped === undefined) return;
   addAttempt(trace, {
     backend: backend.name,
     model,
@@ -97,6 +99,7 @@ const noteAnswer = (trace: RequestTrace, { backend, model }: Route, startedAt: n
     status: null,
     ms: sinceMs(startedAt),
   });
+}
 
 function noteFailure(
   { trace, signal }: RouteRequest,

@@ -10,7 +10,7 @@ import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import type { FailedCall, RequestLogWriter } from './request-log-writer.ts';
-import type { RequestTrace } from './request-trace.ts';
+import { attemptsOf, type RequestTrace } from './request-trace.ts';
 import { createUsageCounts } from './usage-counts.ts';
 
 /** A served request, before it is priced. */
@@ -107,7 +107,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
             : elapsedMs(startedAt, firstTokenAt),
         status: served.status,
         request_id: trace?.clientId,
-        attempts: trace?.attempts,
+        attempts: trace && attemptsOf(trace),
         created_at: new Date(clock.now()).toISOString(),
       };
       limits.addTokens(served.upstream.name, event.total_tokens);

@@ -11,7 +11,7 @@ import {
   type Part,
 } from '@model-gateway/kernel';
 import type { Caller } from '../chat/caller.ts';
-import type { RequestTrace } from './request-trace.ts';
+import { attemptsOf, type RequestTrace } from './request-trace.ts';
 
 /** A request that was refused or failed before anything was metered. */
 export interface FailedCall {
@@ -134,7 +134,7 @@ export function createRequestLogWriter(dependencies: WriterDependencies): Reques
       errorCode: code,
       error: message.slice(0, MESSAGE_CHARS_MAX),
       requestId: trace?.clientId ?? null,
-      attempts: trace?.attempts ?? null,
+      attempts: (trace && attemptsOf(trace)) ?? null,
       repeats: 1,
     };
   }

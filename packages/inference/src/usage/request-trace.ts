@@ -1,8 +1,9 @@
 import { ATTEMPTS_MAX, type RequestAttempt } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
+import type { ChoiceTrace, SkippedTarget } from '@model-gateway/router';
 
 /** What the request log keeps of a request while it is served. */
-export interface RequestTrace {
+export interface RequestTrace extends ChoiceTrace {
   /** The id of its row in the log. */
   readonly id: string;
   /** The id that the client gave the request. */
@@ -18,6 +19,7 @@ export const createRequestTrace = (id?: string, clientId?: string): RequestTrace
   id: id ?? newId(),
   clientId,
   attempts: undefined,
+  skipped: undefined,
   isRecorded: false,
 });
 
@@ -35,3 +37,18 @@ export function addAttempt(trace: RequestTrace, attempt: RequestAttempt): void {
     reason: attempt.reason?.slice(0, REASON_CHARS_MAX) ?? null,
   });
 }
+
+/** What the log keeps: the backends that were passed over and why, then those that were tried, in order. */
+export function attemptsOf({ skipped, attempts = [] }: RequestTrace): RequestAttempt[] | undefined {
+  if (skipped === undefined) return attempts.length === 0 ? undefined : attempts;
+  return [...skipped.slice(0, ATTEMPTS_MAX - attempts.length).map(skippedAttempt), ...attempts];
+}
+
+const skippedAttempt = ({ backend, model, reason }: SkippedTarget): RequestAttempt => ({
+  backend: backend.slice(0, NAME_CHARS_MAX),
+  model: model.slice(0, NAME_CHARS_MAX),
+  outcome: 'skipped',
+  reason,
+  status: null,
+  ms: 0,
+});

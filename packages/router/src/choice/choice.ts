@@ -4,6 +4,7 @@ import { isPassedCapability, type Capability } from '../registry/backend.ts';
 import { matchModel } from './model-match.ts';
 import { matchesProvider, providerRank } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
+import type { ChoiceTrace } from './choice-trace.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { RouteRule, RouteTarget } from '../routes/route-rule.ts';
 
@@ -18,6 +19,8 @@ export interface BackendQuery {
   readonly provider?: ProviderHint | undefined;
   /** The route of the model. */
   readonly rule?: RouteRule | undefined;
+  /** Where it is noted what was passed over. */
+  readonly trace?: ChoiceTrace | undefined;
 }
 
 /** A backend that could serve a request, and its id of the model. */
@@ -28,13 +31,18 @@ export interface Candidate {
   readonly target?: RouteTarget | undefined;
 }
 
-/** The backends that match the query, healthy or not. */
-export function findServing(slots: readonly Slot[], query: BackendQuery): readonly Candidate[] {
+/** The backends that match the query, healthy or not. `onUnable` is called if some lack the capability. */
+export function findServing(
+  slots: readonly Slot[],
+  query: BackendQuery,
+  onUnable?: () => void,
+): readonly Candidate[] {
   const { requested, capability } = query;
   const serving = findListing(slots, query);
   if (serving.length === 0) throw notServed(slots, query);
   if (capability === undefined) return serving;
   const able = serving.filter(({ slot, model }) => slot.can(capability, model));
+  if (able.length < serving.length) onUnable?.();
   if (able.length > 0) return able;
   // The capabilities of an unavailable backend may be unknown.
   if (serving.every(({ slot }) => slot.report.state !== 'Healthy')) {

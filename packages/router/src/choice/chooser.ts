@@ -4,8 +4,10 @@ import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
 import type { Breakers, Permit } from '../circuits/breakers.ts';
-import { findServing, leastUsed, type Candidate, type BackendQuery } from './choice.ts';
-import { chooseRuled, isTried, keepable, type Tried } from './ruled-choice.ts';
+import { noteSkipped, type ChoiceTrace } from './choice-trace.ts';
+import { findServing, type Candidate, type BackendQuery } from './choice.ts';
+import { keepable, pickCandidate, type Tried } from './ruled-choice.ts';
+import { judge, obstacleOf, usableOf, type ChoiceFacts } from './usable.ts';
 import type { RouteOutcome } from '../refusals/outcome.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { BackendLimits } from '../limits/backend-limits.ts';
@@ -30,6 +32,8 @@ export interface ChoiceOptions {
   readonly conversationId?: string | undefined;
   /** What was tried already. */
   readonly exclude?: readonly Tried[] | undefined;
+  /** Where it is noted what was passed over. */
+  readonly trace?: ChoiceTrace | undefined;
 }
 
 /** The backend for one request. */
@@ -51,6 +55,7 @@ export interface Route {
 
 interface ChooserDependencies {
   readonly list: BackendList;
+  readonly facts: ChoiceFacts;
   readonly breakers: Breakers;
   readonly refusals: Refusals;
   readonly counts: RequestCounts;
@@ -91,34 +96,31 @@ const full = ({ requested }: BackendQuery): ServiceError =>
 
 export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
-  const { limits, random } = dependencies;
-
-  /** The backends that are up, whatever their upstreams refuse. */
-  function permitted(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
-    return findServing(list.all(), query).filter((candidate) => {
-      const { backend, report } = candidate.slot;
-      if (report.state !== 'Healthy' || isTried(candidate, exclude)) return false;
-      return breakers.permits(backend.name);
-    });
-  }
+  const { facts, limits, random } = dependencies;
 
   function eligible(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
-    const candidates = permitted(query, exclude);
-    if (refusals.isEmpty()) return candidates;
-    const ready = candidates.filter((candidate) => coolingMs(candidate) === 0);
-    const trusted = ready.filter(({ slot: { backend } }) => !refusals.isKeyRefused(backend.name));
-    // The only backend is tried even so: its error says more than none, and its key may be good again.
-    return trusted.length > 0 ? trusted : ready;
+    let isUnable = false;
+    const serving = findServing(list.all(), query, () => (isUnable = true));
+    const usable = usableOf(serving, exclude, facts);
+    const isPassing = isUnable || usable.length < serving.length || query.provider !== undefined;
+    if (query.trace !== undefined && isPassing) notePassed(query, query.trace, exclude);
+    return usable;
   }
 
-  const coolingMs = ({ slot: { backend }, model }: Candidate): number =>
-    refusals.coolingMs(backend.name, model);
+  /** Notes every backend that lists the model and is passed over. */
+  function notePassed(query: BackendQuery, trace: ChoiceTrace, exclude: readonly Tried[]): void {
+    for (const { slot, model, reason } of judge(list.all(), query, exclude, facts)) {
+      if (reason !== undefined) noteSkipped(trace, { backend: slot.backend.name, model, reason });
+    }
+  }
 
   /** The error when no backend is eligible. */
   function unavailable(query: BackendQuery, passed: Passed): ServiceError {
     if (passed.isFull) return full(query);
     const { exclude } = passed;
-    const waits = permitted(query, exclude).map(coolingMs);
+    const waits = findServing(list.all(), query)
+      .filter((candidate) => obstacleOf(candidate, exclude, facts) === 'cooling')
+      .map(({ slot: { backend }, model }) => refusals.coolingMs(backend.name, model));
     if (waits.length === 0) {
       return new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
     }
@@ -207,12 +209,12 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     await Promise.all([permit.settle('neutral'), added]);
   }
 
-  const bestOf = (query: BackendQuery, exclude: readonly Tried[]): Candidate | undefined => {
-    const candidates = eligible(query, exclude);
-    return query.rule === undefined
-      ? leastUsed(candidates, counts, query.provider)
-      : chooseRuled(candidates, { counts, provider: query.provider, random: random() });
-  };
+  const bestOf = (query: BackendQuery, exclude: readonly Tried[]): Candidate | undefined =>
+    pickCandidate(eligible(query, exclude), {
+      counts,
+      provider: query.provider,
+      random: query.rule === undefined ? 0 : random(),
+    });
 
   async function chooseBest(query: BackendQuery, passed: Passed): Promise<Route> {
     const { exclude } = passed;
@@ -221,8 +223,12 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     const acquired = acquire(best, query);
     const route = acquired instanceof Promise ? await acquired : acquired;
     if (isRoute(route)) return route;
+    const skipped = { backend: best.slot.backend.name, model: best.model };
+    if (query.trace !== undefined) {
+      noteSkipped(query.trace, { ...skipped, reason: route === 'full' ? 'full' : 'circuit_open' });
+    }
     return chooseBest(query, {
-      exclude: [...exclude, { backend: best.slot.backend.name, model: best.model }],
+      exclude: [...exclude, skipped],
       isFull: passed.isFull || route === 'full',
     });
   }
@@ -263,6 +269,8 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       try {
         return await chooseNow(query);
       } catch (error) {
+        const { trace, exclude = [] } = query;
+        if (trace !== undefined) notePassed(query, trace, exclude);
         const change = changing();
         if (change === undefined) throw error;
         // Another replica may have just registered the backend.

@@ -12,19 +12,25 @@ export interface Tried {
 /** A candidate of a route. */
 type RuledCandidate = Candidate & { readonly target: RouteTarget };
 
-interface RuledChoice {
+/** What decides between candidates. */
+export interface ChoicePolicy {
   readonly counts: Pick<RequestCounts, 'of'>;
   readonly provider: ProviderHint | undefined;
-  /** From 0 to below 1. */
+  /** From 0 to below 1; for routes. */
   readonly random: number;
 }
 
-/** Of the targets of the first priority one by weight, and of its backends the least used. */
-export function chooseRuled(
+/**
+ * The one of the usable candidates that a request is sent to; a pure function. Of the targets of a route, one of the first
+ * priority by weight, and of its backends the least used.
+ */
+export function pickCandidate(
   candidates: readonly Candidate[],
-  { counts, provider, random }: RuledChoice,
+  { counts, provider, random }: ChoicePolicy,
 ): Candidate | undefined {
-  const first = firstPriority(candidates.filter(isRuled));
+  const ruled = candidates.filter(isRuled);
+  if (ruled.length === 0) return leastUsed(candidates, counts, provider);
+  const first = firstPriority(ruled);
   const target = byWeight([...new Set(first.map((candidate) => candidate.target))], random);
   return leastUsed(
     first.filter((candidate) => candidate.target === target),
@@ -45,5 +51,5 @@ export const isTried = ({ slot, model, target }: Candidate, tried: readonly Trie
     (one) => one.backend === slot.backend.name && (target === undefined || one.model === model),
   );
 
-const isRuled = (candidate: Candidate): candidate is RuledCandidate =>
+export const isRuled = (candidate: Candidate): candidate is RuledCandidate =>
   candidate.target !== undefined;

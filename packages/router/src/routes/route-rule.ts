@@ -53,3 +53,22 @@ export function byWeight(targets: readonly RouteTarget[], random: number): Route
   }
   return targets.findLast(({ weight }) => weight > 0);
 }
+
+/** The part of the requests that each of these targets gets. */
+export function sharesOf(targets: readonly RouteTarget[]): ReadonlyMap<RouteTarget, number> {
+  const total = targets.reduce((sum, { weight }) => sum + weight, 0);
+  return new Map(
+    targets.map((target) => [target, total === 0 ? 1 / targets.length : target.weight / total]),
+  );
+}
+
+/** A number for which `byWeight` gives the target with the greatest share, the first of several. */
+export function likeliest(targets: readonly RouteTarget[]): number {
+  let before = 0;
+  let best = { share: -1, middle: 0 };
+  for (const share of sharesOf(targets).values()) {
+    if (share > best.share) best = { share, middle: before + share / 2 };
+    before += share;
+  }
+  return best.middle;
+}

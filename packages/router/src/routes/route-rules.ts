@@ -11,6 +11,8 @@ export interface RouteRules {
   set(rule: RouteRule): Promise<void>;
   /** Returns whether there was one. */
   remove(model: string): Promise<boolean>;
+  /** A route was changed in the store: this process reads it again, and the others do a moment later. */
+  changed(model: string): Promise<void>;
   /** A number that grows with every change. */
   revision(): number;
 }
@@ -82,6 +84,7 @@ export function createRouteRules(dependencies: RouteRulesDependencies): SharedRo
       await changed(model);
       return wasThere;
     },
+    changed,
     revision: () => revision,
     reload,
     async start() {

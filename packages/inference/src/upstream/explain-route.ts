@@ -1,0 +1,107 @@
+import {
+  modelRefusal,
+  type ApiKey,
+  type KeyPolicies,
+  type KeyStore,
+} from '@model-gateway/accounts';
+import { decideBudget } from '@model-gateway/billing';
+import { ServiceError, type RouteExplanation } from '@model-gateway/contracts';
+import type { Clock } from '@model-gateway/kernel';
+import {
+  DEFAULT_RETRIES,
+  type ChoiceOptions,
+  type ExplainedTarget,
+  type Router,
+} from '@model-gateway/router';
+
+/** What is asked about. */
+export interface ExplainedRequest extends Pick<ChoiceOptions, 'capability' | 'provider'> {
+  readonly model: string;
+  /** The key whose rules and budget count; without one, nobody's do. */
+  readonly keyId?: string | undefined;
+}
+
+/** Says where a request would go, for admins. */
+export type ExplainRoute = (request: ExplainedRequest) => Promise<RouteExplanation>;
+
+interface ExplainRouteDependencies {
+  readonly router: Pick<Router, 'explain' | 'aliases' | 'routes'>;
+  readonly keys: Pick<KeyStore, 'find'>;
+  readonly policies: KeyPolicies;
+  readonly clock: Clock;
+}
+
+/** Why a key gets none of the targets. */
+interface Refusal {
+  readonly reason: 'not_allowed' | 'too_dear';
+  readonly detail: string;
+}
+
+const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0 };
+
+export function createExplainRoute(dependencies: ExplainRouteDependencies): ExplainRoute {
+  const { router, keys, policies, clock } = dependencies;
+
+  async function find(keyId: string): Promise<ApiKey> {
+    const key = await keys.find(keyId, new Date(clock.now()));
+    if (key === undefined) throw new ServiceError('not_found', `there is no key ${keyId}`);
+    return key;
+  }
+
+  async function refusalOf(
+    key: ApiKey,
+    requested: string,
+    aliasTarget: string,
+  ): Promise<Refusal | undefined> {
+    if (!key.active) return { reason: 'not_allowed', detail: 'the key is not active' };
+    const policy = await policies.policyOf(key);
+    const refusing = policy === null ? undefined : modelRefusal(policy, { requested, aliasTarget });
+    if (refusing !== undefined) {
+      const whose = refusing === 'group' ? 'the group of the key' : 'the key';
+      return { reason: 'not_allowed', detail: `${whose} does not allow the model` };
+    }
+    const { budgetUsd } = key.settings;
+    const decision = decideBudget(budgetUsd, { costUsd: key.spentUsd }, NOTHING_COUNTED);
+    return decision === 'admit'
+      ? undefined
+      : { reason: 'too_dear', detail: 'the budget of the key is used up' };
+  }
+
+  return async ({ model, keyId, capability, provider }) => {
+    const resolved = router.aliases.resolve(model);
+    const key = keyId === undefined ? undefined : await find(keyId);
+    const refusal = key && (await refusalOf(key, model, resolved));
+    const targets = await router.explain(model, { resolved, capability, provider });
+    const rule = router.routes.find(model, resolved);
+    return {
+      model,
+      resolved,
+      key_id: keyId ?? null,
+      has_route: rule !== undefined,
+      attempts: (rule ?? DEFAULT_RETRIES).attempts,
+      targets: targets.map((target) => targetRecord(target, refusal)),
+    };
+  };
+}
+
+/** What no request gets stays the reason; the rules of the key concern the others. */
+function targetRecord(
+  { backend, kind, model, target, ...found }: ExplainedTarget,
+  refusal: Refusal | undefined,
+): RouteExplanation['targets'][number] {
+  const isRefused = refusal !== undefined && found.position !== undefined;
+  const { position, share, reason, detail } = isRefused
+    ? { ...refusal, position: undefined, share: undefined }
+    : found;
+  return {
+    position: position ?? null,
+    backend: backend ?? null,
+    type: kind ?? null,
+    model: model ?? target?.model ?? null,
+    priority: target?.priority ?? null,
+    weight: target?.weight ?? null,
+    share: share ?? null,
+    reason: reason ?? null,
+    detail: detail ?? null,
+  };
+}

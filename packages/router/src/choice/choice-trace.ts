@@ -1,0 +1,33 @@
+/** Why a request is not sent to a backend that lists its model. */
+export type PassReason =
+  | 'unhealthy'
+  | 'circuit_open'
+  | 'cooling'
+  | 'key_refused'
+  | 'full'
+  | 'not_preferred'
+  | 'no_capability'
+  | 'tried';
+
+/** A backend that could have served a request and was passed over. */
+export interface SkippedTarget {
+  readonly backend: string;
+  /** As that backend lists it. */
+  readonly model: string;
+  readonly reason: PassReason;
+}
+
+/** What is kept of the choices of one request. */
+export interface ChoiceTrace {
+  /** Undefined for most requests: nothing was passed over. */
+  skipped: SkippedTarget[] | undefined;
+}
+
+/** Notes a backend once, with the first reason. One that was tried is no skipped one. */
+export function noteSkipped(trace: ChoiceTrace, skipped: SkippedTarget): void {
+  const { backend, model, reason } = skipped;
+  if (reason === 'tried') return;
+  trace.skipped ??= [];
+  if (trace.skipped.some((one) => one.backend === backend && one.model === model)) return;
+  trace.skipped.push(skipped);
+}

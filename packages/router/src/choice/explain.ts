@@ -1,0 +1,166 @@
+import type { BackendList } from '../registry/backend-list.ts';
+import type { BackendKind } from '../registry/backend.ts';
+import type { LimitName } from '../limits/backend-limits.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Refusals } from '../refusals/refusals.ts';
+import { firstPriority, likeliest, sharesOf, type RouteTarget } from '../routes/route-rule.ts';
+import type { BackendQuery, Candidate } from './choice.ts';
+import { isRuled, type Tried } from './ruled-choice.ts';
+import type { PassReason } from './choice-trace.ts';
+import { judge, usableOf, type ChoiceFacts, type JudgedCandidate } from './usable.ts';
+
+/** Why a backend or target of a route gets no request. */
+export type ExplainedReason = PassReason | 'model_not_listed' | 'not_in_route' | 'not_registered';
+
+/** One backend, or one target of a route that no backend serves, in an explanation. */
+export interface ExplainedTarget {
+  /** Undefined for a target that every backend may serve and none does. */
+  readonly backend: string | undefined;
+  readonly kind: BackendKind | undefined;
+  /** As the backend lists it; undefined if it does not. */
+  readonly model: string | undefined;
+  /** Of the route, where there is one. */
+  readonly target: RouteTarget | undefined;
+  /** 1 is tried first; undefined for what is passed over. */
+  readonly position: number | undefined;
+  /** The part of the requests that go there first, by the weights of a route. */
+  readonly share: number | undefined;
+  readonly reason: ExplainedReason | undefined;
+  /** More about the reason, for people. */
+  readonly detail: string | undefined;
+}
+
+interface ExplainDependencies {
+  readonly list: Pick<BackendList, 'all'>;
+  readonly facts: ChoiceFacts;
+  readonly limits: Pick<Limits, 'reached'>;
+  readonly refusals: Pick<Refusals, 'coolingMs' | 'keyRefusal'>;
+  /** The choice that serves requests. */
+  readonly pick: (
+    usable: readonly Candidate[],
+    query: BackendQuery,
+    random: number,
+  ) => Candidate | undefined;
+}
+
+const MS_PER_SECOND = 1_000;
+const MIDDLE = 0.5;
+
+/** Says where a request would go now: what would be tried in which order, and why everything else is passed over. */
+export function createExplain(dependencies: ExplainDependencies) {
+  const { list, facts, limits, refusals, pick } = dependencies;
+
+  const reachedBy = async ({ slot }: Candidate): Promise<LimitName | undefined> =>
+    slot.config.limits && limits.reached(slot.backend.name, slot.config.limits);
+
+  /** Chooses again and again, as for a request that fails everywhere. */
+  async function inOrder(able: readonly Candidate[], query: BackendQuery) {
+    const order: Candidate[] = [];
+    const full = new Map<Candidate, LimitName>();
+    const tried: Tried[] = [];
+    for (;;) {
+      const usable = usableOf(able, tried, facts);
+      const best = pick(usable, query, randomFor(usable));
+      if (best === undefined) return { order, full };
+      const limit = await reachedBy(best);
+      if (limit === undefined) order.push(best);
+      else full.set(best, limit);
+      tried.push({ backend: best.slot.backend.name, model: best.model });
+    }
+  }
+
+  function detailOf({ slot, model }: Candidate, reason: ExplainedReason | undefined) {
+    const { name } = slot.backend;
+    if (reason === 'unhealthy') return slot.report.reason;
+    if (reason === 'cooling') {
+      const seconds = Math.ceil(refusals.coolingMs(name, model) / MS_PER_SECOND);
+      return `the upstream limits its requests for another ${seconds} s`;
+    }
+    return reason === undefined ? refusals.keyRefusal(name) : undefined;
+  }
+
+  return async (query: BackendQuery): Promise<readonly ExplainedTarget[]> => {
+    const slots = list.all();
+    const judged = judge(slots, query, [], facts);
+    const able = judged.filter(({ reason }) => !isExcluded(reason));
+    const { order, full } = await inOrder(able, query);
+    const shares = firstShares(order);
+    const explained = judged.map((one): ExplainedTarget => {
+      const position = order.indexOf(one);
+      const limit = full.get(one);
+      const reason = position === -1 ? reasonOf(one, limit) : undefined;
+      return {
+        backend: one.slot.backend.name,
+        kind: one.slot.backend.kind,
+        model: one.model,
+        target: one.target,
+        position: position === -1 ? undefined : position + 1,
+        share: position === -1 || !one.target ? undefined : (shares.get(one.target) ?? 0),
+        reason,
+        detail: limit ?? detailOf(one, reason),
+      };
+    });
+    const known = new Set(judged.map(({ slot }) => slot));
+    const others = slots
+      .filter((slot) => slot.listed && !known.has(slot))
+      .map(({ backend }) => ({
+        ...NOTHING,
+        backend: backend.name,
+        kind: backend.kind,
+        reason:
+          query.rule === undefined ? ('model_not_listed' as const) : ('not_in_route' as const),
+      }));
+    const unserved = (query.rule?.targets ?? [])
+      .filter((target) => !judged.some((one) => one.target === target))
+      .map((target): ExplainedTarget => {
+        const slot = slots.find(({ backend }) => backend.name === target.backend);
+        const isUnknown = target.backend !== undefined && slot === undefined;
+        return {
+          ...NOTHING,
+          backend: target.backend,
+          kind: slot?.backend.kind,
+          target,
+          reason: isUnknown ? 'not_registered' : 'model_not_listed',
+        };
+      });
+    const named = new Set(unserved.map(({ backend }) => backend));
+    return [
+      ...explained.toSorted(
+        (one, other) => (one.position ?? Infinity) - (other.position ?? Infinity) || 0,
+      ),
+      ...unserved,
+      ...others.filter(({ backend }) => !named.has(backend)),
+    ];
+  };
+}
+
+const NOTHING = {
+  model: undefined,
+  target: undefined,
+  position: undefined,
+  share: undefined,
+  detail: undefined,
+};
+
+/** Whatever is tried, these do not get the request. */
+const isExcluded = (reason: PassReason | undefined): boolean =>
+  reason === 'not_preferred' || reason === 'no_capability';
+
+const reasonOf = ({ reason }: JudgedCandidate, limit: LimitName | undefined): PassReason =>
+  limit === undefined ? (reason ?? 'tried') : 'full';
+
+/** The number that leads to the target with the greatest weight. */
+function randomFor(usable: readonly Candidate[]): number {
+  const ruled = usable.filter(isRuled);
+  return ruled.length === 0 ? MIDDLE : likeliest(targetsOf(firstPriority(ruled)));
+}
+
+/** The shares of the targets that a request is sent to first. */
+function firstShares(order: readonly Candidate[]): ReadonlyMap<RouteTarget, number> {
+  const ruled = order.filter(isRuled);
+  return ruled.length === 0 ? new Map() : sharesOf(targetsOf(firstPriority(ruled)));
+}
+
+const targetsOf = (candidates: readonly { readonly target: RouteTarget }[]) => [
+  ...new Set(candidates.map(({ target }) => target)),
+];

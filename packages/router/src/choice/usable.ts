@@ -1,0 +1,73 @@
+import type { PassReason } from './choice-trace.ts';
+import { matchesProvider } from './provider-match.ts';
+import { findListing, type BackendQuery, type Candidate } from './choice.ts';
+import { isTried, type Tried } from './ruled-choice.ts';
+import type { Slot } from '../registry/backend-list.ts';
+
+/** What is known about the backends now. */
+export interface ChoiceFacts {
+  /** Whether the circuit lets a request through. */
+  permits(name: string): boolean;
+  /** Whether there are no refusals at all: the usual case. */
+  hasNoRefusals(): boolean;
+  /** How long a model still cools on a backend; 0 if it does not. */
+  coolingMs(name: string, model: string): number;
+  isKeyRefused(name: string): boolean;
+}
+
+/** Why a candidate gets no request now, whatever other candidates there are. */
+export function obstacleOf(
+  candidate: Candidate,
+  tried: readonly Tried[],
+  facts: ChoiceFacts,
+): PassReason | undefined {
+  const { slot, model } = candidate;
+  const { name } = slot.backend;
+  if (slot.report.state !== 'Healthy') return 'unhealthy';
+  if (isTried(candidate, tried)) return 'tried';
+  if (!facts.permits(name)) return 'circuit_open';
+  return facts.coolingMs(name, model) > 0 ? 'cooling' : undefined;
+}
+
+/** The candidates that a request may be sent to now. */
+export function usableOf(
+  candidates: readonly Candidate[],
+  tried: readonly Tried[],
+  facts: ChoiceFacts,
+): readonly Candidate[] {
+  const ready = candidates.filter((one) => obstacleOf(one, tried, facts) === undefined);
+  if (facts.hasNoRefusals()) return ready;
+  const trusted = ready.filter(({ slot: { backend } }) => !facts.isKeyRefused(backend.name));
+  // The only backend is tried even so: its error says more than none, and its key may be good again.
+  return trusted.length > 0 ? trusted : ready;
+}
+
+/** A candidate, and why it gets no request; undefined if it may get one. */
+export interface JudgedCandidate extends Candidate {
+  readonly reason: PassReason | undefined;
+}
+
+/** Every backend that lists the model, by the same conditions as a choice. */
+export function judge(
+  slots: readonly Slot[],
+  query: BackendQuery,
+  tried: readonly Tried[],
+  facts: ChoiceFacts,
+): readonly JudgedCandidate[] {
+  const { capability, provider } = query;
+  const all = findListing(slots, { ...query, provider: undefined });
+  const preferred = all.filter(
+    ({ slot }) => provider === undefined || matchesProvider(slot.backend, provider),
+  );
+  const able = preferred.filter(
+    ({ slot, model }) => capability === undefined || slot.can(capability, model),
+  );
+  const usable = usableOf(able, tried, facts);
+  const reasonOf = (candidate: Candidate): PassReason | undefined => {
+    if (usable.includes(candidate)) return undefined;
+    if (!preferred.includes(candidate)) return 'not_preferred';
+    if (!able.includes(candidate)) return 'no_capability';
+    return obstacleOf(candidate, tried, facts) ?? 'key_refused';
+  };
+  return all.map((candidate) => ({ ...candidate, reason: reasonOf(candidate) }));
+}
