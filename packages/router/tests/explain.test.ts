@@ -106,7 +106,12 @@ test('a refused key is tried last', async () => {
   await register('refused');
   await register('fine');
   const route = await router.choose('m', { provider: 'refused' });
-  await route.settle({ kind: 'key_refused', reason: 'the key is wrong', forMs: 5_000 });
+  await route.settle({
+    kind: 'key_refused',
+    reason: 'the key is wrong',
+    forMs: 5_000,
+    isSuspicion: false,
+  });
   expect((await explained('m')).tried).toEqual(['m@fine', 'm@refused']);
   const targets = await router.explain('m');
   expect(targets[1]).toMatchObject({ backend: 'refused', detail: 'the key is wrong' });
