@@ -331,8 +331,7 @@ describe('the request log', () => {
     const { userId } = gateway;
     const settings = { models: ['primary'] };
     const { key } = await keysOf(gateway.test).create({ userId, name: 'narrow', settings });
-    const explain = async (query: string) =>
-      (await admin(gateway, 'GET', `route?${query}`)).json() as Promise<unknown>;
+    const explain = async (query: string) => (await admin(gateway, 'GET', `route?${query}`)).json();
     expect(await explain(`model=primary&key=${key.id}`)).toMatchObject({
       key_id: key.id,
       targets: [
