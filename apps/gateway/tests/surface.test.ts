@@ -122,6 +122,7 @@ test('the API description lists what the gateway serves', async () => {
     'GET /api/admin/aliases',
     'POST /api/admin/aliases',
     'DELETE /api/admin/aliases',
+    'GET /api/admin/route',
     'POST /api/admin/usage/query',
     'GET /api/admin/audit',
   ]);
