@@ -198,6 +198,8 @@ const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | nu
   'conversations.delete': ({ conversation_id }) => ({ conversation_id }),
   'video.get': ({ job_id }) => ({ job_id }),
   'video.cancel': ({ job_id }) => ({ job_id }),
+  // Only for admins, about keys of everybody.
+  'routes.explain': null,
   // Admins may manage the webhooks of every group, see webhooks.test.ts.
   'webhooks.create': null,
   'webhooks.list': null,
