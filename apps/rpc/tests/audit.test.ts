@@ -183,7 +183,8 @@ test('every method that is open only to admins is recorded unless it reads', () 
   const silent = open.filter((name) => !RECORDED.includes(name));
   expect(
     silent.filter(
-      (name) => !/\.(list|get|self|status|test|verify|invoke|create|deliveries|explain)$/.test(name),
+      (name) =>
+        !/\.(list|get|self|status|test|verify|invoke|create|deliveries|explain)$/.test(name),
     ),
   ).toEqual([]);
 });
