@@ -127,10 +127,11 @@ export function createGateway(
       createModelsRoute({ readerGate, listing }),
       ...passedRoutes,
     ],
-    (error, request, response, writeError) => {
+    (error, request, response, { path, writeError }) => {
+      // Chat completions and embeddings alone wrap the errors of upstreams.
+      const isPassed = writeError !== undefined || passedPaths.has(path);
       sendRestError(error, request, response, log, {
-        // What passes unchanged has the errors of the upstream, too.
-        passesUpstreamErrors: passesUpstreamErrors || passedPaths.has(pathOf(request)),
+        passesUpstreamErrors: passesUpstreamErrors || isPassed,
         writeError,
       });
       noteFailure(request, response, error);

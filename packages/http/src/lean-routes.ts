@@ -21,7 +21,7 @@ type OnError = (
   error: unknown,
   request: IncomingMessage,
   response: ServerResponse,
-  writeError: ErrorWriter | undefined,
+  route: LeanRoute,
 ) => void;
 
 /** The lean routes of an app. */
@@ -47,7 +47,7 @@ export function createLeanRoutes(
       if (allowed.includes(request.method ?? '')) {
         route.handle(request, response).then(
           () => onEnd(request, response),
-          (error: unknown) => onError(error, request, response, route.writeError),
+          (error: unknown) => onError(error, request, response, route),
         );
       } else {
         response.setHeader('allow', allowed.join(', '));
@@ -55,7 +55,7 @@ export function createLeanRoutes(
           new ServiceError('method_not_allowed', `use ${route.method} ${path}`),
           request,
           response,
-          route.writeError,
+          route,
         );
       }
       return true;

@@ -10,19 +10,37 @@ interface ErrorCase {
 }
 
 const anyType: unknown = expect.any(String);
+/** Only chat completions wrap the errors of upstreams. */
+const wrapped = { status: 502, type: 'server_error' };
 const failed = {
-  chat: { status: 502, type: 'server_error' },
+  chat: wrapped,
   responses: { status: 502, type: 'server_error' },
   messages: { status: 500, type: 'api_error' },
 };
 
 /** Errors of upstreams of any kind that has statuses. */
 export const ERROR_CASES: readonly ErrorCase[] = [
-  { why: '400', status: 400, gets: failed },
+  {
+    why: '400',
+    status: 400,
+    gets: {
+      chat: wrapped,
+      responses: { status: 400, type: 'invalid_request_error' },
+      messages: { status: 400, type: 'invalid_request_error' },
+    },
+  },
   { why: '401', status: 401, gets: failed },
   { why: '500', status: 500, gets: failed },
   { why: '503', status: 503, gets: failed },
-  { why: '429', status: 429, gets: failed },
+  {
+    why: '429',
+    status: 429,
+    gets: {
+      chat: wrapped,
+      responses: { status: 429, type: anyType },
+      messages: { status: 429, type: 'rate_limit_error' },
+    },
+  },
   {
     why: '400 for a client that asks for it',
     status: 400,

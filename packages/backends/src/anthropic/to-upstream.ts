@@ -12,12 +12,10 @@ import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
+import { MAX_TOKENS_DEFAULT, thinkingOf, type ThinkingFields } from './thinking.ts';
 
 /** The API of this kind, whose requests are passed on as clients sent them. */
 const API = 'messages';
-/** The API requires a limit; chat completions have none by default. */
-const MAX_TOKENS_DEFAULT = 8_192;
-const BUDGET_MIN = 1_024;
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 /** Fields of the gateway itself, and those that are set here. */
@@ -35,10 +33,6 @@ type Fields = Readonly<Record<string, unknown>>;
 
 interface Block extends Fields {
   readonly type: string;
-}
-
-interface ThinkingFields {
-  readonly thinking?: Block;
 }
 
 interface Message {
@@ -65,9 +59,11 @@ export function messagesRequest(
 }
 
 function ignoredOf(turn: Turn): readonly string[] {
-  const sampling = isThinking(thinkingOf(turn)) ? Object.keys(samplingOf(turn)) : [];
+  const { isThinking, isLeftOut } = thinkingOf(turn);
+  const sampling = isThinking ? Object.keys(samplingOf(turn)) : [];
+  const thoughts = isLeftOut ? ['reasoning_effort'] : [];
   const detail = hasDetail(turn.messages) ? ['image_url.detail'] : [];
-  return [...sampling, ...detail, ...leftOut(turn, NO_FIELDS)];
+  return [...sampling, ...thoughts, ...detail, ...leftOut(turn, NO_FIELDS)];
 }
 
 /** The client's own request. Messages that the gateway added, such as memories, become a part of the system prompt. */
@@ -117,17 +113,17 @@ function systemBlocks(system: unknown): readonly unknown[] {
 
 function translated(turn: Turn, stream: boolean): Fields {
   assertExpressible(turn.further ?? {});
-  const thinking = thinkingOf(turn);
+  const thoughts = thinkingOf(turn);
+  const { thinking } = thoughts;
   return {
     model: turn.model,
     max_tokens: turn.maxTokens ?? MAX_TOKENS_DEFAULT,
     messages: messagesOf(turn.messages),
     ...systemField(turn),
     ...toolFields(turn),
-    ...thinking,
-    ...outputConfig(turn),
-    // The API takes no sampling options while a model thinks.
-    ...(isThinking(thinking) ? {} : samplingOf(turn)),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...outputConfig(turn, thoughts),
+    ...(thoughts.isThinking ? {} : samplingOf(turn)),
     ...(turn.stop === undefined ? {} : { stop_sequences: turn.stop.filter(isNotBlank) }),
     ...(turn.user === undefined ? {} : { metadata: { user_id: turn.user } }),
     stream,
@@ -145,9 +141,6 @@ function systemField({ messages, output }: Turn): Fields {
     ? { system: parts.filter(isNotEmpty).map(userBlock) }
     : { system: parts.map(({ text }) => text).join('\n\n') };
 }
-
-const isThinking = ({ thinking }: ThinkingFields): boolean =>
-  thinking !== undefined && thinking.type !== 'disabled';
 
 const isNotBlank = (text: string): boolean => text.trim() !== '';
 
@@ -167,21 +160,9 @@ function samplingOf({ temperature, topP, topK }: Turn): Fields {
   };
 }
 
-function thinkingOf({ reasoning, maxTokens = MAX_TOKENS_DEFAULT }: Turn): ThinkingFields {
-  const { effort, budgetTokens } = reasoning ?? {};
-  if (effort === 'none') return { thinking: { type: 'disabled' } };
-  if (budgetTokens !== undefined) {
-    if (maxTokens <= BUDGET_MIN) return {};
-    const budget = Math.min(Math.max(budgetTokens, BUDGET_MIN), maxTokens - 1);
-    return { thinking: { type: 'enabled', budget_tokens: budget } };
-  }
-  return effort === undefined ? {} : { thinking: { type: 'adaptive' } };
-}
-
-function outputConfig({ output, reasoning }: Turn): Fields {
-  const effort = reasoning?.effort === 'none' ? undefined : reasoning?.effort;
+function outputConfig({ output }: Turn, { effort }: ThinkingFields): Fields {
   const config = {
-    ...(effort === undefined ? {} : { effort: effort === 'minimal' ? 'low' : effort }),
+    ...(effort === undefined ? {} : { effort }),
     ...(output?.type === 'json_schema'
       ? { format: { type: 'json_schema', schema: output.schema } }
       : {}),
@@ -197,7 +178,7 @@ function toolFields({ tools, toolChoice, parallelToolCalls }: Turn): Fields {
     tools: tools.map(({ name, description, parameters, strict, cacheControl }) => ({
       name,
       ...(description === undefined ? {} : { description }),
-      input_schema: parameters ?? { type: 'object', properties: {} },
+      input_schema: schemaOf(parameters),
       ...(strict === true ? { strict } : {}),
       ...cacheField(cacheControl),
     })),
@@ -206,6 +187,12 @@ function toolFields({ tools, toolChoice, parallelToolCalls }: Turn): Fields {
       : { tool_choice: choice.type === 'none' ? choice : { ...choice, ...single } }),
   };
 }
+
+/** The API requires the type, also of a function without parameters. */
+const schemaOf = (parameters: Fields = { properties: {} }): Fields => ({
+  ...parameters,
+  type: parameters['type'] ?? 'object',
+});
 
 function toolChoiceOf(choice: Turn['toolChoice']): Block | undefined {
   if (choice === undefined) return undefined;
@@ -233,7 +220,7 @@ function messagesOf(messages: readonly TurnMessage[]): readonly Message[] {
     if (message.role === 'tool') {
       blocks.push({
         type: 'tool_result',
-        tool_use_id: message.callId,
+        tool_use_id: callId(message.callId),
         // Only the whole result can be marked for the cache.
         content: message.parts.filter(isNotEmpty).map(contentBlock),
         ...cacheField(message.parts.map(cacheControlOf).findLast((mark) => mark !== undefined)),
@@ -244,8 +231,11 @@ function messagesOf(messages: readonly TurnMessage[]): readonly Message[] {
   return written.filter(({ content }) => content.length > 0);
 }
 
-/** The API refuses empty texts. */
-const isNotEmpty = (part: UserPart): boolean => part.type !== 'text' || part.text !== '';
+/** The API refuses texts that are empty or only white space. */
+const isNotEmpty = (part: UserPart): boolean => part.type !== 'text' || isNotBlank(part.text);
+
+/** The API refuses ids with other characters, which other providers give to calls. */
+const callId = (id: string): string => id.replaceAll(/[^\w-]/g, '_');
 
 function replyBlocks(
   part: Extract<TurnMessage, { role: 'assistant' }>['parts'][number],
@@ -255,7 +245,7 @@ function replyBlocks(
     case 'text':
       return isNotEmpty(part) ? [userBlock(part)] : [];
     case 'refusal':
-      return part.text === '' ? [] : [textBlock(part.text)];
+      return isNotBlank(part.text) ? [textBlock(part.text)] : [];
     case 'reasoning':
       if (part.encrypted !== undefined)
         return [{ type: 'redacted_thinking', data: part.encrypted }];
@@ -265,7 +255,12 @@ function replyBlocks(
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
     case 'tool_call':
       return [
-        { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.arguments, parse) },
+        {
+          type: 'tool_use',
+          id: callId(part.id),
+          name: part.name,
+          input: inputOf(part.arguments, parse),
+        },
       ];
   }
 }

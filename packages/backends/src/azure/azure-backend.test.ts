@@ -69,7 +69,11 @@ test('it serves its deployments, whatever base models are listed', async () => {
   const backend = open();
   await expect(backend.probe(signal)).resolves.toEqual({ state: 'Healthy', models: ['my gpt'] });
   server.answer('/openai/models', { status: 401, body: '{}' });
-  await expect(backend.probe(signal)).resolves.toMatchObject({ state: 'Degraded' });
+  await expect(backend.probe(signal)).resolves.toEqual({
+    state: 'Healthy',
+    models: ['my gpt'],
+    reason: 'models are not listed: the models listing answered 401',
+  });
   expect(backend.kind).toBe('azure');
   await backend.close();
 });

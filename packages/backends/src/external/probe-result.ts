@@ -26,11 +26,7 @@ export function probeResult(
   { models: statics, isListingOptional, servesOnlyGiven = false }: ListedBackend,
 ): Probe {
   if (!isSuccess(status)) {
-    const answered = `the models listing answered ${status}`;
-    if (statics.length > 0 && (status === 404 || (isListingOptional && isUnlisted(status)))) {
-      return { state: 'Healthy', models: statics, reason: `models are not listed: ${answered}` };
-    }
-    return { state: 'Degraded', models: statics, reason: answered };
+    return unlistedProbe(status, { models: statics, isListingOptional });
   }
   if (servesOnlyGiven) return { state: 'Healthy', models: statics };
   const answer = listing.safeParse(isCheapJson(text) ? tryParseJson(text) : undefined);
@@ -44,6 +40,18 @@ export function probeResult(
     return { state: 'Healthy', models, contextLengths: contextLengthsOf(discovered) };
   }
   return { state: 'Degraded', models, reason: 'it has no models to serve' };
+}
+
+/** What a refused listing says about a backend. */
+export function unlistedProbe(
+  status: number,
+  { models: statics, isListingOptional }: Pick<ListedBackend, 'models' | 'isListingOptional'>,
+): Probe {
+  const answered = `the models listing answered ${status}`;
+  if (statics.length > 0 && (status === 404 || (isListingOptional && isUnlisted(status)))) {
+    return { state: 'Healthy', models: statics, reason: `models are not listed: ${answered}` };
+  }
+  return { state: 'Degraded', models: statics, reason: answered };
 }
 
 /** Whether the status says that there is no listing, or none for this key. */

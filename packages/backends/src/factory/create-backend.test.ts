@@ -157,3 +157,27 @@ test.each([
     server.close();
   },
 );
+
+test.each(['external', 'anthropic', 'azure', 'gemini'])(
+  'a listing that is refused does not make %s with given models unroutable',
+  async (type) => {
+    const statuses = [401, 403, 404, 405, 503, 400];
+    let status = 0;
+    const server = createServer((_request, response) => response.writeHead(status).end('{}'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const backend = create({ type, url: `http://127.0.0.1:${port}`, models: ['m'] });
+    const states: string[] = [];
+    for (status of statuses) {
+      const { state, models, reason } = await backend.probe(new AbortController().signal);
+      expect({ models, reason }).toEqual({
+        models: ['m'],
+        reason: expect.stringContaining(`the models listing answered ${status}`) as string,
+      });
+      states.push(state);
+    }
+    expect(states).toEqual(['Healthy', 'Healthy', 'Healthy', 'Healthy', 'Healthy', 'Degraded']);
+    await backend.close();
+    server.close();
+  },
+);

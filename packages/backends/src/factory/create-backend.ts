@@ -100,12 +100,18 @@ function createKind(
       const capabilities = CHAT_AND_EMBEDDINGS;
       const { search } = url;
       const called = { search, apiKey, authHeader };
-      // Many servers copy this API without its listing; the others have one.
-      const isListingOptional = kind === 'external';
       const dialects = new Set(BACKEND_DIALECTS.filter((known) => declared.includes(known)));
-      const served = { name, ...called, models, isListingOptional, capabilities, dialects };
+      const served = { name, ...called, models, capabilities, dialects };
+      const isListingOptional = true;
       const answers = { answerBytesMax, answerMemory };
-      return HTTP_KINDS[kind](url, { ...served, ...answers, timeouts, clock, tracing });
+      return HTTP_KINDS[kind](url, {
+        ...served,
+        ...answers,
+        isListingOptional,
+        timeouts,
+        clock,
+        tracing,
+      });
     }
     case 'agent':
       return createAgentBackend({

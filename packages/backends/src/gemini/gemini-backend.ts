@@ -4,6 +4,7 @@ import type { Backend, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
+import { unlistedProbe } from '../external/probe-result.ts';
 import { begunStream } from '../transport/begun-stream.ts';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
@@ -48,7 +49,7 @@ function readVector(element: unknown): readonly number[] | undefined {
 
 /** The Gemini API. */
 export function createGeminiBackend(options: GeminiOptions): Backend {
-  const { name, url, apiKey, timeouts, clock, models: given } = options;
+  const { name, url, apiKey, timeouts, clock } = options;
   const { answerBytesMax = ANSWER_BYTES_MAX } = options;
   const path = url.pathname.replace(/\/+$/, '');
   const base = path === '' ? VERSION_PATH : path;
@@ -83,7 +84,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
     async probe(signal) {
       const listPath = `${base}/models?pageSize=${LISTED_MAX}`;
       const answer = await http.request({ method: 'GET', path: listPath, headers, signal });
-      return probeResult(answer.status, await readText(answer.body, LISTING_BYTES_MAX), given);
+      return probeResult(answer.status, await readText(answer.body, LISTING_BYTES_MAX), options);
     },
     async chat(body, signal) {
       const { body: sent, ignored } = generateRequest(body);
@@ -128,10 +129,12 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-function probeResult(status: number, text: string, given: readonly string[]): Probe {
-  if (!isSuccess(status)) {
-    return { state: 'Degraded', models: given, reason: `the models listing answered ${status}` };
-  }
+function probeResult(
+  status: number,
+  text: string,
+  { models: given, isListingOptional }: Pick<GeminiOptions, 'models' | 'isListingOptional'>,
+): Probe {
+  if (!isSuccess(status)) return unlistedProbe(status, { models: given, isListingOptional });
   const listed =
     listing.safeParse(isCheapJson(text) ? tryParseJson(text) : undefined).data?.models ?? [];
   const served = listed.filter(

@@ -55,6 +55,9 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'cache_control',
 ]);
 
+/** The fields of `output_config` that are translated. */
+const OUTPUT_FIELDS: ReadonlySet<string> = new Set(['effort', 'format']);
+
 /** The body of `POST /v1/messages`. */
 export const messagesRequest: z.ZodType<DialectRequest> = messagesBodySchema
   .refine(({ max_tokens: tokens }) => tokens !== undefined, {
@@ -82,8 +85,23 @@ function translated(body: MessagesBody): DialectRequest {
   return {
     model: body.model,
     models: body.models,
-    chat: withOrigin(chat, { api: MESSAGES_API, value: body }),
+    chat: withOrigin(chat, { api: MESSAGES_API, value: passedBody(body, offered) }),
     ignored: [...ignored],
+  };
+}
+
+/** What an upstream of this API gets: what was left out would need flags there, or run tools that nobody meters. */
+function passedBody(
+  body: MessagesBody,
+  { given }: OfferedTools,
+): Readonly<Record<string, unknown>> {
+  const { tools: _tools, tool_choice: choice, output_config: config, ...others } = body;
+  const kept = Object.entries(others).filter(([name]) => TRANSLATED.has(name));
+  const output = Object.entries(config ?? {}).filter(([name]) => OUTPUT_FIELDS.has(name));
+  return {
+    ...Object.fromEntries(kept),
+    ...(given.length === 0 ? {} : { tools: given, ...present({ tool_choice: choice }) }),
+    ...(output.length === 0 ? {} : { output_config: Object.fromEntries(output) }),
   };
 }
 
@@ -149,7 +167,7 @@ const demanded = (name: string): ServiceError =>
 function outputOf(config: unknown, ignored: Set<string>): OutputFormat | undefined {
   if (typeof config !== 'object' || config === null) return undefined;
   for (const name of Object.keys(config)) {
-    if (name !== 'effort' && name !== 'format') ignored.add(`output_config.${name}`);
+    if (!OUTPUT_FIELDS.has(name)) ignored.add(`output_config.${name}`);
   }
   const format = fieldOf(config, 'format');
   if (format === undefined || format === null) return undefined;

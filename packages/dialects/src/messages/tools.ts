@@ -5,6 +5,8 @@ import type { FunctionTool } from '../turn/turn.ts';
 /** The tools of a request. */
 export interface OfferedTools {
   readonly tools: readonly FunctionTool[];
+  /** The same tools as the client wrote them, without what was left out. */
+  readonly given: readonly object[];
   /** The names of tools that only the provider of this API can run. */
   readonly left: ReadonlySet<string>;
   /** What was left out, for the client. */
@@ -20,11 +22,12 @@ const IGNORED_FIELDS = [
 ];
 
 /** Reads the tools: functions are translated, tools that run at the provider are left out and named. */
-export function toolsOf(given: readonly unknown[]): OfferedTools {
+export function toolsOf(offered: readonly object[]): OfferedTools {
   const tools: FunctionTool[] = [];
+  const given: object[] = [];
   const left = new Set<string>();
   const ignored = new Set<string>();
-  given.forEach((tool, at) => {
+  offered.forEach((tool, at) => {
     const type = textField(tool, 'type') ?? 'custom';
     const name = textField(tool, 'name');
     if (type !== 'custom') {
@@ -39,6 +42,8 @@ export function toolsOf(given: readonly unknown[]): OfferedTools {
     for (const field of IGNORED_FIELDS) {
       if (fieldOf(tool, field) !== undefined) ignored.add(`tools.${field}`);
     }
+    const kept = Object.entries(tool).filter(([field]) => !IGNORED_FIELDS.includes(field));
+    given.push(Object.fromEntries(kept));
     tools.push({
       name,
       parameters: Object.fromEntries(Object.entries(schema)),
@@ -48,5 +53,5 @@ export function toolsOf(given: readonly unknown[]): OfferedTools {
       }),
     });
   });
-  return { tools, left, ignored: [...ignored] };
+  return { tools, given, left, ignored: [...ignored] };
 }
