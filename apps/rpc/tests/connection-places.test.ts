@@ -127,11 +127,12 @@ test('one user may have so many event streams and sockets, over both servers and
     expect(await openStream(open(count))).toMatchObject(refused);
     expect(await openWebSocket(open(count))).toMatchObject(refused);
   }
-  // Calls are counted apart, other users and clients on this machine are not affected.
+  // Also from this machine, where only clients without a token are not limited.
+  const bearer = { authorization: `Bearer ${token}` };
+  expect(await openStream({}, bearer)).toMatchObject(refused);
+  // Calls are counted apart, other users are not affected.
   const other = await createTestAccount(servers.test.context, 'other@example.com');
   expect((await openStream({ token: other.token })).status).toBe(200);
-  const bearer = { authorization: `Bearer ${token}` };
-  expect((await openStream({}, bearer)).status).toBe(200);
   first.close();
   await waitUntil(async () => (await openWebSocket(open(8))).status === 101, {
     what: 'a free place',

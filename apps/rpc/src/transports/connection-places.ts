@@ -8,7 +8,7 @@ import type { ClientOf } from './client-of.ts';
 export interface ConnectionPlaces {
   /**
    * Resolves to what gives the place back, which can be repeated. Rejects with `rate_limit_exceeded` when the user or the
-   * address has as many as allowed. Clients on this machine that use no proxy are not limited.
+   * address has as many as allowed. The address of this machine is not limited for clients that use no proxy.
    */
   take(client: ReturnType<ClientOf>, userId?: string): Promise<() => void>;
   /** Stops renewing the places; those that are not given back expire. */
@@ -66,7 +66,7 @@ export function createConnectionPlaces(
 
   return {
     async take({ clientIp, isLocalClient }, userId) {
-      if (isLocalClient) return () => undefined;
+      if (isLocalClient && userId === undefined) return () => undefined;
       const holder =
         userId === undefined ? `address:${addressKey(clientIp)}` : `connections:${userId}`;
       const callsMax = userId === undefined ? perAddressMax : perUserMax;
