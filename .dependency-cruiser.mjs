@@ -8,6 +8,7 @@ const PURE = [
   'json-rpc',
   'dialects',
   'webhooks',
+  'config-file',
 ];
 const TURNS = ['inference', 'recorder', 'client'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oidc', 'outbound'];

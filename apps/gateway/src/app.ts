@@ -143,7 +143,7 @@ export function createGateway(
   const clientIp = createClientIp(config.trustProxy);
   admin.use(createAdminAudit({ audit: database.audit, router, clientIp, log }));
   admin.use('/backends', createBackendsAdmin(router, createBackendAdmin(router)));
-  admin.use('/aliases', createAliasesAdmin(router.aliases));
+  admin.use('/aliases', createAliasesAdmin(router));
   admin.use('/usage/query', createUsageQueryAdmin(database.usageQueries));
   const policies = createKeyGrants(database);
   admin.use(

@@ -1,7 +1,12 @@
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
 import { adminSettings, tokenSettings } from '@model-gateway/server-process';
-import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
+import {
+  absoluteDataDir,
+  absoluteFile,
+  serverSettings,
+  surfaceSettings,
+} from '@model-gateway/http';
 import {
   integer,
   loadConfig,
@@ -73,5 +78,10 @@ export type GatewayConfig = Pick<
 /** Reads the configuration of a gateway process. */
 export function readGatewayConfig(environment: Environment = process.env) {
   const config = loadConfig(processSettings, environment);
-  return { ...config, dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']) };
+  const invokedFrom = environment['INIT_CWD'];
+  return {
+    ...config,
+    dataDir: absoluteDataDir(config.dataDir, invokedFrom),
+    configFile: config.configFile && absoluteFile(config.configFile, invokedFrom),
+  };
 }

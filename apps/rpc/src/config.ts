@@ -2,7 +2,12 @@ import { billingSettings } from '@model-gateway/billing';
 import { busSettings } from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
 import { adminSettings, tokenSettings } from '@model-gateway/server-process';
-import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
+import {
+  absoluteDataDir,
+  absoluteFile,
+  serverSettings,
+  surfaceSettings,
+} from '@model-gateway/http';
 import {
   decimal,
   flag,
@@ -100,5 +105,10 @@ export type RpcConfig = Pick<
 export function readRpcConfig(environment: Environment = process.env) {
   const config = loadConfig(processSettings, environment);
   checkOidcSettings(config);
-  return { ...config, dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']) };
+  const invokedFrom = environment['INIT_CWD'];
+  return {
+    ...config,
+    dataDir: absoluteDataDir(config.dataDir, invokedFrom),
+    configFile: config.configFile && absoluteFile(config.configFile, invokedFrom),
+  };
 }

@@ -51,6 +51,7 @@ export async function openStandalone(
     tracing,
     clock: systemClock,
     stopping: lifecycle.stopping,
+    onHangUp: (listener: () => void) => lifecycle.onHangUp(listener),
   };
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
   const runtime = createInferenceRuntime(config, context, { unlisted });

@@ -6,7 +6,12 @@ import {
   optionalDatabaseUrlSetting,
 } from '@model-gateway/db';
 import { tokenSettings } from '@model-gateway/server-process';
-import { absoluteDataDir, serverSettings, surfaceSettings } from '@model-gateway/http';
+import {
+  absoluteDataDir,
+  absoluteFile,
+  serverSettings,
+  surfaceSettings,
+} from '@model-gateway/http';
 import {
   flag,
   loadConfig,
@@ -79,6 +84,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
   return {
     ...config,
     dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
+    configFile: config.configFile && absoluteFile(config.configFile, environment['INIT_CWD']),
     commandLine: commandLineOf(environment, process.argv[1]),
     programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   };

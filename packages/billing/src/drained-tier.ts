@@ -12,6 +12,13 @@ export const FREE_TIER: TierLimits = {
   rpm: 10,
 };
 
+/** The tiers of a new installation. */
+export const BUILT_IN_TIERS: readonly TierLimits[] = [
+  FREE_TIER,
+  { name: 'pro', monthlyUsdQuota: 20, monthlyTokenQuota: 5_000_000, rpm: 120 },
+  { name: 'enterprise', monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: 1_000 },
+];
+
 /** Whether a window has used up one of its tier's monthly quotas. */
 export function isDrained(
   tier: Pick<TierLimits, 'monthlyUsdQuota' | 'monthlyTokenQuota'>,

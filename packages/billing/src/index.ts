@@ -1,5 +1,6 @@
 export { createPriceBook, type PriceBook } from './price-book.ts';
 export { createPriceIndex, type PricedBackend, type PriceIndex } from './price-index.ts';
+export { priceOf } from './price-of.ts';
 export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
 export { pricePerToken } from './price-per-token.ts';
 export { recordOf } from './price-record.ts';
@@ -42,7 +43,7 @@ export type {
 } from './admission-store.ts';
 export type { BillingFacts, TierLimits } from './billing-facts.ts';
 export { decideAdmission, NOTHING_RESERVED, withReserved } from './admission-decision.ts';
-export { FREE_TIER, isDrained } from './drained-tier.ts';
+export { BUILT_IN_TIERS, FREE_TIER, isDrained } from './drained-tier.ts';
 export {
   monthOf,
   monthStart,

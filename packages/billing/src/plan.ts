@@ -28,6 +28,8 @@ export interface PlanStore {
   /** From the lowest to the highest limits. */
   tiers(): Promise<readonly TierLimits[]>;
   saveTier(name: string, changes: TierChanges): Promise<void>;
+  /** Its users then have the free tier. */
+  removeTier(name: string): Promise<void>;
   /** Sets the tier of a user and returns the user. Rejects with `not_found` without such a user or tier. */
   assign(email: string, tierName: string): Promise<string>;
   /** In a UTC month, `YYYY-MM`. Undefined when there is no such user. */

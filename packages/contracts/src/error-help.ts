@@ -32,6 +32,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'An alias is to be set without the model that it stands for.',
     remedy: 'Send `target`, the model that serves the alias.',
   },
+  in_configuration_file: {
+    cause:
+      'A call would change something that comes from the configuration file (`SERVICE_CONFIG`).',
+    remedy: 'Change it in the file and reload the file, or leave it out of the file first.',
+  },
   bad_ref: {
     cause: 'A reference of the request does not have the form of one.',
     remedy: 'Use the id as an earlier answer had it.',

@@ -9,6 +9,7 @@ export const ERROR_CODES = [
   'missing_index',
   'missing_alias',
   'missing_target',
+  'in_configuration_file',
   'bad_ref',
   'bad_session',
   'bad_since',

@@ -45,6 +45,7 @@ export {
 } from './rest/aliases.ts';
 export { auditExportSchema } from './rest/audit.ts';
 export {
+  backendAdditionSchema,
   backendChangeSchema,
   backendListSchema,
   backendRegisteredSchema,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** Where a price comes from. `local`: models that run on own machines are free. */
-const PRICE_SOURCES = ['override', 'catalogue', 'built-in', 'local'] as const;
+/** Where a price comes from. `file`: the configuration file. `local`: models that run on own machines are free. */
+const PRICE_SOURCES = ['override', 'file', 'catalogue', 'built-in', 'local'] as const;
 
 /** A price in USD, and where it comes from. What it has no price for is absent. */
 export const priceRecord = z.object({

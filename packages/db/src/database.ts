@@ -28,6 +28,7 @@ import type {
   UsageStore,
   VideoPricingStore,
 } from '@model-gateway/billing';
+import type { FileEntryStore } from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
 import type { MemoryEventStore, ResponseStore, VideoJobStore } from '@model-gateway/inference';
 import { withTimeout, type Log } from '@model-gateway/kernel';
@@ -55,6 +56,7 @@ import { createPostgresAudit } from './audit/postgres-audit.ts';
 import { createPostgresBackendConfigs } from './routing/postgres-backend-configs.ts';
 import { createPostgresBillingFacts } from './billing/postgres-billing-facts.ts';
 import { createPostgresConversations } from './conversations/postgres-conversations.ts';
+import { createPostgresFileEntries } from './config-file/postgres-file-entries.ts';
 import { createPostgresGroupMembers } from './accounts/postgres-group-members.ts';
 import { createPostgresGroups } from './accounts/postgres-groups.ts';
 import { createPostgresInvitations } from './accounts/postgres-invitations.ts';
@@ -138,6 +140,7 @@ export interface DatabaseStores {
   readonly videoJobs: VideoJobStore;
   readonly backendConfigs: BackendConfigStore;
   readonly routeRules: RouteRuleStore;
+  readonly fileEntries: FileEntryStore;
   readonly agents: AgentStore;
   readonly agentConnections: AgentConnections;
   readonly agentCounter: AgentCounter;
@@ -220,6 +223,7 @@ export function createDatabase({
     videoPricing: createPostgresVideoPricing(within),
     videoJobs: createPostgresVideoJobs(within),
     routeRules: createPostgresRouteRules(within),
+    fileEntries: createPostgresFileEntries(within),
     backendConfigs: createPostgresBackendConfigs({ connection: within, secretBox, log }),
     agents: createPostgresAgents(within),
     agentConnections: createPostgresAgentConnections(within),

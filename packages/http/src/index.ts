@@ -27,7 +27,13 @@ export {
   sendText,
 } from './rest-errors.ts';
 export { pathOf, type ServerApp } from './server-app.ts';
-export { absoluteDataDir, publicUrlOf, serverSettings, surfaceSettings } from './settings.ts';
+export {
+  absoluteDataDir,
+  absoluteFile,
+  publicUrlOf,
+  serverSettings,
+  surfaceSettings,
+} from './settings.ts';
 export { validated } from './validated.ts';
 export type { FormField } from './uploads/form-parts.ts';
 export { readUpload, type Upload } from './uploads/read-upload.ts';

@@ -52,6 +52,7 @@ export const REST_ERRORS = {
   missing_index: invalid('missing_index'),
   missing_alias: invalid('missing_alias'),
   missing_target: invalid('missing_target'),
+  in_configuration_file: invalid('in_configuration_file', 409),
   bad_ref: invalid('bad_ref'),
   bad_session: invalid('bad_session'),
   bad_since: invalid('bad_since'),

@@ -75,6 +75,9 @@ export const surfaceSettings = {
 export const absoluteDataDir = (dataDir: string, invokedFrom: string | undefined): string =>
   resolve(invokedFrom ?? '.', dataDir);
 
+/** A file of the configuration, relative to where the command was run. */
+export const absoluteFile = absoluteDataDir;
+
 /** The base URL shown to users. */
 export function publicUrlOf(
   config: { readonly publicUrl: string | undefined; readonly host: string },

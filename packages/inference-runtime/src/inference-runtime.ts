@@ -18,15 +18,16 @@ import {
   type VideoJobs,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
-import type { BackendConfig, Router } from '@model-gateway/router';
+import type { BackendConfig } from '@model-gateway/router';
+import { createConfigFile } from './config-file/config-file.ts';
 import { createQuotaEvents } from './quota-events.ts';
 import { createServiceMemory } from './service-memory.ts';
-import { createServiceRouter } from './service-router.ts';
+import { createServiceRouter, type ServiceRouter } from './service-router.ts';
 import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
 
 /** What a process needs to serve models, whichever surface asks. */
 export interface InferenceRuntime extends Part {
-  readonly router: Router;
+  readonly router: ServiceRouter;
   readonly telemetry: UpstreamTelemetry;
   readonly prices: PriceBook;
   readonly quotas: Quotas;
@@ -38,7 +39,7 @@ export interface InferenceRuntime extends Part {
 }
 
 /** Whatever its health, so that requests that fail for it are counted as its own. */
-function servedName(router: Router, model: string): string | undefined {
+function servedName(router: ServiceRouter, model: string): string | undefined {
   const resolved = router.aliases.resolve(model);
   return router.list().some(({ models }) => models.includes(resolved)) ? resolved : undefined;
 }
@@ -55,6 +56,10 @@ export function createInferenceRuntime(
 ): InferenceRuntime {
   const { database, bus, clock, log, metrics, tracing } = context;
   const router = createServiceRouter(config, context, unlisted);
+  const configFile = createConfigFile(
+    { file: config.configFile, environment: process.env },
+    context,
+  );
   const prices = createPriceBook({
     store: database.prices,
     channels: bus.channels,
@@ -111,10 +116,12 @@ export function createInferenceRuntime(
       onExceeded: createQuotaEvents({ outbox: database.outbox, clock, log }),
     }),
     async start() {
+      await configFile.start();
       await prices.start();
       await router.start();
     },
     async stop() {
+      await configFile.stop();
       await requestLogWriter.stop();
       await memory.stop();
       await router.stop();

@@ -1,4 +1,5 @@
 import { createBackendFactory } from '@model-gateway/backends';
+import { createFileEntries, type FileEntries } from '@model-gateway/config-file';
 import type { AppContext } from '@model-gateway/server-process';
 import type { Part } from '@model-gateway/kernel';
 import {
@@ -15,12 +16,17 @@ import { exposeBackends } from './expose-backends.ts';
 import type { RoutingConfig } from './inference-runtime-settings.ts';
 import { createMeasuredAnswerMemory } from './measured-answer-memory.ts';
 
+/** A router that knows what the configuration file made. */
+export interface ServiceRouter extends Router {
+  readonly fileEntries: FileEntries;
+}
+
 /** The router of this process, on the stores that it shares with the other replicas. */
 export function createServiceRouter(
   config: RoutingConfig,
   { database, bus, clock, log, metrics, tracing, agentTunnelKey }: AppContext,
   unlisted: readonly BackendConfig[] = [],
-): Router & Part {
+): ServiceRouter & Part {
   const builder = createBackendFactory({
     timeouts: {
       connectMs: config.upstreamConnectTimeoutMs,
@@ -55,6 +61,12 @@ export function createServiceRouter(
       breakerOpenMs: config.breakerOpenSecs * SECOND_MS,
     },
   });
+  const fileEntries = createFileEntries({
+    store: database.fileEntries,
+    channels: bus.channels,
+    log,
+    onAliases: (aliases) => router.aliases.fix(aliases),
+  });
   exposeBackends(router, metrics);
   const { channels, entries, circuits } = bus;
   const staleAgentCheck = createStaleAgentCheck({
@@ -69,14 +81,16 @@ export function createServiceRouter(
   let stopListening: (() => void) | undefined;
   return {
     ...router,
+    fileEntries,
     name: 'router',
     async start() {
       stopListening = bus.onModeChange((mode) => {
         if (mode !== 'redis') return;
-        router
-          .refresh()
-          .catch((error: unknown) => log.error({ error }, 'refreshing the routing table failed'));
+        Promise.all([router.refresh(), fileEntries.reload()]).catch((error: unknown) =>
+          log.error({ error }, 'refreshing the routing table failed'),
+        );
       });
+      await fileEntries.start();
       await router.start();
       staleAgentCheck.start();
     },
@@ -84,6 +98,7 @@ export function createServiceRouter(
       stopListening?.();
       await staleAgentCheck.stop();
       await router.stop();
+      await fileEntries.stop();
     },
   };
 }

@@ -19,6 +19,10 @@ export interface Lifecycle {
   start(part: Part): Promise<void>;
   /** Idempotent: every caller waits for the one stop. */
   stop(): Promise<void>;
+  /** Calls the listener for each SIGHUP, which then no longer stops the process. Returns how to end that. */
+  onHangUp(listener: () => void): () => void;
+  /** Calls the listeners; false when there are none. */
+  hangUp(): boolean;
   /** Aborts when stopping begins: readiness turns to draining and long-lived responses end. */
   readonly stopping: AbortSignal;
 }
@@ -55,6 +59,7 @@ export function createLifecycle({
 }: LifecycleOptions): Lifecycle {
   const open: OpenPart[] = [];
   const controller = new AbortController();
+  const hangUpListeners = new Set<() => void>();
   let opening: Promise<unknown> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
@@ -97,6 +102,14 @@ export function createLifecycle({
         () => part.start(),
         () => part.stop(),
       );
+    },
+    onHangUp(listener) {
+      hangUpListeners.add(listener);
+      return () => void hangUpListeners.delete(listener);
+    },
+    hangUp() {
+      for (const listener of hangUpListeners) listener();
+      return hangUpListeners.size > 0;
     },
     stop() {
       stopped ??= stopAll();

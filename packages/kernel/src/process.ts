@@ -15,7 +15,8 @@ interface RunOptions<Config extends { readonly logLevel: LogLevel }> {
 }
 
 /**
- * Runs one server process: read the configuration, open, wait for a signal, drain, exit. Draining starts once; only a
+ * Runs one server process: read the configuration, open, wait for a signal, drain, exit. SIGHUP does so only where no part
+ * listens for it. Draining starts once; only a
  * signal at least two seconds after the first one exits immediately.
  */
 export async function runProcess<Config extends { readonly logLevel: LogLevel }>({
@@ -50,6 +51,7 @@ function stopOnSignals(lifecycle: Lifecycle, log: Log): Promise<void> {
     let firstSignalAt: number | undefined;
     for (const signal of SIGNALS) {
       process.on(signal, () => {
+        if (signal === 'SIGHUP' && firstSignalAt === undefined && lifecycle.hangUp()) return;
         const now = performance.now();
         if (firstSignalAt === undefined) {
           firstSignalAt = now;

@@ -12,6 +12,18 @@ export const STARTUP_PROBLEMS = {
     says: 'invalid configuration: {problems}',
     remedy: 'correct these settings and start again',
   },
+  config_file_unreadable: {
+    says: 'the configuration file {file} (SERVICE_CONFIG) cannot be read ({reason})',
+    remedy: 'correct SERVICE_CONFIG, or make the file readable',
+  },
+  config_file_wrong: {
+    says: 'the configuration file {file} (SERVICE_CONFIG) is wrong: {problems}',
+    remedy: 'correct these lines and start again',
+  },
+  config_file_refused: {
+    says: 'the configuration file {file} (SERVICE_CONFIG) was not applied: {reason}',
+    remedy: 'repair what the reason names and start again',
+  },
   port_in_use: {
     says: 'port {port} on {host} is already in use',
     remedy: 'stop the process that uses it or set SERVICE_PORT to another port',

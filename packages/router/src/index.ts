@@ -106,6 +106,6 @@ export {
   type RetryReason,
   type RouteRule,
 } from './routes/route-rule.ts';
-export type { RouteRuleStore } from './routes/route-rule-store.ts';
+export { ROUTES_CHANNEL, type RouteRuleStore } from './routes/route-rule-store.ts';
 export { outcomeOf, type RouteOutcome } from './refusals/outcome.ts';
 export { UnsupportedByBackend, UpstreamFailure } from './registry/upstream-failure.ts';

@@ -18,6 +18,8 @@ export interface AppContext {
   readonly passwords?: Passwords | undefined;
   /** What routers show to the processes that hold the connections of GPU nodes. */
   readonly agentTunnelKey: string;
+  /** Calls the listener for each SIGHUP; returns how to end that. Undefined where the process gets no signals. */
+  readonly onHangUp?: ((listener: () => void) => () => void) | undefined;
   /** Aborted when the process begins to drain. */
   readonly stopping: AbortSignal;
 }

@@ -67,6 +67,7 @@ export function runServer<Config extends ServerConfig>(
         tracing,
         clock: systemClock,
         stopping: lifecycle.stopping,
+        onHangUp: (listener) => lifecycle.onHangUp(listener),
       });
       await lifecycle.start(app);
       await lifecycle.open(

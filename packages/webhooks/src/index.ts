@@ -13,5 +13,6 @@ export type {
 } from './event-store.ts';
 export type { EventSources } from './event-sources.ts';
 export { createWatch } from './watch.ts';
-export { createWebhooks, webhookNotFound, type Webhooks } from './webhooks.ts';
+export { newSigningSecret } from './signature.ts';
+export { assertGroupEvents, createWebhooks, webhookNotFound, type Webhooks } from './webhooks.ts';
 export type { Webhook, WebhookStore } from './webhook-store.ts';

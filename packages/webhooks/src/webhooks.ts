@@ -89,7 +89,11 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
 export const webhookNotFound = (): ServiceError =>
   new ServiceError('not_found', 'webhook not found');
 
-function assertGroupEvents({ groupId, events }: Pick<WebhookRequest, 'groupId' | 'events'>): void {
+/** Throws for a webhook of a group that would receive events of the platform. */
+export function assertGroupEvents({
+  groupId,
+  events,
+}: Pick<WebhookRequest, 'groupId' | 'events'>): void {
   const wrong = groupId === null ? undefined : events.find((event) => PLATFORM_EVENTS.has(event));
   if (wrong !== undefined) throw invalid(`'events': ${wrong} is not an event of a group`);
 }

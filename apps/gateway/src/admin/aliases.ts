@@ -6,19 +6,26 @@ import {
   type aliasListSchema,
 } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
-import type { Aliases } from '@model-gateway/router';
+import type { ServiceRouter } from '@model-gateway/inference-runtime';
 import { Router } from 'express';
 import type { z } from 'zod';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 import { readAdminBody } from './admin-request.ts';
 
 /** `/api/admin/aliases`. */
-export function createAliasesAdmin(aliases: Aliases): Router {
+export function createAliasesAdmin({
+  aliases,
+  fileEntries,
+}: Pick<ServiceRouter, 'aliases' | 'fileEntries'>): Router {
   const routes = Router();
   routes
     .route('/')
     .get((_request, response) => {
-      const list = aliases.list().map(({ alias, target }) => ({ alias, target }));
+      const list = aliases.list().map(({ alias, target }) => ({
+        alias,
+        target,
+        ...fileEntries.markOf('aliases', alias),
+      }));
       response.json({ aliases: list } satisfies z.input<typeof aliasListSchema>);
     })
     .post(async (request, response) => {
@@ -26,6 +33,7 @@ export function createAliasesAdmin(aliases: Aliases): Router {
       requireText(body['alias'], 'missing_alias', 'alias');
       requireText(body['target'], 'missing_target', 'target');
       const { alias, target } = validated(aliasRequestSchema, body);
+      await fileEntries.assertChangeable('aliases', alias);
       await aliases.set(alias, target);
       response.json({ status: 'ok', message: 'alias added' } satisfies Changed);
     })
@@ -33,6 +41,7 @@ export function createAliasesAdmin(aliases: Aliases): Router {
       const body = await readAdminBody(request);
       requireText(body['alias'], 'missing_alias', 'alias');
       const { alias } = validated(aliasRemovalSchema, body);
+      await fileEntries.assertChangeable('aliases', alias);
       await aliases.remove(alias);
       response.json({ status: 'ok', message: 'alias removed' } satisfies Changed);
     })

@@ -1,16 +1,19 @@
 import type { backendListSchema } from '@model-gateway/contracts';
-import { backendEntry } from '@model-gateway/inference-runtime';
-import type { RoutedBackend } from '@model-gateway/router';
+import { backendEntry, type ServiceRouter } from '@model-gateway/inference-runtime';
 import type { z } from 'zod';
 import { routableModels } from '../routable-models.ts';
 
 /** The response that lists the backends. */
-export const backendList = (
-  backends: readonly RoutedBackend[],
-): z.input<typeof backendListSchema> => ({
-  backends: {
-    count: backends.filter(({ state }) => state === 'Healthy').length,
-    health: backends.map(backendEntry),
-  },
-  models: [...routableModels(backends).keys()],
-});
+export function backendList({
+  list,
+  fileEntries,
+}: Pick<ServiceRouter, 'list' | 'fileEntries'>): z.input<typeof backendListSchema> {
+  const backends = list();
+  return {
+    backends: {
+      count: backends.filter(({ state }) => state === 'Healthy').length,
+      health: backends.map((backend, index) => backendEntry(backend, index, fileEntries)),
+    },
+    models: [...routableModels(backends).keys()],
+  };
+}

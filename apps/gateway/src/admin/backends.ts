@@ -7,8 +7,7 @@ import {
   type backendRemovedSchema,
 } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
-import type { BackendAdmin } from '@model-gateway/inference-runtime';
-import type { Router as ModelRouter } from '@model-gateway/router';
+import type { BackendAdmin, ServiceRouter } from '@model-gateway/inference-runtime';
 import { Router } from 'express';
 import type { z } from 'zod';
 import { onlyTheseMethods } from '../only-these-methods.ts';
@@ -18,14 +17,14 @@ import { createNamedBackendsAdmin } from './named-backends.ts';
 
 /** `/api/admin/backends`. */
 export function createBackendsAdmin(
-  router: Pick<ModelRouter, 'list' | 'registry'>,
+  router: Pick<ServiceRouter, 'list' | 'fileEntries'>,
   backends: BackendAdmin,
 ): Router {
   const routes = Router();
   routes
     .route('/')
     .get((_request, response) => {
-      response.json(backendList(router.list()) satisfies z.input<typeof backendListSchema>);
+      response.json(backendList(router) satisfies z.input<typeof backendListSchema>);
     })
     .post(async (request, response) => {
       const body = validated(backendRequestSchema, await readAdminBody(request));
@@ -35,8 +34,7 @@ export function createBackendsAdmin(
     .delete(async (request, response) => {
       const body = backendRemovalSchema.safeParse(await readAdminBody(request));
       if (!body.success) throw new ServiceError('missing_index', "Missing 'index' field");
-      const removed = await router.registry.removeAt(body.data.index);
-      if (removed === undefined) {
+      if (!(await backends.removeAt(body.data.index))) {
         throw new ServiceError('not_found', 'Backend not found at given index');
       }
       response.json({ status: 'ok', message: 'backend removed' } satisfies z.input<

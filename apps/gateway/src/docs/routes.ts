@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { configJsonSchema } from '@model-gateway/config-file';
 import {
   ERROR_DOCS_PATH,
   pageHeaders,
@@ -13,6 +14,8 @@ import { openApiDocument } from './openapi.ts';
 import { rpcOpenApiDocument } from './rpc-openapi.ts';
 import { DOCS_PATHS, viewerPage } from './viewer-page.ts';
 
+const CONFIG_SCHEMA_PATH = '/config.schema.json';
+
 /** The routes of the documentation. */
 export const DOCS_ROUTES: readonly string[] = [
   DOCS_PATHS.rest,
@@ -21,13 +24,15 @@ export const DOCS_ROUTES: readonly string[] = [
   DOCS_PATHS.rpcDescription,
   ...Object.keys(VIEWER_FILES).map((name) => `${DOCS_PATHS.viewer}/${name}`),
   ERROR_DOCS_PATH,
+  CONFIG_SCHEMA_PATH,
 ];
 
-/** The descriptions of both APIs, the pages on which they can be tried, and the page of error codes. */
+/** The descriptions of both APIs and of the configuration file, the pages on which they can be tried, and the page of error codes. */
 export function createDocsRoutes(publicUrl: string | undefined): Router {
   const routes = Router();
   serveJson(routes, DOCS_PATHS.restDescription, () => openApiDocument(publicUrl));
   serveJson(routes, DOCS_PATHS.rpcDescription, () => rpcOpenApiDocument(SERVICE_VERSION));
+  serveJson(routes, CONFIG_SCHEMA_PATH, configJsonSchema);
   servePage(routes, DOCS_PATHS.rest, { hasFiles: true }, () =>
     viewerPage({
       title: 'Model Gateway REST API',

@@ -4,16 +4,22 @@ import type { Services } from '../services.ts';
 export function createAliasesMethods({
   runtime,
 }: Pick<Services, 'runtime'>): HandlersOf<'aliases'> {
-  const { aliases } = runtime.router;
+  const { aliases, fileEntries } = runtime.router;
   return {
     'aliases.list': async () => ({
-      aliases: aliases.list().map(({ alias, target }) => ({ alias, target })),
+      aliases: aliases.list().map(({ alias, target }) => ({
+        alias,
+        target,
+        ...fileEntries.markOf('aliases', alias),
+      })),
     }),
     'aliases.set': async ({ alias, target }) => {
+      await fileEntries.assertChangeable('aliases', alias);
       await aliases.set(alias, target);
       return { ok: true };
     },
     'aliases.remove': async ({ alias }) => {
+      await fileEntries.assertChangeable('aliases', alias);
       await aliases.remove(alias);
       return { ok: true };
     },

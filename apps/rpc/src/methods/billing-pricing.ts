@@ -1,16 +1,18 @@
 import {
   createPriceIndex,
+  priceOf,
   PRICES_CHANNEL,
   pricesWith,
   readCatalogue,
   recordOf,
-  type Price,
 } from '@model-gateway/billing';
-import type { RpcParams } from '@model-gateway/contracts';
+import { ENTRY_NAMES, type FileMark } from '@model-gateway/config-file';
 import { describeError } from '@model-gateway/kernel';
 import { explainPrice } from '../pricing/explain-price.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
+
+type PriceKey = Pick<ReturnType<typeof pricesWith>[number], 'source' | 'pattern' | 'backend'>;
 
 export function createBillingPricingMethods({
   prices,
@@ -18,6 +20,8 @@ export function createBillingPricingMethods({
   runtime,
   log,
 }: Services): HandlersOf<'billing.pricing'> {
+  const { fileEntries } = runtime.router;
+
   /** Processes that miss the message reload the prices a little later. */
   async function publishChange(pattern: string): Promise<void> {
     try {
@@ -27,14 +31,22 @@ export function createBillingPricingMethods({
     }
   }
 
+  /** A price of the file is stored like one that a call set. */
+  function markOf({ source, pattern, backend }: PriceKey): FileMark {
+    const name = ENTRY_NAMES.prices({ pattern, backend: backend ?? undefined });
+    return source === 'override' ? fileEntries.markOf('prices', name) : {};
+  }
+
   return {
     'billing.pricing.get': async () => ({
       pricing: pricesWith(await prices.list()).map((price) => ({
         ...recordOf(price),
+        ...markOf(price),
         pattern: price.pattern,
       })),
     }),
     'billing.pricing.set': async (params) => {
+      await fileEntries.assertChangeable('prices', ENTRY_NAMES.prices(params));
       const price = priceOf(params);
       if (price === undefined) await prices.remove(params.pattern, params.backend ?? null);
       else await prices.set(price);
@@ -50,22 +62,5 @@ export function createBillingPricingMethods({
       await publishChange('catalogue');
       return { imported: read.prices.length, skipped: read.skipped, removed };
     },
-  };
-}
-
-/** Undefined for a price that is to be removed. */
-function priceOf(params: RpcParams<'billing.pricing.set'>): Price | undefined {
-  const { pattern, backend, input_per_million, output_per_million } = params;
-  if (input_per_million === null || output_per_million === null) return undefined;
-  return {
-    pattern,
-    backend: backend ?? null,
-    inputPerMillion: input_per_million,
-    outputPerMillion: output_per_million,
-    cachedInputPerMillion: params.cached_input_per_million ?? null,
-    cacheWritePerMillion: params.cache_write_per_million ?? null,
-    perImage: params.per_image ?? null,
-    perMinuteAudio: params.per_minute_audio ?? null,
-    perRequest: params.per_request ?? null,
   };
 }

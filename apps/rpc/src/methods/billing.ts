@@ -6,7 +6,8 @@ import type { Services } from '../services.ts';
 export function createBillingMethods(
   services: Services,
 ): Omit<HandlersOf<'billing'>, keyof HandlersOf<'billing.pricing'>> {
-  const { plans, videoPricing, events, pointsPerUsd, clock } = services;
+  const { plans, videoPricing, events, pointsPerUsd, clock, runtime } = services;
+  const { fileEntries } = runtime.router;
   return {
     'billing.plan': async (_params, { user }) => {
       const month = monthOf(new Date(clock.now()));
@@ -15,7 +16,10 @@ export function createBillingMethods(
       const { usage, pointsBalance } = standing;
       const { currentTier, remaining, isQuotaExceeded } = planOf(tiers, standing);
       return {
-        tiers: tiers.map(tierRecord),
+        tiers: tiers.map((tier) => ({
+          ...tierRecord(tier),
+          ...fileEntries.markOf('tiers', tier.name),
+        })),
         current_tier: currentTier,
         usage: { cost_usd: usage.costUsd, tokens: usage.tokens, requests: usage.requests },
         remaining: { cost_usd: remaining.costUsd, tokens: remaining.tokens },
@@ -30,6 +34,7 @@ export function createBillingMethods(
       return { ok: true };
     },
     'billing.tiers.set': async ({ name, monthly_usd_quota, monthly_token_quota, rpm }) => {
+      await fileEntries.assertChangeable('tiers', name);
       await plans.saveTier(name, {
         monthlyUsdQuota: monthly_usd_quota,
         monthlyTokenQuota: monthly_token_quota,

@@ -1,5 +1,6 @@
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
-import { DEFAULT_RETRIES, type RouteRule } from '@model-gateway/router';
+import { routeRuleOf, type ServiceRouter } from '@model-gateway/inference-runtime';
+import type { RouteRule } from '@model-gateway/router';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -12,28 +13,27 @@ export function createRoutesMethods({
   routeChanges,
   explainRoute,
 }: RoutesServices): HandlersOf<'routes'> {
-  const { routes } = runtime.router;
+  const { routes, fileEntries } = runtime.router;
   return {
     'routes.explain': ({ key_id: keyId, ...request }) => explainRoute({ ...request, keyId }),
-    'routes.list': async () => routes.list().map(routeRecord),
-    'routes.set': async ({ model, targets, attempts, timeout_secs, retry_on }) => {
-      await routeChanges.set({
-        model,
-        targets,
-        attempts,
-        ...(timeout_secs === undefined ? {} : { timeoutMs: timeout_secs * MS_PER_SECOND }),
-        retryOn: retry_on ?? DEFAULT_RETRIES.retryOn,
-      });
+    'routes.list': async () => routes.list().map((rule) => routeRecord(rule, fileEntries)),
+    'routes.set': async (params) => {
+      await fileEntries.assertChangeable('routes', params.model);
+      await routeChanges.set(routeRuleOf(params));
       return { ok: true };
     },
     'routes.remove': async ({ model }) => {
+      await fileEntries.assertChangeable('routes', model);
       if (await routeChanges.remove(model)) return { ok: true };
       throw new ServiceError('not_found', `model '${model}' has no route`);
     },
   };
 }
 
-const routeRecord = (rule: RouteRule): RpcResult<'routes.list'>[number] => ({
+const routeRecord = (
+  rule: RouteRule,
+  fileEntries: ServiceRouter['fileEntries'],
+): RpcResult<'routes.list'>[number] => ({
   model: rule.model,
   targets: rule.targets.map(({ model, backend = null, priority, weight }) => ({
     model,
@@ -44,4 +44,5 @@ const routeRecord = (rule: RouteRule): RpcResult<'routes.list'>[number] => ({
   attempts: rule.attempts,
   timeout_secs: rule.timeoutMs === undefined ? null : rule.timeoutMs / MS_PER_SECOND,
   retry_on: [...rule.retryOn],
+  ...fileEntries.markOf('routes', rule.model),
 });

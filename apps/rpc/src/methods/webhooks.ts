@@ -1,4 +1,5 @@
 import type { User } from '@model-gateway/accounts';
+import { ENTRY_NAMES } from '@model-gateway/config-file';
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { RefusedReceiver } from '@model-gateway/outbound';
 import {
@@ -19,7 +20,14 @@ export function createWebhooksMethods({
   deliveryStore,
   resolveReceiver,
   groupRules: { access },
+  runtime,
 }: Services): HandlersOf<'webhooks'> {
+  const { fileEntries } = runtime.router;
+  const webhookRecord = (webhook: Webhook): WebhookRecord => ({
+    ...recordOf(webhook),
+    ...fileEntries.markOf('webhooks', entryName(webhook)),
+  });
+
   /** Without a user, the caller has the admin token. */
   async function authorizeOwner(user: User | undefined, groupId: string | null): Promise<void> {
     if (user === undefined) return;
@@ -75,8 +83,9 @@ export function createWebhooksMethods({
       };
     },
     'webhooks.remove': async ({ webhook_id }, { user }) => {
-      const { id } = await findManaged(webhook_id, user);
-      await webhookRules.remove(id);
+      const webhook = await findManaged(webhook_id, user);
+      await fileEntries.assertChangeable('webhooks', entryName(webhook));
+      await webhookRules.remove(webhook.id);
       return { ok: true };
     },
     'webhooks.deliveries': async ({ webhook_id, status, before, limit }, { user }) => {
@@ -102,14 +111,10 @@ export function createWebhooksMethods({
 /** The refusals that would tell a caller that a webhook exists. */
 const REFUSALS: ReadonlySet<string> = new Set(['admin_required', 'not_found']);
 
-const webhookRecord = ({
-  id,
-  url,
-  events,
-  format,
-  groupId,
-  createdAt,
-}: Webhook): WebhookRecord => ({
+const entryName = ({ url, groupId }: Webhook): string =>
+  ENTRY_NAMES.webhooks({ url, group_id: groupId });
+
+const recordOf = ({ id, url, events, format, groupId, createdAt }: Webhook): WebhookRecord => ({
   id,
   url,
   events: [...events],

@@ -27,6 +27,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   'docs/backends/engine.md': 1,
   'docs/browser-tool.md': 5,
   'docs/command-line.md': 2,
+  'docs/configuration-file.md': 2,
   'docs/deployment.md': 10,
   'docs/gpu-nodes.md': 1,
   'docs/guides/claude-code.md': 1,

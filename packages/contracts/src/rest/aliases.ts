@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { entrySource } from '../entry-source.ts';
 
 const MODEL_CHARS_MAX = 128;
 
@@ -18,5 +19,5 @@ export const aliasChangedSchema = z.object({
 
 /** The response of `GET /api/admin/aliases`, sorted by alias. */
 export const aliasListSchema = z.object({
-  aliases: z.array(z.object({ alias: z.string(), target: z.string() })),
+  aliases: z.array(z.object({ alias: z.string(), target: z.string(), source: entrySource })),
 });

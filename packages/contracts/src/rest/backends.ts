@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { entrySource } from '../entry-source.ts';
 import { anyObject } from '../open-object.ts';
 
 /** The capabilities that a backend can declare. */
@@ -133,6 +134,7 @@ const backendEntry = {
   label: z.string(),
   ...backendHealth,
   name: z.string(),
+  source: entrySource,
   type: z.string(),
   circuit: z.enum(['closed', 'open', 'half-open']),
   models: z.array(z.string()),

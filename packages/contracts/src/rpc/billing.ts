@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedRecord } from '../bounded-record.ts';
+import { entrySource } from '../entry-source.ts';
 import { anyObject } from '../open-object.ts';
 import { priceRecord } from '../price.ts';
 import { method } from './method.ts';
@@ -35,6 +36,7 @@ const tier = z.object({
   monthly_usd_quota: z.number().nullable(),
   monthly_token_quota: z.int().nullable(),
   rpm: z.int().nullable(),
+  source: entrySource,
 });
 
 export const billingMethods = {

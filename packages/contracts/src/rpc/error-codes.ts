@@ -14,6 +14,7 @@ export const RPC_ERROR_CODES = {
   missing_index: -32_602,
   missing_alias: -32_602,
   missing_target: -32_602,
+  in_configuration_file: APP_ERROR,
   bad_ref: -32_602,
   bad_session: -32_602,
   bad_since: -32_602,

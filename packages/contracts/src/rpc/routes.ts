@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { routeConditions, routeExplanationSchema } from '../rest/route.ts';
+import { entrySource } from '../entry-source.ts';
 import { method } from './method.ts';
 import { done, modelId, record, text } from './records.ts';
 
@@ -42,6 +43,7 @@ const route = record('Route', {
   attempts: z.int(),
   timeout_secs: z.number().nullable(),
   retry_on: z.array(retryReason),
+  source: entrySource,
 });
 
 const explanation = record('RouteExplanation', routeExplanationSchema.shape);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
+import { entrySource } from '../entry-source.ts';
 import { method } from './method.ts';
 import { clamped, done, record, text, timestamp } from './records.ts';
 
@@ -38,6 +39,7 @@ const webhook = record('Webhook', {
   /** Null for webhooks of the platform. */
   group_id: z.uuid().nullable(),
   created_at: timestamp,
+  source: entrySource,
 });
 
 const delivery = record('WebhookDelivery', {

@@ -37,6 +37,11 @@ export function createPostgresPlans(connection: Connection): PlanStore {
         });
       }),
 
+    removeTier: (name) =>
+      connection.run(async (queries) => {
+        await queries.billingTier.deleteMany({ where: { name } });
+      }),
+
     assign: (email, tierName) =>
       connection.transaction(async (queries) => {
         const user = await queries.user.findUnique({ where: { email }, select: { id: true } });

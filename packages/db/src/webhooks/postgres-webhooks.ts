@@ -27,6 +27,19 @@ export function createPostgresWebhooks(
         return 'created';
       }),
 
+    save: ({ id, secret, events, url, format, groupId, ...created }) =>
+      connection.transaction(async (queries) => {
+        if (!(await holdOwner(queries, groupId))) return false;
+        const changed = { url, format, events: [...events], secret: secrets.seal(secret, id) };
+        await queries.webhook.upsert({
+          where: { id },
+          create: { id, groupId, ...created, ...changed },
+          update: changed,
+          select: { id: true },
+        });
+        return true;
+      }),
+
     find: (id) =>
       connection.run(async (queries) => {
         const row = await queries.webhook.findUnique({ where: { id } });

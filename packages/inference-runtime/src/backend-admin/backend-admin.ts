@@ -7,9 +7,10 @@ import {
   type backendViewSchema,
 } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
-import type { BackendConfig, Router } from '@model-gateway/router';
+import type { BackendConfig } from '@model-gateway/router';
 import type { z } from 'zod';
 import { changeBackend, registerBackend, registrationOf } from './backend-registration.ts';
+import type { ServiceRouter } from '../service-router.ts';
 import { testBackend, testNewBackend } from './backend-test.ts';
 import { backendView } from './backend-view.ts';
 
@@ -24,7 +25,10 @@ interface TestOptions {
   readonly cancel: Cancel;
 }
 
-/** What operators do with backends, in each API. A name that no backend has is `not_found`. */
+/**
+ * What operators do with backends, in each API. A name that no backend has is `not_found`; changes of one that comes from
+ * the configuration file are refused.
+ */
 export interface BackendAdmin {
   list(): BackendView[];
   get(name: string): BackendView;
@@ -34,20 +38,22 @@ export interface BackendAdmin {
   add(body: BackendBody): Promise<Registered>;
   change(name: string, body: z.output<typeof backendChangeSchema>): Promise<Registered>;
   remove(name: string): Promise<void>;
+  /** By its position in the list; false if there is none. */
+  removeAt(index: number): Promise<boolean>;
   test(name: string, options: TestOptions): Promise<Tested>;
   /** Tests a backend without registering it. */
   testNew(body: BackendBody, options: TestOptions): Promise<Tested>;
 }
 
 export function createBackendAdmin(
-  router: Pick<Router, 'list' | 'registry' | 'probe' | 'use'>,
+  router: Pick<ServiceRouter, 'list' | 'registry' | 'probe' | 'use' | 'fileEntries'>,
 ): BackendAdmin {
-  const { registry } = router;
+  const { registry, fileEntries } = router;
 
   function list(): BackendView[] {
     return router.list().flatMap((routed, index) => {
       const config = registry.find(routed.backend.name);
-      return config === undefined ? [] : [backendView(routed, index, config)];
+      return config === undefined ? [] : [backendView(routed, index, config, fileEntries)];
     });
   }
 
@@ -57,8 +63,11 @@ export function createBackendAdmin(
     return config;
   }
 
-  const register = (body: BackendBody): Promise<Registered> =>
-    registerBackend(registry, registrationOf(body));
+  async function register(body: BackendBody): Promise<Registered> {
+    const config = registrationOf(body);
+    await fileEntries.assertChangeable('backends', config.name);
+    return registerBackend(registry, config);
+  }
 
   return {
     list,
@@ -70,6 +79,7 @@ export function createBackendAdmin(
     register,
     async add(body) {
       const { name } = registrationOf(body);
+      await fileEntries.assertChangeable('backends', name);
       if (registry.find(name) === undefined) return register(body);
       throw new ServiceError(
         'missing_fields',
@@ -77,12 +87,20 @@ export function createBackendAdmin(
       );
     },
     async change(name, body) {
+      await fileEntries.assertChangeable('backends', name);
       const changed = await changeBackend(registry, name, body);
       if (changed === undefined) throw notFound(name);
       return changed;
     },
     async remove(name) {
+      await fileEntries.assertChangeable('backends', name);
       if (!(await registry.remove(name))) throw notFound(name);
+    },
+    async removeAt(index) {
+      const name = router.list()[index]?.backend.name;
+      if (name === undefined) return false;
+      await fileEntries.assertChangeable('backends', name);
+      return registry.remove(name);
     },
     async test(name, options) {
       configOf(name);

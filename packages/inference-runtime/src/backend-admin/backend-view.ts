@@ -1,3 +1,4 @@
+import type { FileEntries } from '@model-gateway/config-file';
 import { explainedReason, type backendViewSchema } from '@model-gateway/contracts';
 import type {
   BackendConfig,
@@ -12,8 +13,9 @@ export const backendView = (
   routed: RoutedBackend,
   index: number,
   { url, apiKey, apiKeys, authHeader, models }: BackendConfig,
+  fileEntries: FileEntries,
 ): z.input<typeof backendViewSchema> => ({
-  ...backendEntry(routed, index),
+  ...backendEntry(routed, index, fileEntries),
   index,
   url,
   has_api_key: apiKey !== null || apiKeys !== undefined,
@@ -35,10 +37,15 @@ export const healthView = ({
 });
 
 /** A backend as lists show it. */
-export const backendEntry = (routed: RoutedBackend, index: number) => ({
+export const backendEntry = (
+  routed: RoutedBackend,
+  index: number,
+  fileEntries: Pick<FileEntries, 'markOf'>,
+) => ({
   label: `backend_${index}:${routed.backend.kind}`,
   ...healthView(routed),
   name: routed.backend.name,
+  ...fileEntries.markOf('backends', routed.backend.name),
   type: routed.backend.kind,
   circuit: routed.circuit,
   models: [...routed.models],

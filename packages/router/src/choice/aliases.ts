@@ -17,11 +17,13 @@ export interface Alias {
   readonly setAt: Date;
 }
 
-/** Other names for models, in the memory of the processes: they are lost when all have stopped. */
+/** Other names for models, in the memory of the processes: except for fixed ones, they are lost when all have stopped. */
 export interface Aliases {
   /** Replaces an existing alias. Resolves when the change is published. */
   set(alias: string, target: string): Promise<void>;
   remove(alias: string): Promise<void>;
+  /** Replaces the fixed aliases, which other changes of the same alias do not affect. Not published. */
+  fix(aliases: readonly Alias[]): void;
   /** Sorted by alias. */
   list(): readonly Alias[];
   /** The target of a model id: one hop, aliases do not chain. */
@@ -66,12 +68,14 @@ type Change = z.infer<typeof changeSchema>;
 export function createAliases(dependencies: AliasesDependencies): SharedAliases {
   const { channels, requests, clock, log } = dependencies;
   const changes = new Map<string, Change>();
+  let fixed: ReadonlyMap<string, Alias> = new Map();
   const subscriptions: Subscription[] = [];
   let revision = 0;
 
   /** The last write wins, in any order of messages. */
   function merge(news: readonly Change[]): void {
     for (const incoming of news) {
+      if (fixed.has(incoming.alias)) continue;
       const known = changes.get(incoming.alias);
       if (known !== undefined && !isNewer(incoming, known)) continue;
       changes.set(incoming.alias, incoming);
@@ -125,13 +129,20 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
   return {
     set: (alias, target) => change(alias, target),
     remove: (alias) => change(alias, null),
+    fix(aliases) {
+      fixed = new Map(aliases.map((alias) => [alias.alias, alias]));
+      // When it is no longer fixed, it is gone.
+      for (const alias of fixed.keys()) changes.delete(alias);
+      revision += 1;
+    },
     list: () =>
       [...changes.values()]
         .flatMap(({ alias, target, at }) =>
           target === null ? [] : [{ alias, target, setAt: new Date(at) }],
         )
+        .concat([...fixed.values()])
         .toSorted((left, right) => (left.alias < right.alias ? -1 : 1)),
-    resolve: (model) => changes.get(model)?.target ?? model,
+    resolve: (model) => fixed.get(model)?.target ?? changes.get(model)?.target ?? model,
     revision: () => revision,
     async announceAll() {
       await announceKnown();

@@ -1,5 +1,8 @@
 import type { RouteRule } from './route-rule.ts';
 
+/** The channel for changed routes; the message is the model. */
+export const ROUTES_CHANNEL = 'routes';
+
 /** Stores the routes. */
 export interface RouteRuleStore {
   /** By model. */

@@ -1,5 +1,5 @@
 import { describeError, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
-import type { RouteRuleStore } from './route-rule-store.ts';
+import { ROUTES_CHANNEL, type RouteRuleStore } from './route-rule-store.ts';
 import type { RouteRule } from './route-rule.ts';
 
 /** The routes: in memory, and updated from the store, so that they are the same on every replica. */
@@ -31,7 +31,6 @@ interface RouteRulesDependencies {
   readonly log: Log;
 }
 
-const CHANNEL = 'routes';
 /** For messages that were missed, and for changes made in the database by hand. */
 const RELOAD_EVERY_MS = 30_000;
 
@@ -63,7 +62,7 @@ export function createRouteRules(dependencies: RouteRulesDependencies): SharedRo
   async function changed(model: string): Promise<void> {
     await reload();
     try {
-      await channels.publish(CHANNEL, model);
+      await channels.publish(ROUTES_CHANNEL, model);
     } catch (error) {
       log.warn({ model, reason: describeError(error) }, 'publishing a change of a route failed');
     }
@@ -88,7 +87,7 @@ export function createRouteRules(dependencies: RouteRulesDependencies): SharedRo
     revision: () => revision,
     reload,
     async start() {
-      subscription = await channels.subscribe(CHANNEL, () => void reload());
+      subscription = await channels.subscribe(ROUTES_CHANNEL, () => void reload());
       timer = setInterval(() => void reload(), RELOAD_EVERY_MS).unref();
       await reload();
     },

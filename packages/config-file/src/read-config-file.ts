@@ -1,0 +1,132 @@
+import { ServiceError } from '@model-gateway/contracts';
+import { sha256Hex, type Environment } from '@model-gateway/kernel';
+import type { z } from 'zod';
+import { exactJsonSchema } from './config-json-schema.ts';
+import {
+  ENTRY_NAMES,
+  SECTION_SCHEMAS,
+  SECTIONS,
+  type ConfigEntry,
+  type Section,
+} from './sections.ts';
+import { settleValues } from './settle-values.ts';
+import { readYaml, type Path, type PlacedProblem, type YamlTree } from './yaml-tree.ts';
+
+/** One thing that is wrong with a file. It contains no value of the file. */
+export interface ConfigProblem {
+  readonly line: number;
+  readonly column: number;
+  /** As `backends[0].url`; empty for the whole file. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What a file says, or everything that is wrong with it. */
+export type ReadConfig =
+  | { readonly entries: readonly ConfigEntry[]; readonly problems?: undefined }
+  | { readonly problems: readonly ConfigProblem[] };
+
+interface ReadOptions {
+  readonly environment: Environment;
+  /** Throws a ServiceError for an entry that its call would refuse for more than its form. */
+  readonly check?: (entry: ConfigEntry) => void;
+}
+
+const PROBLEMS_MAX = 50;
+
+/** Reads the text of a configuration file. */
+export function readConfigFile(text: string, { environment, check }: ReadOptions): ReadConfig {
+  const tree = readYaml(text, environment);
+  if (tree.problems.length > 0) return refused(tree, tree.problems);
+  if (tree.value !== null && (typeof tree.value !== 'object' || Array.isArray(tree.value)))
+    return refused(tree, [{ path: [], message: `must have sections: ${SECTIONS.join(', ')}` }]);
+  const settled = settleValues(tree, exactJsonSchema());
+  const sections = (settled.value ?? {}) as Readonly<Record<string, unknown>>;
+  const read = SECTIONS.map((section) => readSection(section, sections[section], check));
+  const problems = [...settled.problems, ...read.flatMap((part) => part.problems)];
+  if (problems.length > 0) return refused(tree, problems);
+  return { entries: read.flatMap(({ entries }) => entries) };
+}
+
+interface SectionEntries {
+  readonly entries: readonly ConfigEntry[];
+  readonly problems: readonly PlacedProblem[];
+}
+
+function readSection(section: Section, list: unknown, check: ReadOptions['check']): SectionEntries {
+  if (list === undefined || list === null) return { entries: [], problems: [] };
+  if (!Array.isArray(list))
+    return { entries: [], problems: [{ path: [section], message: 'must be a list' }] };
+  const names = new Set<string>();
+  const entries: ConfigEntry[] = [];
+  const problems: PlacedProblem[] = [];
+  for (const [index, item] of (list as readonly unknown[]).entries()) {
+    const path = [section, index];
+    const parsed = SECTION_SCHEMAS[section].safeParse(item);
+    if (!parsed.success) {
+      problems.push(...issuesOf(parsed.error, path));
+      continue;
+    }
+    const entry = entryOf(section, parsed.data);
+    const problem = names.has(entry.name) ? 'is in this section twice' : refusalOf(entry, check);
+    if (problem !== undefined) problems.push({ path, message: problem });
+    names.add(entry.name);
+    entries.push(entry);
+  }
+  return { entries, problems };
+}
+
+function entryOf(section: Section, value: unknown): ConfigEntry {
+  const nameOf = ENTRY_NAMES[section] as (given: unknown) => string;
+  const hash = sha256Hex(JSON.stringify(value, sortedFields));
+  // The schema of the section made the value.
+  return { section, name: nameOf(value), hash, value } as ConfigEntry;
+}
+
+/** The same hash, whatever the order of the fields is. */
+function sortedFields(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+  );
+}
+
+function refusalOf(entry: ConfigEntry, check: ReadOptions['check']): string | undefined {
+  try {
+    check?.(entry);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
+    throw error;
+  }
+}
+
+const issuesOf = ({ issues }: z.ZodError, path: Path): readonly PlacedProblem[] =>
+  issues.map((issue) => ({
+    path: [...path, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))],
+    message: issue.message,
+  }));
+
+function refused(tree: YamlTree, problems: readonly PlacedProblem[]): ReadConfig {
+  const placed = problems.slice(0, PROBLEMS_MAX).map((problem) => ({
+    ...tree.placeOf(problem),
+    field: fieldOf(problem.path),
+    message: problem.message,
+  }));
+  return {
+    problems: placed.toSorted(
+      (left, right) => left.line - right.line || left.column - right.column,
+    ),
+  };
+}
+
+const fieldOf = (path: Path): string =>
+  path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`,
+    )
+    .join('');
+
+/** A problem in one line, as compilers write it. */
+export const problemLine = ({ line, column, field, message }: ConfigProblem): string =>
+  `${line}:${column} ${field === '' ? 'the file' : field} ${message}`;

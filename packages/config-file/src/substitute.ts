@@ -1,0 +1,38 @@
+import type { Environment } from '@model-gateway/kernel';
+
+/** `$${` is `${` itself. */
+const REFERENCE = /\$\$\{|\$\{([^}]*)\}/g;
+const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+
+/** A text with the values of its variables. */
+export interface Substituted {
+  readonly text: string;
+  /** Whether there was a variable in it. */
+  readonly isSubstituted: boolean;
+  /** Never contains a value. */
+  readonly problems: readonly string[];
+}
+
+/** Replaces `${NAME}` and `${NAME:-default}`. A default also takes the place of an empty value, as in a shell. */
+export function substitute(text: string, environment: Environment): Substituted {
+  const problems: string[] = [];
+  let isSubstituted = false;
+  const replaced = text.replaceAll(REFERENCE, (found: string, reference: string | undefined) => {
+    if (reference === undefined) return '${';
+    isSubstituted = true;
+    const parsed = VARIABLE.exec(reference);
+    if (parsed === null) {
+      problems.push('has a ${…} that is neither ${NAME} nor ${NAME:-default}');
+      return found;
+    }
+    const [, name = '', fallback] = parsed;
+    const value = environment[name];
+    if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
+    if (value === undefined) {
+      problems.push(`needs the environment variable ${name}, which is not set`);
+      return found;
+    }
+    return value;
+  });
+  return { text: replaced, isSubstituted, problems };
+}

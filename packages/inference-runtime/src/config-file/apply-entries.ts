@@ -1,0 +1,70 @@
+import { createAccountEvents } from '@model-gateway/accounts';
+import { PRICES_CHANNEL } from '@model-gateway/billing';
+import {
+  FILE_ENTRIES_CHANNEL,
+  plan,
+  type ConfigEntry,
+  type Plan,
+  type Section,
+} from '@model-gateway/config-file';
+import { describeError } from '@model-gateway/kernel';
+import { createBackendAnnouncer, ROUTES_CHANNEL } from '@model-gateway/router';
+import type { AppContext } from '@model-gateway/server-process';
+import { registrationOf } from '../backend-admin/backend-registration.ts';
+import { removeEntry, writeEntry } from './write-entry.ts';
+
+export type ApplyContext = Pick<AppContext, 'database' | 'bus' | 'clock' | 'log'>;
+
+/** Applies the entries of a file: all or nothing, by one process at a time. Other processes are notified afterwards. */
+export async function applyEntries(
+  entries: readonly ConfigEntry[],
+  context: ApplyContext,
+): Promise<Plan> {
+  const planned = await context.database.transaction(async (stores) => {
+    await stores.fileEntries.hold();
+    const found = plan(await stores.fileEntries.list(), entries);
+    for (const entry of found.removed) {
+      await removeEntry(stores, entry);
+      await stores.fileEntries.remove(entry.section, entry.name);
+    }
+    for (const entry of [...found.added, ...found.changed]) {
+      await writeEntry(stores, entry);
+      const { section, name, hash } = entry;
+      const target = entry.section === 'aliases' ? entry.value.target : null;
+      await stores.fileEntries.put({ section, name, hash, target });
+    }
+    return found;
+  });
+  await announce(planned, context);
+  return planned;
+}
+
+/** Processes that miss a message read the stores a little later. */
+async function announce(
+  { added, changed, removed }: Plan,
+  { bus, clock, log }: ApplyContext,
+): Promise<void> {
+  const written = [...added, ...changed];
+  const sections = new Set<Section>([...written, ...removed].map(({ section }) => section));
+  if (sections.size === 0) return;
+  const { channels, counters, entries, circuits } = bus;
+  try {
+    await channels.publish(FILE_ENTRIES_CHANNEL, '');
+    if (sections.has('routes')) await channels.publish(ROUTES_CHANNEL, '');
+    if (sections.has('prices')) await channels.publish(PRICES_CHANNEL, '');
+    if (sections.has('tiers'))
+      await createAccountEvents({ channels, counters, log }).changed({ kind: 'tiers' });
+    await createBackendAnnouncer({ channels, entries, circuits, clock, log }).announce([
+      ...written.flatMap((entry) =>
+        entry.section === 'backends'
+          ? [{ name: entry.name, config: registrationOf(entry.value) }]
+          : [],
+      ),
+      ...removed.flatMap(({ section, name }) =>
+        section === 'backends' ? [{ name, config: null }] : [],
+      ),
+    ]);
+  } catch (error) {
+    log.warn({ reason: describeError(error) }, 'announcing an applied configuration file failed');
+  }
+}

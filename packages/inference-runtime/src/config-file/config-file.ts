@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import {
+  planLines,
+  problemLine,
+  readConfigFile,
+  type ConfigEntry,
+} from '@model-gateway/config-file';
+import {
+  createSequence,
+  describeError,
+  StartupError,
+  startupError,
+  type Environment,
+} from '@model-gateway/kernel';
+import type { AppContext } from '@model-gateway/server-process';
+import { applyEntries, type ApplyContext } from './apply-entries.ts';
+import { checkEntry } from './check-entry.ts';
+
+interface ConfigFileOptions {
+  /** Undefined without a configuration file. */
+  readonly file: string | undefined;
+  readonly environment: Environment;
+}
+
+/** The configuration file of the installation: applied at the start, and again for each SIGHUP. */
+export interface ConfigFile {
+  /** Rejects with a StartupError for a file that is wrong. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createConfigFile(
+  { file, environment }: ConfigFileOptions,
+  context: ApplyContext & Pick<AppContext, 'onHangUp'>,
+): ConfigFile {
+  const { log, onHangUp } = context;
+  const applications = createSequence();
+  let stopListening: (() => void) | undefined;
+
+  async function apply(path: string): Promise<void> {
+    const entries = await readEntries(path, environment);
+    const planned = await applyEntries(entries, context);
+    const summary = planLines(planned).at(-1);
+    log.info({ file: path, summary }, 'the configuration file is applied');
+  }
+
+  async function reload(path: string): Promise<void> {
+    try {
+      await applications.run(() => apply(path));
+    } catch (error) {
+      log.error(
+        { file: path, reason: describeError(error) },
+        'the configuration file was not applied; what was applied before stays',
+      );
+    }
+  }
+
+  return {
+    async start() {
+      if (file === undefined) return;
+      await apply(file).catch((error: unknown) => {
+        if (error instanceof StartupError) throw error;
+        throw startupError('config_file_refused', { file, reason: describeError(error) }, error);
+      });
+      stopListening = onHangUp?.(() => void reload(file));
+    },
+    async stop() {
+      stopListening?.();
+      // What is being applied is finished first.
+      await applications.run(() => Promise.resolve());
+    },
+  };
+}
+
+/** Rejects with a StartupError that names every line and field that is wrong. */
+async function readEntries(
+  file: string,
+  environment: Environment,
+): Promise<readonly ConfigEntry[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw startupError('config_file_unreadable', { file, reason: describeError(error) }, error);
+  });
+  const read = readConfigFile(text, { environment, check: checkEntry });
+  if (read.problems === undefined) return read.entries;
+  const problems = read.problems.map(problemLine).join('; ');
+  throw startupError('config_file_wrong', { file, problems });
+}

@@ -1,0 +1,19 @@
+import type { RpcParams } from '@model-gateway/contracts';
+import { DEFAULT_RETRIES, type RouteRule } from '@model-gateway/router';
+
+const MS_PER_SECOND = 1_000;
+
+/** The route that a call or the configuration file describes. */
+export const routeRuleOf = ({
+  model,
+  targets,
+  attempts,
+  timeout_secs: timeoutSecs,
+  retry_on: retryOn,
+}: RpcParams<'routes.set'>): RouteRule => ({
+  model,
+  targets,
+  attempts,
+  ...(timeoutSecs === undefined ? {} : { timeoutMs: timeoutSecs * MS_PER_SECOND }),
+  retryOn: retryOn ?? DEFAULT_RETRIES.retryOn,
+});
