@@ -135,6 +135,7 @@ test('an admin sets, lists and removes routes; they are checked, and nobody else
   const route = {
     model: 'best',
     targets: [targets[0], { model: 'gpt-4o', backend: null, priority: 1, weight: 1 }],
+    strategy: 'weighted',
     attempts: 2,
     timeout_secs: 1.5,
     retry_on: ['transport', 'timeout', '5xx', '429'],
@@ -157,6 +158,7 @@ test('an admin sets, lists and removes routes; they are checked, and nobody else
     { targets: [] },
     { targets, attempts: 6 },
     { targets, retry_on: ['404'] },
+    { targets, strategy: 'cheapest' },
     { targets: [{ model: 'x', priority: -1 }] },
     { targets, timeout_secs: 0 },
   ]) {

@@ -103,6 +103,7 @@ export { agentSettings, routerSettings } from './settings.ts';
 export {
   DEFAULT_RETRIES,
   RETRY_REASONS,
+  ROUTE_STRATEGIES,
   type RetryReason,
   type RouteRule,
 } from './routes/route-rule.ts';

@@ -7,6 +7,7 @@ import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers } from './circuits/breakers.ts';
 import { findListing, isServed } from './choice/choice.ts';
 import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.ts';
+import { createFirstTokens } from './choice/first-tokens.ts';
 import { createExplain, type ExplainedTarget } from './choice/explain.ts';
 import { pickCandidate } from './choice/ruled-choice.ts';
 import type { ChoiceFacts } from './choice/usable.ts';
@@ -132,6 +133,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
   const list = createBackendList();
   const counts = createRequestCounts({ channels, log });
   const limits = createLimits({ store: dependencies.limitStore, list, log });
+  const firstTokens = createFirstTokens({ channels, entries, log });
   const affinity = createAffinity(entries);
   const aliases = createAliases({ channels, requests, clock, log });
   const routes = createRouteRules({ store: dependencies.routeStore, channels, log });
@@ -173,10 +175,12 @@ export function createRouter(dependencies: RouterDependencies): Router {
       await Promise.all([health.loadAll(fresh), refusals.load(fresh)]);
     },
     async resetCircuit(name) {
+      firstTokens.forget(name);
       await Promise.all([breakers.forget(name), refusals.forget(name)]);
     },
     onRemoved(name) {
       counts.forget(name);
+      firstTokens.forget(name);
       refusals.drop(name);
     },
   });
@@ -233,7 +237,9 @@ export function createRouter(dependencies: RouterDependencies): Router {
     facts,
     limits,
     refusals,
-    pick: (usable, { provider }, random) => pickCandidate(usable, { counts, provider, random }),
+    firstTokens,
+    pick: (usable, { provider, rule }, random) =>
+      pickCandidate(usable, { counts, provider, strategy: rule?.strategy, firstTokens, random }),
   });
   const chooser = createChooser({
     list,
@@ -242,6 +248,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     refusals,
     counts,
     limits,
+    firstTokens,
     affinity,
     changing: () => registry.changing(),
     onKeyRefused: probeSoon,
@@ -249,7 +256,18 @@ export function createRouter(dependencies: RouterDependencies): Router {
     random: dependencies.random ?? Math.random,
   });
   // The registry stops first: what is being probed then ends soon.
-  const parts = [counts, limits, breakers, refusals, health, aliases, routes, checker, registry];
+  const parts = [
+    counts,
+    firstTokens,
+    limits,
+    breakers,
+    refusals,
+    health,
+    aliases,
+    routes,
+    checker,
+    registry,
+  ];
 
   return {
     choose(model, options = {}) {

@@ -75,7 +75,12 @@ function choose(
 ): Candidate | undefined {
   const counts = { of: (name: string) => all[indexOf(name)]?.requests ?? 0 };
   const usable = usableOf(candidates, tried, factsOf(all, now));
-  return pickCandidate(usable, { counts, provider: undefined, random: drawn });
+  return pickCandidate(usable, {
+    counts,
+    provider: undefined,
+    firstTokens: { medianMs: () => undefined },
+    random: drawn,
+  });
 }
 
 /** Everything that a request which fails everywhere is sent to. */

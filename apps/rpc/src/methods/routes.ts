@@ -41,6 +41,7 @@ const routeRecord = (
     priority,
     weight,
   })),
+  strategy: rule.strategy ?? 'weighted',
   attempts: rule.attempts,
   timeout_secs: rule.timeoutMs === undefined ? null : rule.timeoutMs / MS_PER_SECOND,
   retry_on: [...rule.retryOn],

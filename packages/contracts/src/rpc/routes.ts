@@ -15,6 +15,8 @@ const RETRY_REASONS_MAX = 4;
 
 const retryReason = z.enum(['transport', 'timeout', '5xx', '429']);
 
+const strategy = z.enum(['weighted', 'fastest']);
+
 const target = z.object({
   model: modelId,
   backend: text(BACKEND_CHARS_MAX)
@@ -40,6 +42,7 @@ const route = record('Route', {
       weight: z.number(),
     }),
   ),
+  strategy,
   attempts: z.int(),
   timeout_secs: z.number().nullable(),
   retry_on: z.array(retryReason),
@@ -64,6 +67,9 @@ export const routesMethods = {
     params: z.object({
       model: modelId,
       targets: boundedArray(target, { min: 1, max: TARGETS_MAX }),
+      strategy: strategy
+        .default('weighted')
+        .describe('how targets of the same priority share: by weight, or the fastest first token'),
       attempts: z
         .int()
         .min(1)

@@ -1,4 +1,9 @@
-import { RETRY_REASONS, type RouteRule, type RouteRuleStore } from '@model-gateway/router';
+import {
+  RETRY_REASONS,
+  ROUTE_STRATEGIES,
+  type RouteRule,
+  type RouteRuleStore,
+} from '@model-gateway/router';
 import { z } from 'zod';
 import type { Connection } from '../connection/connection.ts';
 
@@ -11,6 +16,7 @@ const ruleSchema = z.object({
       weight: z.number(),
     }),
   ),
+  strategy: z.enum(ROUTE_STRATEGIES).optional(),
   attempts: z.int(),
   timeoutMs: z.number().optional(),
   retryOn: z.array(z.enum(RETRY_REASONS)),

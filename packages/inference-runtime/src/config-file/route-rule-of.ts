@@ -7,12 +7,14 @@ const MS_PER_SECOND = 1_000;
 export const routeRuleOf = ({
   model,
   targets,
+  strategy,
   attempts,
   timeout_secs: timeoutSecs,
   retry_on: retryOn,
 }: RpcParams<'routes.set'>): RouteRule => ({
   model,
   targets,
+  strategy,
   attempts,
   ...(timeoutSecs === undefined ? {} : { timeoutMs: timeoutSecs * MS_PER_SECOND }),
   retryOn: retryOn ?? DEFAULT_RETRIES.retryOn,

@@ -115,6 +115,7 @@ export async function* produceChat(
     accepted.route,
   );
   call.begun();
+  route.begun?.();
   const firstTokenAt = performance.now();
   const { first, rest } = answer;
   let settled: SettledStream | undefined;

@@ -147,6 +147,7 @@ async function begin(
     },
   );
   call.begun();
+  route.begun?.();
   const firstTokenAt = performance.now();
   return { begun: answer, delivery: { turn, activeCall: { route, call }, firstTokenAt } };
 }

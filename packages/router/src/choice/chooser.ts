@@ -6,14 +6,21 @@ import type { Backend, Capability } from '../registry/backend.ts';
 import type { Breakers, Permit } from '../circuits/breakers.ts';
 import { noteSkipped, type ChoiceTrace } from './choice-trace.ts';
 import { findServing, type Candidate, type BackendQuery } from './choice.ts';
-import { keepable, pickCandidate, type Tried } from './ruled-choice.ts';
+import {
+  ANSWER_KINDS,
+  keepable,
+  pickCandidate,
+  type AnswerKind,
+  type Tried,
+} from './ruled-choice.ts';
 import { judge, obstacleOf, usableOf, type ChoiceFacts } from './usable.ts';
 import type { RouteOutcome } from '../refusals/outcome.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { BackendLimits } from '../limits/backend-limits.ts';
 import type { Limits, TakenPlace } from '../limits/limits.ts';
+import type { FirstTokens } from './first-tokens.ts';
 import type { RequestCounts } from './request-counts.ts';
-import type { RetryPolicy } from '../routes/route-rule.ts';
+import type { RetryPolicy, RouteRule } from '../routes/route-rule.ts';
 
 /** Chooses a backend for each request. */
 export interface Chooser {
@@ -43,6 +50,8 @@ export interface Route {
   readonly model: string;
   /** How the request is tried again; undefined where no route says so. */
   readonly retries?: RetryPolicy | undefined;
+  /** Reports that the first token of a streamed answer has arrived. */
+  begun?(): void;
   /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
   answered(): Promise<void>;
   /**
@@ -60,6 +69,7 @@ interface ChooserDependencies {
   readonly refusals: Refusals;
   readonly counts: RequestCounts;
   readonly limits: Limits;
+  readonly firstTokens: FirstTokens;
   readonly affinity: Affinity;
   /** Resolves when the current change of the backends is done; undefined without one. */
   readonly changing: () => Promise<void> | undefined;
@@ -96,7 +106,7 @@ const full = ({ requested }: BackendQuery): ServiceError =>
 
 export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
-  const { facts, limits, random } = dependencies;
+  const { facts, limits, firstTokens, random } = dependencies;
 
   function eligible(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
     let isUnable = false;
@@ -146,13 +156,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   async function acquireLimited(
     candidate: Candidate,
     backendLimits: BackendLimits,
-    retries: RetryPolicy | undefined,
+    rule: RouteRule | undefined,
   ): Promise<Acquired> {
     const { name } = candidate.slot.backend;
     const permit = await breakers.acquire(name);
     if (permit === undefined) return undefined;
     const place = await limits.take(name, backendLimits);
-    if (place !== undefined) return begin(candidate, permit, retries, place);
+    if (place !== undefined) return begin(candidate, permit, rule, place);
     await permit.settle('neutral');
     return 'full';
   }
@@ -160,17 +170,19 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   function begin(
     { slot, model }: Candidate,
     permit: Permit,
-    retries: RetryPolicy | undefined,
+    rule: RouteRule | undefined,
     place?: TakenPlace,
   ): Route {
     const { backend } = slot;
     counts.add(backend.name);
     const leave = slot.use();
     let isSettled = false;
+    const time = rule?.strategy === 'fastest' ? timed(backend.name, model) : undefined;
     return {
       backend,
       model,
-      retries,
+      retries: rule,
+      begun: () => time?.('streamed'),
       answered() {
         refusals.keyAccepted(backend.name);
         return permit.settle('success');
@@ -180,11 +192,30 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
         place?.release();
         if (isSettled) return permit.settle('neutral');
         isSettled = true;
+        // A time-out says how slow the backend is at least.
+        if (outcome === 'success' || outcome === 'failure') {
+          time?.(outcome === 'success' ? 'whole' : 'failure');
+        }
         if (outcome === 'success') refusals.keyAccepted(backend.name);
         return typeof outcome === 'string'
           ? permit.settle(outcome)
           : refused(backend.name, model, permit, outcome);
       },
+    };
+  }
+
+  /** Notes once how long a backend took. A failure is noted only where it took longer than answers usually do. */
+  function timed(name: string, model: string): (end: AnswerKind | 'failure') => void {
+    const startedAt = performance.now();
+    let isNoted = false;
+    return (end) => {
+      if (isNoted) return;
+      isNoted = true;
+      const ms = performance.now() - startedAt;
+      for (const kind of end === 'failure' ? ANSWER_KINDS : [end]) {
+        const usual = firstTokens.medianMs(name, model, kind) ?? Infinity;
+        if (end !== 'failure' || ms > usual) firstTokens.add(name, model, kind, ms);
+      }
     };
   }
 
@@ -213,6 +244,8 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     pickCandidate(eligible(query, exclude), {
       counts,
       provider: query.provider,
+      strategy: query.rule?.strategy,
+      firstTokens,
       random: query.rule === undefined ? 0 : random(),
     });
 

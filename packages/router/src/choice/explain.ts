@@ -5,7 +5,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import { firstPriority, likeliest, sharesOf, type RouteTarget } from '../routes/route-rule.ts';
 import type { BackendQuery, Candidate } from './choice.ts';
-import { isRuled, type Tried } from './ruled-choice.ts';
+import { isRuled, type FirstTokenTimes, type Tried } from './ruled-choice.ts';
 import type { PassReason } from './choice-trace.ts';
 import { judge, usableOf, type ChoiceFacts, type JudgedCandidate } from './usable.ts';
 
@@ -35,6 +35,7 @@ interface ExplainDependencies {
   readonly facts: ChoiceFacts;
   readonly limits: Pick<Limits, 'reached'>;
   readonly refusals: Pick<Refusals, 'coolingMs' | 'keyRefusal'>;
+  readonly firstTokens: FirstTokenTimes;
   /** The choice that serves requests. */
   readonly pick: (
     usable: readonly Candidate[],
@@ -48,7 +49,7 @@ const MIDDLE = 0.5;
 
 /** Says where a request would go now: what would be tried in which order, and why everything else is passed over. */
 export function createExplain(dependencies: ExplainDependencies) {
-  const { list, facts, limits, refusals, pick } = dependencies;
+  const { list, facts, limits, refusals, firstTokens, pick } = dependencies;
 
   const reachedBy = async ({ slot }: Candidate): Promise<LimitName | undefined> =>
     slot.config.limits && limits.reached(slot.backend.name, slot.config.limits);
@@ -60,7 +61,7 @@ export function createExplain(dependencies: ExplainDependencies) {
     const tried: Tried[] = [];
     for (;;) {
       const usable = usableOf(able, tried, facts);
-      const best = pick(usable, query, randomFor(usable));
+      const best = pick(usable, query, randomFor(usable, query));
       if (best === undefined) return { order, full };
       const limit = await reachedBy(best);
       if (limit === undefined) order.push(best);
@@ -76,7 +77,9 @@ export function createExplain(dependencies: ExplainDependencies) {
       const seconds = Math.ceil(refusals.coolingMs(name, model) / MS_PER_SECOND);
       return `the upstream limits its requests for another ${seconds} s`;
     }
-    return reason === undefined ? refusals.keyRefusal(name) : undefined;
+    if (reason !== undefined) return undefined;
+    const ms = firstTokens.medianMs(name, model, 'streamed');
+    return refusals.keyRefusal(name) ?? (ms === undefined ? undefined : `first token in ${ms} ms`);
   }
 
   return async (query: BackendQuery): Promise<readonly ExplainedTarget[]> => {
@@ -84,7 +87,7 @@ export function createExplain(dependencies: ExplainDependencies) {
     const judged = judge(slots, query, [], facts);
     const able = judged.filter(({ reason }) => !isExcluded(reason));
     const { order, full } = await inOrder(able, query);
-    const shares = firstShares(order);
+    const shares = firstShares(order, query);
     const explained = judged.map((one): ExplainedTarget => {
       const position = order.indexOf(one);
       const limit = full.get(one);
@@ -95,7 +98,7 @@ export function createExplain(dependencies: ExplainDependencies) {
         model: one.model,
         target: one.target,
         position: position === -1 ? undefined : position + 1,
-        share: position === -1 || !one.target ? undefined : (shares.get(one.target) ?? 0),
+        share: position === -1 || !one.target ? undefined : shareOf(shares, one.target),
         reason,
         detail: limit ?? detailOf(one, reason),
       };
@@ -150,16 +153,26 @@ const reasonOf = ({ reason }: JudgedCandidate, limit: LimitName | undefined): Pa
   limit === undefined ? (reason ?? 'tried') : 'full';
 
 /** The number that leads to the target with the greatest weight. */
-function randomFor(usable: readonly Candidate[]): number {
+function randomFor(usable: readonly Candidate[], { rule }: BackendQuery): number {
+  if (rule?.strategy === 'fastest') return MIDDLE;
   const ruled = usable.filter(isRuled);
   return ruled.length === 0 ? MIDDLE : likeliest(targetsOf(firstPriority(ruled)));
 }
 
 /** The shares of the targets that a request is sent to first. */
-function firstShares(order: readonly Candidate[]): ReadonlyMap<RouteTarget, number> {
+function firstShares(
+  order: readonly Candidate[],
+  { rule }: BackendQuery,
+): ReadonlyMap<RouteTarget, number> | undefined {
+  if (rule?.strategy === 'fastest') return undefined;
   const ruled = order.filter(isRuled);
   return ruled.length === 0 ? new Map() : sharesOf(targetsOf(firstPriority(ruled)));
 }
+
+const shareOf = (
+  shares: ReadonlyMap<RouteTarget, number> | undefined,
+  target: RouteTarget,
+): number | undefined => shares && (shares.get(target) ?? 0);
 
 const targetsOf = (candidates: readonly { readonly target: RouteTarget }[]) => [
   ...new Set(candidates.map(({ target }) => target)),

@@ -1,5 +1,10 @@
 import type { ProviderHint } from '@model-gateway/contracts';
-import { byWeight, firstPriority, type RouteTarget } from '../routes/route-rule.ts';
+import {
+  byWeight,
+  firstPriority,
+  type RouteStrategy,
+  type RouteTarget,
+} from '../routes/route-rule.ts';
 import { leastUsed, type Candidate } from './choice.ts';
 import type { RequestCounts } from './request-counts.ts';
 
@@ -12,10 +17,22 @@ export interface Tried {
 /** A candidate of a route. */
 type RuledCandidate = Candidate & { readonly target: RouteTarget };
 
+/** Whole answers take longer than first tokens, so that they are compared only with each other. */
+export const ANSWER_KINDS = ['streamed', 'whole'] as const;
+export type AnswerKind = (typeof ANSWER_KINDS)[number];
+
+/** How fast backends are. */
+export interface FirstTokenTimes {
+  /** The median time until the first token, or until a whole answer; undefined where nothing was measured. */
+  medianMs(name: string, model: string, kind: AnswerKind): number | undefined;
+}
+
 /** What decides between candidates. */
 export interface ChoicePolicy {
   readonly counts: Pick<RequestCounts, 'of'>;
   readonly provider: ProviderHint | undefined;
+  readonly strategy?: RouteStrategy | undefined;
+  readonly firstTokens: FirstTokenTimes;
   /** From 0 to below 1; for routes. */
   readonly random: number;
 }
@@ -26,17 +43,54 @@ export interface ChoicePolicy {
  */
 export function pickCandidate(
   candidates: readonly Candidate[],
-  { counts, provider, random }: ChoicePolicy,
+  policy: ChoicePolicy,
 ): Candidate | undefined {
+  const { counts, provider, random } = policy;
   const ruled = candidates.filter(isRuled);
   if (ruled.length === 0) return leastUsed(candidates, counts, provider);
   const first = firstPriority(ruled);
+  if (policy.strategy === 'fastest') return fastest(first, policy);
   const target = byWeight([...new Set(first.map((candidate) => candidate.target))], random);
   return leastUsed(
     first.filter((candidate) => candidate.target === target),
     counts,
     provider,
   );
+}
+
+/** The part of the requests that goes to any of the others, so that one that has become fast is found. */
+const EXPLORED = 0.05;
+/** Backends that are slower than the fastest by no more than this share the requests. */
+const AS_FAST = 1.2;
+
+/**
+ * The backend with the fastest first token, and now and then another one. While one has not been measured, all get the same
+ * part of the requests.
+ */
+function fastest(
+  candidates: readonly Candidate[],
+  { counts, provider, firstTokens, random }: ChoicePolicy,
+): Candidate | undefined {
+  const times = timesOf(candidates, firstTokens);
+  if (times === undefined) return candidates[Math.floor(random * candidates.length)];
+  if (random < EXPLORED) return candidates[Math.floor((random / EXPLORED) * candidates.length)];
+  const within = Math.min(...times) * AS_FAST;
+  const fast = candidates.filter((_candidate, at) => (times[at] ?? Infinity) <= within);
+  return leastUsed(fast, counts, provider);
+}
+
+/** The times of the first kind of answer that all of them are measured by. */
+function timesOf(
+  candidates: readonly Candidate[],
+  firstTokens: FirstTokenTimes,
+): readonly number[] | undefined {
+  for (const kind of ANSWER_KINDS) {
+    const times = candidates.flatMap(
+      ({ slot, model }) => firstTokens.medianMs(slot.backend.name, model, kind) ?? [],
+    );
+    if (times.length === candidates.length) return times;
+  }
+  return undefined;
 }
 
 /** The candidates that a conversation may stay with: a route leaves those that are not of its first priority. */

@@ -22,10 +22,16 @@ export interface RetryPolicy {
   readonly retryOn: readonly RetryReason[];
 }
 
+/** How the targets of one priority share the requests: by weight, or those with the fastest first token get most of them. */
+export const ROUTE_STRATEGIES = ['weighted', 'fastest'] as const;
+export type RouteStrategy = (typeof ROUTE_STRATEGIES)[number];
+
 /** Where the requests for a model go. */
 export interface RouteRule extends RetryPolicy {
   readonly model: string;
   readonly targets: readonly RouteTarget[];
+  /** By weight if it is absent. */
+  readonly strategy?: RouteStrategy | undefined;
 }
 
 /** Without a rule, a request is tried on a second backend whatever the first failed with. */

@@ -20,6 +20,8 @@ export interface RouteDraft {
   readonly timeout: string;
   /** The form does not show it: what was set stays. */
   readonly retryOn?: Route['retry_on'];
+  /** Likewise. */
+  readonly strategy?: Route['strategy'];
 }
 
 export const emptyTarget = (id: number, priority = 0): TargetDraft => ({
@@ -46,6 +48,7 @@ export function draftOf(route: Route | undefined): RouteDraft {
     attempts: String(route.attempts),
     timeout: route.timeout_secs === null ? '' : String(route.timeout_secs),
     retryOn: route.retry_on,
+    strategy: route.strategy,
   };
 }
 
@@ -62,6 +65,7 @@ export function routeOf(draft: RouteDraft): RpcInput<'routes.set'> {
     attempts: Number(draft.attempts),
     ...(draft.timeout.trim() === '' ? {} : { timeout_secs: Number(draft.timeout) }),
     ...(draft.retryOn === undefined ? {} : { retry_on: [...draft.retryOn] }),
+    ...(draft.strategy === undefined ? {} : { strategy: draft.strategy }),
   };
 }
 

@@ -1,0 +1,211 @@
+// `pnpm bench:fastest`: measures the first tokens of a route with `strategy: "fastest"` against the choice by the fewest requests, with
+// one slow backend of three.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseOptions } from './options.mjs';
+import { createProcesses } from './processes.mjs';
+import { describeMachine, print, report } from './report.mjs';
+import { runCommandLine, withScratch } from './run.mjs';
+import { startStores } from './service.mjs';
+
+const USAGE = `pnpm bench:fastest [options]
+
+  --requests COUNT  how many requests are measured with each choice; else 600
+  --json FILE       also write the measurements as JSON
+  --markdown FILE   also write the table into FILE, between its marks
+  --no-build        measure the build that is there, even if sources are newer
+  --help            this
+`;
+
+const MODEL = 'bench';
+const ROUTE = 'bench-fastest';
+/** The times until the first token of the three upstreams, in milliseconds. */
+const FIRST_TOKEN_MS = { first: 20, second: 20, slow: 400 };
+const AT_ONCE = 4;
+const WARM_UP = 60;
+const FASTER_MIN = 2;
+
+const WORK = {
+  name: 'fastest',
+  title: `First tokens with three backends that need ${Object.values(FIRST_TOKEN_MS).join(', ')} ms, ${AT_ONCE} streams at a time`,
+  columns: [
+    { key: 'mean', label: 'mean ms', digits: 0 },
+    { key: 'p50', label: 'p50 ms', digits: 0 },
+    { key: 'p90', label: 'p90 ms', digits: 0 },
+    { key: 'slow', label: '% to the slow one', digits: 1 },
+  ],
+};
+
+async function run(options, scratch) {
+  const machine = await describeMachine({ node: process.execPath });
+  print(machine);
+  const service = await startService(scratch);
+  const rows = [];
+  for (const [name, model] of [
+    ['fewest requests', MODEL],
+    ['fastest', ROUTE],
+  ]) {
+    await ask(service, model, WARM_UP);
+    rows.push({ label: name, ...(await measure(service, model, Number(options.requests))) });
+  }
+  const [least, fastest] = rows;
+  const goals = [
+    {
+      what: 'mean first token by fewest requests against fastest',
+      atLeast: FASTER_MIN,
+      unit: '×',
+      measured: least.mean / fastest.mean,
+    },
+  ];
+  await report(options, machine, WORK, { rows, goals });
+}
+
+async function startService({ folder, opened }) {
+  const { databaseUrl, redisUrl, stop } = await startStores({ folder, options: {} });
+  opened.push(stop);
+  const processes = await createProcesses();
+  opened.push(() => processes.stopAll());
+  const adminToken = randomBytes(24).toString('base64url');
+  const { port } = await processes.start({
+    name: 'standalone',
+    command: () => [
+      process.execPath,
+      fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url)),
+    ],
+    environment: (own) => ({
+      NODE_ENV: 'production',
+      SERVICE_PORT: String(own),
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      SERVICE_DATA_DIR: folder,
+      SERVICE_ADMIN_TOKEN: adminToken,
+      SERVICE_DEMO: 'false',
+      SERVICE_API_RATE_LIMIT_RPM: '100000000',
+    }),
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const rpc = async (method, params, token) => {
+    const message = { jsonrpc: '2.0', id: 1, method, params };
+    const { result, error } = await post(`${url}/api/rpc`, message, token);
+    if (error !== undefined) throw new Error(`${method} failed: ${error.message}`);
+    return result;
+  };
+  const { access_token: token } = await rpc('auth.register', {
+    email: 'bench@example.com',
+    password: randomBytes(12).toString('hex'),
+  });
+  const quotas = { monthly_usd_quota: 1e9, monthly_token_quota: 1e15, rpm: null };
+  await rpc('billing.tiers.set', { name: 'free', ...quotas }, adminToken);
+  const { key } = await rpc('keys.create', { name: 'bench' }, token);
+  const upstreams = await Promise.all(Object.entries(FIRST_TOKEN_MS).map(startUpstream));
+  opened.push(() => Promise.all(upstreams.map(({ close }) => close())));
+  for (const { name, url: address } of upstreams) {
+    const backend = { type: 'external', name, url: address, models: [MODEL] };
+    await post(`${url}/api/admin/backends`, backend, adminToken);
+  }
+  const targets = [{ model: MODEL }];
+  await rpc('routes.set', { model: ROUTE, targets, strategy: 'fastest' }, token);
+  return { url, key, slow: upstreams.find(({ name }) => name === 'slow') };
+}
+
+/** An upstream whose streams begin after some time. */
+async function startUpstream([name, firstTokenMs]) {
+  const upstream = { name, requests: 0 };
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ object: 'list', data: [{ id: MODEL, object: 'model' }] }));
+      return;
+    }
+    upstream.requests += 1;
+    request.resume();
+    setTimeout(() => {
+      const chunk = (delta, finish) => ({
+        id: 'chatcmpl-bench',
+        object: 'chat.completion.chunk',
+        created: 0,
+        model: MODEL,
+        choices: [{ index: 0, delta, finish_reason: finish }],
+        ...(finish === null
+          ? {}
+          : { usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 } }),
+      });
+      response.setHeader('content-type', 'text/event-stream');
+      for (const part of [chunk({ role: 'assistant', content: 'Hi' }, null), chunk({}, 'stop')]) {
+        response.write(`data: ${JSON.stringify(part)}\n\n`);
+      }
+      response.end('data: [DONE]\n\n');
+    }, firstTokenMs);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(upstream, {
+    url: `http://127.0.0.1:${server.address().port}/v1`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+}
+
+async function measure(service, model, count) {
+  const before = service.slow.requests;
+  const times = (await ask(service, model, count)).toSorted((one, other) => one - other);
+  const at = (part) => times[Math.floor(times.length * part)];
+  return {
+    mean: times.reduce((sum, ms) => sum + ms, 0) / times.length,
+    p50: at(0.5),
+    p90: at(0.9),
+    slow: (100 * (service.slow.requests - before)) / count,
+  };
+}
+
+/** Sends so many streams, some at a time; returns the times until their first tokens. */
+async function ask({ url, key }, model, count) {
+  const times = [];
+  let left = count;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      const startedAt = performance.now();
+      const response = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+      });
+      if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+      const reader = response.body.getReader();
+      await reader.read();
+      times.push(performance.now() - startedAt);
+      while (!(await reader.read()).done);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await sleep(0);
+  return times;
+}
+
+async function post(url, body, token) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+await runCommandLine({
+  usage: USAGE,
+  readOptions: (args) => parseOptions(args, { requests: { type: 'string', default: '600' } }),
+  main: (options) => withScratch((scratch) => run(options, scratch)),
+});
+// The connections of the clients are still open.
+process.exit();

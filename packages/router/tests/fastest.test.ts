@@ -1,0 +1,102 @@
+import { manualClock } from '@model-gateway/kernel';
+import type { RouteRule, Router } from '../src/index.ts';
+import { pickCandidate } from '../src/choice/ruled-choice.ts';
+import type { Candidate } from '../src/choice/choice.ts';
+import type { Slot } from '../src/registry/backend-list.ts';
+import { createReplicas, until, type Replicas } from './replicas.ts';
+
+const NAMES = ['slow', 'quick', 'close'];
+const TIMES: Readonly<Record<string, number>> = { slow: 900, quick: 100, close: 110 };
+
+const candidateOf = (name: string): Candidate => ({
+  slot: { backend: { name, kind: 'external' } } as unknown as Slot,
+  model: 'm',
+  target: { model: 'm', backend: name, priority: 0, weight: 1 },
+});
+
+/** How many of so many requests each backend gets. */
+function sharesOf(times: Readonly<Record<string, number>>, kind: string): object {
+  const used = new Map<string, number>();
+  const requests = 1_000;
+  for (let request = 0; request < requests; request += 1) {
+    const chosen = pickCandidate(NAMES.map(candidateOf), {
+      strategy: 'fastest',
+      counts: { of: (name) => used.get(name) ?? 0 },
+      provider: undefined,
+      firstTokens: {
+        medianMs: (name, _model, asked) => (asked === kind ? times[name] : undefined),
+      },
+      random: request / requests,
+    });
+    const name = chosen?.slot.backend.name ?? '';
+    used.set(name, (used.get(name) ?? 0) + 1);
+  }
+  return Object.fromEntries(used);
+}
+
+test.each(['streamed', 'whole'])(
+  'the fastest get most of the requests, the others a few, by the times of %s answers',
+  (kind) => {
+    expect(sharesOf(TIMES, kind)).toEqual({ slow: 17, quick: 492, close: 491 });
+  },
+);
+
+test('while one has not been measured, all get the same', () => {
+  expect(sharesOf({ slow: 900, quick: 100 }, 'whole')).toEqual({
+    slow: 334,
+    quick: 333,
+    close: 333,
+  });
+});
+
+describe('replicas', () => {
+  let replicas: Replicas;
+  let router: Router;
+  let other: Router;
+
+  const rule: RouteRule = {
+    model: 'best',
+    targets: ['a', 'b'].map((backend) => ({ model: 'm', backend, priority: 0, weight: 1 })),
+    strategy: 'fastest',
+    attempts: 2,
+    retryOn: [],
+  };
+
+  beforeEach(async () => {
+    replicas = createReplicas(manualClock(1_000_000));
+    router = await replicas.start({ random: () => 0 });
+    other = await replicas.start();
+    for (const name of ['a', 'b']) await router.registry.register(replicas.upstream(name));
+    await router.routes.set(rule);
+    await until(() => other.routes.list().length === 1 && other.list().length === 2);
+  });
+  afterEach(() => replicas.stop());
+
+  const detailsAt = async (asked: Router) => {
+    const targets = await asked.explain('best');
+    const details = targets.map(({ backend = '', detail = '' }) => [backend, detail] as const);
+    return Object.fromEntries<string>(details);
+  };
+
+  test('know the times of each other, also those that start later', async () => {
+    const first = await router.choose('best');
+    const second = await router.choose('best', {
+      exclude: [{ backend: first.backend.name, model: 'm' }],
+    });
+    for (const route of [first, second]) {
+      route.begun?.();
+      await route.settle('success');
+    }
+    const known = { a: expect.stringMatching(/^first token in \d+ ms$/), b: expect.any(String) };
+    expect(await detailsAt(router)).toEqual(known);
+    let details = await detailsAt(other);
+    await until(() => {
+      void detailsAt(other).then((found) => void (details = found));
+      return Object.values(details).every((detail) => detail !== '');
+    });
+    expect(details).toEqual(known);
+    const late = await replicas.start();
+    await until(() => late.list().every(({ isRoutable }) => isRoutable));
+    expect(await detailsAt(late)).toEqual(known);
+  });
+});
