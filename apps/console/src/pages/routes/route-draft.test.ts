@@ -6,6 +6,7 @@ const route = {
     { model: 'llama', backend: 'gpu', priority: 0, weight: 3 },
     { model: 'gpt', backend: null, priority: 1, weight: 1 },
   ],
+  strategy: 'fastest' as const,
   attempts: 2,
   timeout_secs: 1.5,
   retry_on: ['transport' as const],
@@ -21,6 +22,7 @@ test('a route is the same after its form was opened and saved', () => {
     attempts: 2,
     timeout_secs: 1.5,
     retry_on: ['transport'],
+    strategy: 'fastest',
   });
 });
 
