@@ -14,26 +14,33 @@ const TABLES = [
   'usage_ref_days',
   'usage_hourly',
   'usage_sums',
+  'request_failures',
 ];
 const REFS = 200;
 const GROUPS = 20;
+/** Failed requests that were not metered, in the log only. */
+const FAILURES_PER_ROW = 0.01;
+const RARE_ROWS = 60;
 
 /** One user has a tenth of all rows; the queries ask for this user. */
 const BUSY_USER = '00000000-0000-4000-8000-000000000000';
 /** One of the groups. */
 const GROUP = '00000000-0000-4000-a000-000000000001';
+const BUSY_KEY = '00000000-0000-4000-9000-000000000000';
+const RARE_KEY = '00000000-0000-4000-b000-000000000000';
 
 /**
  * Fills the tables with this many rows in the order of time, as a service writes them: 90 days, 12 models of 4 upstreams, 1,000
  * users. Nine users in ten call with a key, each with one, and half of the keys belong to one of 20 groups; the others call with a
- * token. One row in three has one of 200 references, each of which uses three of the models. Only the number of rows differs between
- * runs.
+ * token. One row in three has one of 200 references, each of which uses three of the models. One request in a hundred more failed.
+ * Only the number of rows differs between runs; 60 rows of a rare model, project and key are there at any size.
  */
 export async function seed(client, rows, print) {
   const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
   const since = new Date(today.getTime() - DAYS * DAY_MS);
   await client.query(`TRUNCATE ${TABLES.join(', ')}`);
   await addUsers(client);
+  await addKeys(client);
   await client.query(
     `SELECT usage_records_ensure_partition(month::date)
      FROM generate_series(date_trunc('month', $1::timestamptz), $2::timestamptz, interval '1 month') month`,
@@ -49,8 +56,19 @@ export async function seed(client, rows, print) {
     await client.query(INSERT, [count, from, hours]);
     if (there > 0 && there % ROWS_PER_LINE === 0) print(`${there / 1_000_000} million rows`);
   }
+  await client.query(INSERT_RARE, [RARE_ROWS, since, DAYS, BUSY_USER, RARE_KEY]);
   await client.query('ALTER TABLE usage_records ENABLE TRIGGER usage_records_summed');
-  return { userId: BUSY_USER, groupId: GROUP, today, month: today.toISOString().slice(0, 7) };
+  await client.query('ALTER TABLE request_failures DISABLE TRIGGER request_failures_summed');
+  await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, DAYS]);
+  await client.query('ALTER TABLE request_failures ENABLE TRIGGER request_failures_summed');
+  return {
+    userId: BUSY_USER,
+    groupId: GROUP,
+    keyId: BUSY_KEY,
+    rareKeyId: RARE_KEY,
+    today,
+    month: today.toISOString().slice(0, 7),
+  };
 }
 
 const addUsers = (client) =>
@@ -60,6 +78,22 @@ const addUsers = (client) =>
      FROM generate_series(0, $1::int - 1) n
      ON CONFLICT DO NOTHING`,
     [USERS],
+  );
+
+/** The key of each user, and the second one of the busy user. */
+const addKeys = (client) =>
+  client.query(
+    `INSERT INTO api_keys (id, user_id, name, key_hash, key_prefix, key_hint)
+     SELECT key_id, user_id, 'bench', encode(sha256(key_id::text::bytea), 'hex'), 'service-', 'service-…'
+     FROM (
+       SELECT
+         ('00000000-0000-4000-9000-' || lpad(n::text, 12, '0'))::uuid AS key_id,
+         ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid AS user_id
+       FROM generate_series(0, $1::int - 1) n
+       UNION ALL SELECT $2::uuid, $3::uuid
+     ) AS key
+     ON CONFLICT DO NOTHING`,
+    [USERS, RARE_KEY, BUSY_USER],
   );
 
 // Sorted in a separate query: otherwise all random numbers of the query would equal the one that is sorted by.
@@ -101,3 +135,32 @@ const INSERT = `
     CASE WHEN is_broken THEN 502 ELSE 200 END, completion * 10, 100
   FROM (SELECT *, CASE WHEN ref < 0 THEN kind ELSE (ref + kind % 3) % 12 END AS model FROM drawn) AS drawn
   ORDER BY share`;
+
+// In equal steps over the whole time.
+const INSERT_RARE = `
+  INSERT INTO usage_records (
+    user_id, key_id, api_key_id, project, model, backend, upstream,
+    prompt_tokens, completion_tokens, total_tokens, created_at, status, latency_ms
+  )
+  SELECT $4::uuid, $5::uuid, 'service-', 'rare', 'model-rare', 'gateway', 'upstream-rare', 10, 10, 20,
+    $2::timestamptz + (n - 0.5) / $1::int * $3::int * interval '1 day', 200, 100
+  FROM generate_series(1, $1::int) n`;
+
+const INSERT_FAILURES = `
+  INSERT INTO request_failures (
+    id, created_at, user_id, key_id, group_id, api_key_id, project, backend, model, counted_model, upstream, latency_ms,
+    status, error_code, error, repeats
+  )
+  SELECT
+    gen_random_uuid(), $2::timestamptz + (n - 0.5) / $1::int * $3::int * interval '1 day',
+    ('00000000-0000-4000-8000-' || lpad(person::text, 12, '0'))::uuid,
+    ('00000000-0000-4000-9000-' || lpad(person::text, 12, '0'))::uuid,
+    CASE WHEN person % 2 = 1
+      THEN ('00000000-0000-4000-a000-' || lpad((person % ${GROUPS})::text, 12, '0'))::uuid END,
+    'service-', (ARRAY['web', 'default', 'batch'])[1 + person % 3], 'gateway',
+    'model-' || person % 12, 'model-' || person % 12, 'upstream-' || person % 4, 100,
+    502, 'bad_gateway', 'the upstream failed', 1
+  FROM (
+    SELECT n, CASE WHEN n % 10 = 0 THEN 0 ELSE (n * 7919) % ${USERS} END AS person
+    FROM generate_series(1, $1::int) n
+  ) AS drawn`;

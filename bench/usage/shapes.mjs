@@ -34,8 +34,66 @@ const SUMMARIES = [
   })),
 );
 
+/** The lines of the charts: one value of a dimension over time, for 30 days by day and for 3 days by hour. */
+const CHART_LINES = [
+  { of: 'a model', filter: () => ({ model: 'model-1' }) },
+  { of: 'an upstream', filter: () => ({ upstream: 'upstream-1' }) },
+  { of: 'a key', filter: ({ keyId }) => ({ keyId }) },
+  { of: 'a project', filter: () => ({ project: 'web' }) },
+  { of: 'a group', filter: ({ groupId }) => ({ groupId }) },
+  { of: 'a user and a model', filter: ({ userId }) => ({ userId, model: 'model-1' }) },
+  { of: 'a user and a project', filter: ({ userId }) => ({ userId, project: 'web' }) },
+  { of: 'a group and a model', filter: ({ groupId }) => ({ groupId, model: 'model-1' }) },
+  { of: 'a group and a project', filter: ({ groupId }) => ({ groupId, project: 'web' }) },
+].flatMap(({ of, filter }) =>
+  [
+    { by: 'day', days: 30 },
+    { by: 'hour', days: 3 },
+  ].map(({ by, days }) => ({
+    name: `usage.summary of ${of}, by ${by}, ${days} days`,
+    ask: ({ spend }, scene) =>
+      spend.summary({ ...filter(scene), since: daysBefore(scene, days), until: scene.today }, by),
+  })),
+);
+
+/** `requests.list` with every filter of the page of requests, over 30 days. */
+const REQUEST_LISTS = [
+  { of: 'all users', filter: () => ({}) },
+  { of: 'all users, page 2', filter: () => ({}), isSecond: true },
+  { of: 'all users, errors', filter: () => ({ status: 'error' }) },
+  { of: 'all users, served', filter: () => ({ status: 'ok' }) },
+  { of: 'a model', filter: () => ({ model: 'model-1' }) },
+  { of: 'a rare model', filter: () => ({ model: 'model-rare' }) },
+  { of: 'a model, errors', filter: () => ({ model: 'model-1', status: 'error' }) },
+  { of: 'an upstream', filter: () => ({ upstream: 'upstream-1' }) },
+  { of: 'a project', filter: () => ({ project: 'web' }) },
+  { of: 'a rare project', filter: () => ({ project: 'rare' }) },
+  { of: 'a key', filter: ({ keyId }) => ({ keyId }) },
+  { of: 'a rare key', filter: ({ rareKeyId }) => ({ keyId: rareKeyId }) },
+  { of: 'a group', filter: ({ groupId }) => ({ groupId }) },
+  { of: 'a group and a model', filter: ({ groupId }) => ({ groupId, model: 'model-1' }) },
+  { of: 'a group, errors', filter: ({ groupId }) => ({ groupId, status: 'error' }) },
+  { of: 'a user', filter: ({ userId }) => ({ userId }) },
+  { of: 'a user, errors', filter: ({ userId }) => ({ userId, status: 'error' }) },
+  { of: 'a user and a model', filter: ({ userId }) => ({ userId, model: 'model-1' }) },
+  { of: 'a user and a rare model', filter: ({ userId }) => ({ userId, model: 'model-rare' }) },
+  { of: 'a user and a rare project', filter: ({ userId }) => ({ userId, project: 'rare' }) },
+  { of: 'a user and a rare key', filter: (scene) => ofRareKey(scene) },
+].map(({ of, filter, isSecond }) => ({
+  name: `requests.list of ${of}`,
+  ask: async ({ requestLog }, scene) => {
+    const asked = { ...filter(scene), since: daysBefore(scene, 30), until: scene.today };
+    const { next } = await requestLog.list(asked, { limit: PAGE.limit });
+    if (isSecond) await requestLog.list(asked, { limit: PAGE.limit, after: next });
+  },
+}));
+
+const ofRareKey = ({ userId, rareKeyId }) => ({ userId, keyId: rareKeyId });
+
 export const SHAPES = [
   ...SUMMARIES,
+  ...CHART_LINES,
+  ...REQUEST_LISTS,
   ...['model', 'user'].map((by) => ({
     name: `usage.summary of all users, by ${by}, from within an hour to within an hour`,
     ask: ({ spend }, scene) => spend.summary(withinDays(scene), by),
