@@ -22,6 +22,7 @@ beforeAll(async () => {
   scene = await startChatScene({
     SERVICE_UPSTREAM_IDLE_TIMEOUT_MS: '1500',
     SERVICE_BREAKER_FAILURES: '1000',
+    SERVICE_LOG_BODIES: '1',
   });
   upstream = await startChatUpstream({ models: ['m', 'n'], answer: () => ANSWER });
   await scene.addBackend('up', upstream.url);
@@ -117,6 +118,18 @@ test('an upstream that has stopped is a failure', async () => {
   await scene.removeBackend('stopped');
 });
 
+test('the bodies of a turn are kept where the service says so', async () => {
+  const { requestLog } = scene.test.context.database;
+  await scene.ask({ ...userMessage('What is kept?'), model: 'm' });
+  const [event] = await scene.usage();
+  const id = event?.id ?? '';
+  await waitUntil(async () => (await requestLog.bodiesOf(id)) !== undefined);
+  expect(await requestLog.bodiesOf(id)).toEqual({
+    request: expect.stringContaining('What is kept?'),
+    answer: ANSWER,
+  });
+});
+
 test('a turn that fails before or after it is accepted is in the request log', async () => {
   const { requestLog } = scene.test.context.database;
   const found = async (model: string) =>
@@ -143,6 +156,14 @@ test('a turn that fails before or after it is accepted is in the request log', a
     errorCode: 'bad_gateway',
     upstream: 'faulty',
     attempts: [{ backend: 'faulty', outcome: 'failed', status: 500 }],
+  });
+  const failed = { request_id: (await found('faulty'))?.id };
+  await waitUntil(async () => {
+    const { bodies } = (await scene.ann.call('requests.get', failed)) as { bodies: unknown };
+    return bodies !== null;
+  });
+  expect(await scene.ann.call('requests.get', failed)).toMatchObject({
+    bodies: { request: expect.stringContaining('"content":"Hi"'), answer: null },
   });
   await scene.removeBackend('faulty');
   await other.close();

@@ -23,7 +23,19 @@ const ACCEPTED = {
 } as const satisfies Record<(typeof rpcMethods)[RpcMethodName]['auth'], unknown>;
 
 /** The params that name an object of a user. Others name what only admins may touch, or nothing that exists. */
-const OBJECT_PARAMS = ['conversation_id', 'session_id', 'key_id', 'group_id', 'job_id', 'node_id'];
+const OBJECT_PARAMS = [
+  'conversation_id',
+  'session_id',
+  'key_id',
+  'group_id',
+  'job_id',
+  'node_id',
+  'webhook_id',
+  'request_id',
+];
+
+/** Nothing is delivered to it. */
+const RECEIVER = 'https://93.184.215.14/hook';
 
 let rpc: RpcServer;
 let admin: TestAccount;
@@ -173,6 +185,8 @@ interface OwnObjects {
   readonly key_id: string;
   readonly group_id: string;
   readonly job_id: string;
+  readonly webhook_id: string;
+  readonly request_id: string;
 }
 
 /** Params with which the owner of the objects would reach them; null where the object is no row of the owner's. */
@@ -200,9 +214,16 @@ const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | nu
   'video.cancel': ({ job_id }) => ({ job_id }),
   // Only for admins, about keys of everybody.
   'routes.explain': null,
-  // Admins may manage the webhooks of every group, see webhooks.test.ts.
-  'webhooks.create': null,
-  'webhooks.list': null,
+};
+
+/** The same for what platform admins may reach as well. */
+const REACHING_FOR_ADMINS: Partial<Record<RpcMethodName, (own: OwnObjects) => object>> = {
+  'requests.get': ({ request_id }) => ({ request_id }),
+  'webhooks.create': ({ group_id }) => ({ url: RECEIVER, events: ['key.expiring'], group_id }),
+  'webhooks.list': ({ group_id }) => ({ group_id }),
+  'webhooks.deliveries': ({ webhook_id }) => ({ webhook_id }),
+  'webhooks.test': ({ webhook_id }) => ({ webhook_id }),
+  'webhooks.remove': ({ webhook_id }) => ({ webhook_id }),
 };
 
 function namesAnObject(name: RpcMethodName): boolean {
@@ -213,7 +234,8 @@ function namesAnObject(name: RpcMethodName): boolean {
 test('every method that names an object of a user is tried with one of another user', () => {
   // Methods of groups have a matrix of roles of their own.
   const naming = NAMES.filter((name) => !name.startsWith('group.') && namesAnObject(name));
-  expect(Object.keys(REACHING).toSorted()).toEqual(naming.toSorted());
+  const tried = [...Object.keys(REACHING), ...Object.keys(REACHING_FOR_ADMINS)];
+  expect(tried.toSorted()).toEqual(naming.toSorted());
 });
 
 async function createObjects(): Promise<OwnObjects> {
@@ -239,16 +261,29 @@ async function createObjects(): Promise<OwnObjects> {
     idempotencyKey: null,
     unfinishedMax: 10,
   });
-  return { conversation_id, key_id, group_id, job_id: job.id };
+  const params = { url: RECEIVER, events: ['key.expiring'], group_id };
+  const { result } = await rpc.call('webhooks.create', params, user.token);
+  const { id: webhook_id } = result as { id: string };
+  const [row] = await rpc.test.query(
+    `INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, user_id)
+     VALUES ('service-', 'm', 'gateway', 1, 1, 2, $1) RETURNING id`,
+    [user.id],
+  );
+  const request_id = String(row?.['id']);
+  return { conversation_id, key_id, group_id, job_id: job.id, webhook_id, request_id };
 }
 
 /** Everything that the owner sees of the objects. */
-async function seenByOwner({ conversation_id, job_id, group_id }: OwnObjects): Promise<unknown> {
+async function seenByOwner(own: OwnObjects): Promise<unknown> {
+  const { conversation_id, job_id, group_id, webhook_id, request_id } = own;
   const calls = [
     ['conversations.get', { conversation_id }],
     ['keys.list', {}],
     ['group.get', { group_id }],
     ['video.get', { job_id }],
+    ['webhooks.list', { group_id }],
+    ['webhooks.deliveries', { webhook_id }],
+    ['requests.get', { request_id }],
   ] as const;
   return Promise.all(
     calls.map(async ([method, params]) => {
@@ -259,10 +294,11 @@ async function seenByOwner({ conversation_id, job_id, group_id }: OwnObjects): P
   );
 }
 
-const REACHED = NAMES.flatMap((name) => {
-  const params = REACHING[name];
-  return params === undefined || params === null ? [] : [{ name, params }];
-});
+const listed = (reaching: typeof REACHING) =>
+  NAMES.flatMap((name) => {
+    const params = reaching[name];
+    return params === undefined || params === null ? [] : [{ name, params }];
+  });
 
 describe('the object of another user', () => {
   let own: OwnObjects;
@@ -274,12 +310,19 @@ describe('the object of another user', () => {
     stranger = await rpc.createAccount('stranger@example.com');
   });
 
-  test.each(REACHED)('is refused by $name, also to an admin', async ({ name, params }) => {
-    for (const { token } of [stranger, admin]) {
-      const { error } = await rpc.call(name, params(own), token);
-      expect(error).toBeDefined();
-      expect(error?.code).not.toBe(-32_602);
-    }
+  async function expectRefusal(name: RpcMethodName, params: object, token: string): Promise<void> {
+    const { error } = await rpc.call(name, params, token);
+    expect(error).toBeDefined();
+    expect(error?.code).not.toBe(-32_602);
+  }
+
+  test.each(listed(REACHING))('is refused by $name, also to an admin', async ({ name, params }) => {
+    for (const { token } of [stranger, admin]) await expectRefusal(name, params(own), token);
+    expect(await seenByOwner(own)).toEqual(before);
+  });
+
+  test.each(listed(REACHING_FOR_ADMINS))('is refused by $name', async ({ name, params }) => {
+    await expectRefusal(name, params(own), stranger.token);
     expect(await seenByOwner(own)).toEqual(before);
   });
 });

@@ -45,7 +45,9 @@ describe('users.erase', () => {
         (SELECT count(*)::int FROM password_resets WHERE user_id = $1) AS resets,
         (SELECT count(*)::int FROM group_members WHERE user_id = $1) AS memberships,
         (SELECT count(*)::int FROM api_keys WHERE user_id = $1 AND (revoked_at IS NULL OR name <> 'erased')) AS keys,
-        (SELECT count(*)::int FROM video_jobs WHERE user_id = $1 AND request::text LIKE '%cat%') AS videos`,
+        (SELECT count(*)::int FROM video_jobs WHERE user_id = $1 AND request::text LIKE '%cat%') AS videos,
+        (SELECT count(*)::int FROM outbox_events WHERE data::text LIKE '%Ada%') AS events,
+        (SELECT count(*)::int FROM event_deliveries WHERE user_id = $1) AS mails`,
       [id],
     );
     return row;
@@ -62,6 +64,8 @@ describe('users.erase', () => {
     memberships: 0,
     keys: 0,
     videos: 0,
+    events: 0,
+    mails: 0,
   };
 
   test('removes the person and keeps the bill', async () => {
@@ -73,7 +77,7 @@ describe('users.erase', () => {
     const call = async (method: string, params: object) =>
       (await rpc.call(method, params, token)).result as { readonly id: string };
     await call('conversations.create', { title: 'private' });
-    await call('keys.create', { name: 'the laptop of Ada' });
+    const key = await call('keys.create', { name: 'the laptop of Ada' });
     const shared = await call('group.create', { name: 'shared' });
     const alone = await call('group.create', { name: 'alone' });
     const member = { email: colleague.email, role: 'admin' };
@@ -128,6 +132,17 @@ describe('users.erase', () => {
        VALUES ('service-', 'm', 'gateway', 1, 1, 2, 0.5, $1)`,
       [id],
     );
+    await rpc.test.query(
+      `WITH event AS (
+         INSERT INTO outbox_events (id, key, type, user_id, data)
+         VALUES (gen_random_uuid(), 'of Ada', 'budget.threshold', $1::uuid,
+           jsonb_build_object('key_id', $2::text, 'key_name', 'the laptop of Ada', 'user_id', $1::uuid, 'percent', 80))
+         RETURNING id
+       )
+       INSERT INTO event_deliveries (event_id, user_id, next_attempt_at, error)
+       SELECT id, $1::uuid, now(), 'no mailbox of Ada' FROM event`,
+      [id, key.id],
+    );
     await asAdmin('users.reset_link', { user_id: id });
     const socket = await openSocket(rpc.url, access_token);
     expect(await personalRows(id)).not.toEqual(NOTHING);
@@ -149,6 +164,7 @@ describe('users.erase', () => {
         (SELECT cost FROM usage_records WHERE user_id = $1) AS cost,
         (SELECT status FROM video_jobs WHERE user_id = $1) AS video,
         (SELECT request #>> '{extra,frames}' FROM video_jobs WHERE user_id = $1) AS frames,
+        (SELECT data FROM outbox_events WHERE key = 'of Ada') AS event,
         (SELECT owner_id FROM groups WHERE id = $2) AS shared,
         (SELECT owner_id FROM groups WHERE id = $3) AS alone,
         (SELECT count(*)::int FROM group_invitations WHERE email = $4) AS invitations`,
@@ -158,6 +174,7 @@ describe('users.erase', () => {
       cost: 0.5,
       video: 'cancelled',
       frames: '48',
+      event: { key_id: key.id, key_name: 'erased', user_id: id, percent: 80 },
       shared: colleague.id,
       alone: admin.id,
       invitations: 0,

@@ -55,6 +55,36 @@ test('every event becomes one row, also a repeated one, and an invalid entry doe
   expect(await metrics.expose()).toContain('service_usage_recorded_total 20');
 });
 
+test('the attempts and the id of the client are in the request log once, until they are too old', async () => {
+  const { requestLog, requestLogStore, usage } = test_.context.database;
+  const userId = newId();
+  const attempts = [
+    { backend: 'a', model: 'm', outcome: 'failed', reason: 'server_error', status: 503, ms: 5 },
+    { backend: 'b', model: 'm', outcome: 'answered', reason: null, status: null, ms: 7 },
+  ] as const;
+  const detailed = usageEvent(userId, { request_id: 'mine', attempts: [...attempts] });
+  const plain = usageEvent(userId);
+  for (const one of [detailed, plain, detailed]) await append(one, one.id);
+
+  await recordAll();
+
+  const { requests } = await requestLog.list({ requestId: 'mine' }, { limit: 10 });
+  expect(requests).toMatchObject([{ id: detailed.id, requestId: 'mine', attempts }]);
+  const without = { requestId: plain.id, attempts: null };
+  expect(await requestLog.find(plain.id)).toMatchObject(without);
+  const createdAt = new Date(detailed.created_at);
+  const bodies = { id: detailed.id, createdAt, userId, request: 'Hi', answer: 'Hello' };
+  await requestLogStore.addBodies([bodies]);
+  expect(await requestLog.bodiesOf(detailed.id)).toEqual({ request: 'Hi', answer: 'Hello' });
+  const later = new Date(createdAt.getTime() + 2 * 86_400_000);
+  expect(await requestLogStore.removeBodies(later, 10)).toBe(1);
+  expect(await requestLogStore.removeRows(later, 10)).toBe(1);
+  expect(await requestLog.bodiesOf(detailed.id)).toBeUndefined();
+  // The bill stays.
+  expect(await requestLog.find(detailed.id)).toMatchObject({ attempts: null, cost: 0.25 });
+  expect(await usage.list({ userId, limit: 10, offset: 0 })).toMatchObject({ total: 2 });
+});
+
 test('recorded usage is announced, and the admission store gets it immediately', async () => {
   const { bus } = test_.context;
   const userId = newId();

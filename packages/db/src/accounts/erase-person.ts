@@ -31,6 +31,7 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
   await queries.storedResponse.deleteMany({ where: { userId } });
   await eraseVideos(queries, userId);
   await eraseRequests(queries, userId);
+  await eraseEvents(queries, userId);
   await queries.signInAddress.deleteMany({ where: { userId } });
   await queries.passwordReset.deleteMany({ where: { userId } });
   await queries.refreshToken.deleteMany({ where: { userId } });
@@ -84,6 +85,16 @@ async function eraseRequests(queries: Queries, userId: string): Promise<void> {
     where: { userId },
     data: { requestId: null, error: '', model: null, refId: null },
   });
+}
+
+/** Events that wait for a receiver are still sent, without what the person wrote. Mails to the person are not. */
+async function eraseEvents(queries: Queries, userId: string): Promise<void> {
+  await queries.$executeRaw`
+    UPDATE outbox_events SET data = data
+      || CASE WHEN data -> 'key_name' IS NOT NULL THEN jsonb_build_object('key_name', ${ERASED}::text) ELSE '{}' END
+      || CASE WHEN data -> 'error' IS NOT NULL THEN jsonb_build_object('error', ${ERASED}::text) ELSE '{}' END
+    WHERE data ->> 'user_id' = ${userId}`;
+  await queries.eventDelivery.deleteMany({ where: { userId } });
 }
 
 /** Unfinished jobs are cancelled; what stays of a job is what its price depends on. */

@@ -14,7 +14,15 @@ export type Queries = Prisma.TransactionClient;
 export interface Connection {
   run<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
   /** All or nothing. The work runs again when Postgres reports a conflict with another transaction. */
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    work: (queries: Queries) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
+}
+
+interface TransactionOptions {
+  /** How long it may take; 15 seconds by default. */
+  readonly timeoutMs?: number;
 }
 
 /** Each call runs by itself; `transaction` opens a transaction. */
@@ -27,12 +35,12 @@ export function createConnection(prisma: PrismaClient): Connection {
         throw translateFailure(error);
       }
     },
-    async transaction(work) {
+    async transaction(work, { timeoutMs = TRANSACTION_MS_MAX } = {}) {
       for (let attempt = 1; ; attempt += 1) {
         try {
           return await prisma.$transaction(work, {
             maxWait: TRANSACTION_WAIT_MS_MAX,
-            timeout: TRANSACTION_MS_MAX,
+            timeout: timeoutMs,
           });
         } catch (error) {
           if (attempt === ATTEMPTS_MAX || classifyFailure(error).kind !== 'conflict')

@@ -3,6 +3,8 @@ import type { Connection, Queries } from '../connection/connection.ts';
 import { comparison, correction, removal } from './spend-lines.ts';
 
 const DAY_MS = 86_400_000;
+/** A day of a busy service has millions of rows. */
+const REPAIR = { timeoutMs: 10 * 60_000 };
 const DATE_CHARS = 'YYYY-MM-DD'.length;
 
 /** Checks and corrects the kept sums in Postgres, a day at a time. */
@@ -27,7 +29,7 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
     for (let day = startOfDay(range.last); day >= first; day -= DAY_MS) {
       const days = dayAt(day);
       const found = repairs
-        ? await connection.transaction((queries) => repair(queries, days))
+        ? await connection.transaction((queries) => repair(queries, days), REPAIR)
         : await connection.run((queries) => compare(queries, days));
       if (found.rows > 0 || found.wrongLines > 0) yield { day: dateOf(days.since), ...found };
     }
@@ -54,7 +56,7 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       if (days) await repair(queries, days);
       await queries.usageSumsState.updateMany({ data: { completeSince: days?.since ?? null } });
       return days !== null;
-    });
+    }, REPAIR);
 
   return {
     check,

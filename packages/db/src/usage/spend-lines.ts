@@ -78,9 +78,9 @@ const failuresWithin = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
   WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz`;
 
 /** The condition of the kept lines of a period; it uses the primary key. */
-const within = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
-  cut IN ('model', 'group', 'project', 'group-model', 'account', 'all') AND grain IN ('hour', 'day')
-  AND since >= ${since}::timestamptz AND since < ${until}::timestamptz`;
+const within = ({ since, until }: TimeSpan, table = Prisma.empty): Prisma.Sql => Prisma.sql`
+  ${table}cut IN ('model', 'group', 'project', 'group-model', 'account', 'all') AND ${table}grain IN ('hour', 'day')
+  AND ${table}since >= ${since}::timestamptz AND ${table}since < ${until}::timestamptz`;
 
 /** How many lines differ from the rows, and the number of the rows, in one snapshot. */
 export const comparison = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
@@ -112,7 +112,8 @@ export const removal = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Pri
   ) AS extra
   WHERE (kept.cut, kept.grain, kept.since, kept.user_id, kept.key_id, kept.group_id, kept.project, kept.model, kept.upstream)
     = (extra.cut, extra.grain, extra.since, extra.user_id, extra.key_id, extra.group_id, extra.project, extra.model,
-      extra.upstream)`;
+      extra.upstream)
+    AND ${within(days, Prisma.sql`kept.`)}`;
 
 const differs = (one: Prisma.Sql, other: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`${sumsOf(one)} IS DISTINCT FROM ${sumsOf(other)}`;
