@@ -1,8 +1,8 @@
-// Module hooks that let Node run our TypeScript sources as they are.
+// Module hooks that let Node run our TypeScript sources as they are. They have a thread of their own, where reading a file at
+// once takes less work than a promise of it.
 import { transformSync } from '@swc/wasm-typescript';
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,30 +11,40 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/typescript/', imp
 mkdirSync(CACHE, { recursive: true });
 
 export function resolve(specifier, context, nextResolve) {
+  // A relative path has one meaning, and no symbolic link leads out of our sources.
+  if (specifier.startsWith('.') && specifier.endsWith('.ts'))
+    return {
+      url: new URL(specifier, context.parentURL).href,
+      format: 'module',
+      shortCircuit: true,
+    };
   const conditions = specifier.startsWith('@model-gateway/')
     ? ['source', ...context.conditions]
     : context.conditions;
   return nextResolve(specifier, { ...context, conditions });
 }
 
-export async function load(url, context, nextLoad) {
-  const { protocol, pathname } = new URL(url);
-  if (protocol !== 'file:' || !pathname.endsWith('.ts')) return nextLoad(url, context);
-  const source = await readFile(fileURLToPath(url), 'utf8');
-  return { format: 'module', source: await withoutTypes(source, pathname), shortCircuit: true };
+export function load(url, context, nextLoad) {
+  if (!url.startsWith('file:')) return nextLoad(url, context);
+  const { pathname } = new URL(url);
+  const isTypeScript = pathname.endsWith('.ts');
+  if (!isTypeScript && context.format !== 'module') return nextLoad(url, context);
+  const text = readFileSync(fileURLToPath(url), 'utf8');
+  const source = isTypeScript ? withoutTypes(text, pathname) : text;
+  return { format: 'module', source, shortCircuit: true };
 }
 
-async function withoutTypes(source, filename) {
+function withoutTypes(source, filename) {
   const cached = join(CACHE, createHash('sha256').update(source).digest('hex'));
   try {
-    return await readFile(cached, 'utf8');
+    return readFileSync(cached, 'utf8');
   } catch {
     const options = { mode: 'strip-only', sourceMap: false, filename, module: true };
     const { code } = transformSync(source, options);
     // Workers may write the same file at once.
     const unfinished = `${cached}.${process.pid}`;
-    await writeFile(unfinished, code);
-    await rename(unfinished, cached);
+    writeFileSync(unfinished, code);
+    renameSync(unfinished, cached);
     return code;
   }
 }
