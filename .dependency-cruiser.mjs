@@ -146,6 +146,8 @@ export default {
     doNotFollow: { path: 'node_modules' },
     // Its parser reads no JSX. The files of the console import the client and the contracts, or the build would fail.
     exclude: { path: ['/dist/', '/src/generated/', '^apps/console/src/.*\\.tsx$'] },
+    // Such as the dependents of every module.
+    skipAnalysisNotInRules: true,
     // TypeScript 7 has no API for other tools.
     parser: 'swc',
     enhancedResolveOptions: {
