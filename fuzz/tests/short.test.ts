@@ -40,7 +40,7 @@ describe.each(targets)('$name', (target) => {
     const property = fc.asyncProperty(await target.cases(scene), (each) =>
       runCase(target, each, scene),
     );
-    const numRuns = fullSize(target.shortCases, { small: Math.ceil(target.shortCases / 3) });
+    const numRuns = fullSize(target.shortCases, { small: Math.ceil(target.shortCases / 6) });
     await fc.assert(property, { seed: SEED, numRuns, endOnFailure: true });
   });
 });

@@ -3,6 +3,7 @@ import { createResolveReceiver, createSendRequest } from '@model-gateway/outboun
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createTestContext,
+  fullSize,
   startSmtpServer,
   testRedisUrl,
   waitUntil,
@@ -145,7 +146,7 @@ test('a webhook receives only the events that it names, and a group only its own
 test('two workers deliver each event exactly once', async () => {
   await Promise.all([startRunner(), startRunner(await test_.openPeer())]);
   const { webhook } = await createWebhook();
-  const count = 60;
+  const count = fullSize(60, { small: 16 });
   const events = Array.from({ length: count }, () => expiring());
   // Both report every event, as two replicas do.
   for (const event of [...events, ...events]) await test_.context.database.outbox.add(event);
