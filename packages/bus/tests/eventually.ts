@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const POLL_MS = 10;
-const TIMEOUT_MS = 60_000;
+const POLL_MIN_MS = 10;
+const POLL_MAX_MS = 250;
+/** The interval of polling as a part of the time that has passed: what took long is polled rarely. */
+const POLL_PART = 0.1;
+const TIMEOUT_MS = 120_000;
 
 /** Waits for a condition that some event outside of the test's reach brings about. */
 export async function eventually(
@@ -9,9 +12,10 @@ export async function eventually(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`still not so: ${what}`);
-    await delay(POLL_MS);
+    const passedMs = performance.now() - startedAt;
+    if (passedMs > timeoutMs) throw new Error(`still not so: ${what}`);
+    await delay(Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, passedMs * POLL_PART)));
   }
 }
