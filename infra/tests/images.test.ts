@@ -156,7 +156,16 @@ describe('the SBOM', () => {
   );
 });
 
+const CONFIG_MOUNT = '${CONFIG_FILE:-./config/empty.yaml}:/etc/model-gateway/service.yaml:ro';
+
 describe('compose.yaml', () => {
+  test.each(['gateway', 'rpc'])('gives %s the configuration file', (app) => {
+    expect(service(app)).toMatchObject({
+      volumes: [`${app}:/data`, CONFIG_MOUNT],
+      environment: { SERVICE_CONFIG: '/etc/model-gateway/service.yaml' },
+    });
+  });
+
   test('gives the first account no rights by itself, and sessions and multipliers their limits', () => {
     expect(compose.services['rpc']?.environment).toMatchObject({
       SERVICE_FIRST_ADMIN: 'token',
@@ -245,7 +254,8 @@ describe('compose.standalone.yaml', () => {
       read_only: true,
       cap_drop: ['ALL'],
       ports: ['127.0.0.1:8080:8080'],
-      volumes: ['data:/data'],
+      volumes: ['data:/data', CONFIG_MOUNT],
+      environment: { SERVICE_CONFIG: '/etc/model-gateway/service.yaml' },
     });
   });
 

@@ -1,8 +1,11 @@
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { freePort, startProcess, type TestProcess } from '@model-gateway/testkit';
 import type { DeployedApps } from './deployed-apps.ts';
 import { imageOf } from './dockerfile.ts';
-import type { Container } from './manifest.ts';
+import { infraFolder } from './infra-folder.ts';
+import { buildKustomization } from './kustomize.ts';
+import { find, type Container, type Manifest } from './manifest.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -43,9 +46,12 @@ export function commandOf(options: ContainerOptions): ContainerCommand {
   );
   if (program !== 'node') throw new Error(`apps must be started with node, not ${program}`);
   const mounted = (value: string): string =>
-    (container.volumeMounts ?? []).some(({ mountPath }) => mountPath === value)
+    (container.volumeMounts ?? []).some(
+      ({ mountPath }) => mountPath === value || dirname(value) === mountPath,
+    )
       ? join(volumes, value)
       : value;
+  mountConfig(container, volumes);
   const own = container.env.map(({ name, value, valueFrom }) => {
     const text = valueFrom === undefined ? value : secrets[valueFrom.secretKeyRef.key];
     if (text === undefined) throw new Error(`${name} has no value`);
@@ -59,6 +65,19 @@ export function commandOf(options: ContainerOptions): ContainerCommand {
       Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     ),
   };
+}
+
+/** Writes the files of the ConfigMap where the container has it. */
+function mountConfig({ volumeMounts = [] }: Container, volumes: string): void {
+  const mount = volumeMounts.find(({ name }) => name === 'config');
+  if (mount === undefined) return;
+  const base = buildKustomization(join(infraFolder, 'k8s', 'base'));
+  const { data } = find(base, 'ConfigMap', 'model-gateway-config') as Manifest & {
+    readonly data: Readonly<Record<string, string>>;
+  };
+  const folder = join(volumes, mount.mountPath);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(data)) writeFileSync(join(folder, name), content);
 }
 
 /**

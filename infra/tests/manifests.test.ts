@@ -243,6 +243,16 @@ test('all mounts are volumes of the pod, and one is the data directory', () => {
   }
 });
 
+test.each(['gateway', 'rpc'])('%s reads the configuration file of the ConfigMap', (app) => {
+  const { data } = find(base, 'ConfigMap', 'model-gateway-config') as Manifest & {
+    readonly data: Readonly<Record<string, string>>;
+  };
+  const { env, volumeMounts = [] } = containerOf(base, app);
+  const folder = volumeMounts.find(({ name }) => name === 'config')?.mountPath;
+  const file = env.find(({ name }) => name === 'SERVICE_CONFIG')?.value;
+  expect(Object.keys(data).map((name) => `${folder}/${name}`)).toContain(file);
+});
+
 test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) => {
   const { metadata, ...ingress } = find(of(overlay), 'Ingress', 'model-gateway');
   const { rules } = ingress['spec'] as {

@@ -76,7 +76,8 @@ export const absoluteDataDir = (dataDir: string, invokedFrom: string | undefined
   resolve(invokedFrom ?? '.', dataDir);
 
 /** A file of the configuration, relative to where the command was run. */
-export const absoluteFile = absoluteDataDir;
+export const absoluteFile = (file: string, invokedFrom: string | undefined): string =>
+  resolve(invokedFrom ?? '.', file);
 
 /** The base URL shown to users. */
 export function publicUrlOf(
