@@ -136,11 +136,19 @@ async function withOwner(queries: Queries, filter: RequestFilter): Promise<Reque
   return { ...filter, userId: key?.userId };
 }
 
-/** Whether the newest rows that match lie close together in an index. */
-const hasIndex = ({ userId, requestId, groupId, model, upstream, ...errors }: RequestFilter) =>
-  userId !== undefined ||
-  requestId !== undefined ||
-  (groupId === undefined && model === undefined && upstream === undefined && !isFailing(errors));
+/** Whether the newest rows that match lie close together in an index. One key of a user may have few of the user's rows. */
+const hasIndex = (filter: RequestFilter): boolean => {
+  const { userId, keyId, requestId, groupId, model, upstream, ...errors } = filter;
+  return (
+    requestId !== undefined ||
+    (userId !== undefined && keyId === undefined) ||
+    (keyId === undefined &&
+      groupId === undefined &&
+      model === undefined &&
+      upstream === undefined &&
+      !isFailing(errors))
+  );
+};
 
 const isFailing = ({ status, errorCode }: Pick<RequestFilter, 'status' | 'errorCode'>): boolean =>
   isError(status) || errorCode !== undefined;
@@ -191,22 +199,17 @@ async function areSumsComplete(queries: Queries): Promise<boolean> {
   return (state?.completeSince ?? null) === null;
 }
 
-/** The hours that have rows of the group, or of the model and the upstream, the newest first. */
+/** The hours that have rows of the key, of the group, or of the model and the upstream, the newest first. */
 async function hoursWith(
   queries: Queries,
-  { groupId, model, upstream, status, errorCode, since, until }: RequestFilter,
+  filter: RequestFilter,
   after: RequestPosition | undefined,
 ): Promise<readonly HourLine[]> {
-  const counted = isFailing({ status, errorCode })
-    ? Prisma.sql`sum(errors)`
-    : Prisma.sql`sum(requests)`;
+  const { since, until } = filter;
+  const counted = isFailing(filter) ? Prisma.sql`sum(errors)` : Prisma.sql`sum(requests)`;
   const conditions = [
-    Prisma.sql`grain = 'hour' AND cut = ${groupId === undefined ? 'model' : 'group'}`,
-    groupId === undefined ? undefined : Prisma.sql`group_id = ${groupId}::uuid`,
-    model === undefined || groupId !== undefined ? undefined : Prisma.sql`model = ${model}`,
-    upstream === undefined || groupId !== undefined
-      ? undefined
-      : Prisma.sql`upstream = ${upstream}`,
+    Prisma.sql`grain = 'hour'`,
+    ...linesThat(filter),
     since && Prisma.sql`since > ${since}::timestamptz - interval '1 hour'`,
     until && Prisma.sql`since < ${until}::timestamptz`,
     after && Prisma.sql`since <= ${after.createdAt}::timestamptz`,
@@ -216,4 +219,21 @@ async function hoursWith(
     WHERE ${allOf(conditions)}
     GROUP BY since HAVING ${counted} > 0
     ORDER BY since DESC`;
+}
+
+/** The condition of the kept lines with the fewest rows besides those that match. */
+function linesThat(filter: RequestFilter): readonly (Prisma.Sql | undefined)[] {
+  const { userId, keyId, groupId, model, upstream } = filter;
+  if (keyId !== undefined) {
+    return [
+      Prisma.sql`cut = 'account' AND key_id = ${keyId}::uuid`,
+      userId === undefined ? undefined : Prisma.sql`user_id = ${userId}::uuid`,
+    ];
+  }
+  if (groupId !== undefined) return [Prisma.sql`cut = 'group' AND group_id = ${groupId}::uuid`];
+  return [
+    Prisma.sql`cut = 'model'`,
+    model === undefined ? undefined : Prisma.sql`model = ${model}`,
+    upstream === undefined ? undefined : Prisma.sql`upstream = ${upstream}`,
+  ];
 }
