@@ -32,7 +32,11 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const streams = createChatStreams({
     router: { choose: async () => route },
     telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
-    meter: { record: async (served) => void metered.push(served), failed: () => undefined },
+    meter: {
+      record: async (served) => void metered.push(served),
+      failed: () => undefined,
+      unbilled: () => ({ prompt_tokens: 0, cost: null }),
+    },
     keepBodies: () => undefined,
     requests: { accepted: () => undefined },
     memory: {

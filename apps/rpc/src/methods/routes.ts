@@ -44,6 +44,7 @@ const routeRecord = (
   strategy: rule.strategy ?? 'weighted',
   attempts: rule.attempts,
   timeout_secs: rule.timeoutMs === undefined ? null : rule.timeoutMs / MS_PER_SECOND,
+  hedge_after_ms: rule.hedgeAfterMs ?? null,
   retry_on: [...rule.retryOn],
   ...fileEntries.markOf('routes', rule.model),
 });

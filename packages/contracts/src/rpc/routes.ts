@@ -10,6 +10,7 @@ const PRIORITY_MAX = 1_000;
 const WEIGHT_MAX = 1_000_000;
 const ATTEMPTS_MAX = 5;
 const TIMEOUT_SECS_MAX = 3_600;
+const HEDGE_AFTER_MS_MAX = 600_000;
 const BACKEND_CHARS_MAX = 255;
 const RETRY_REASONS_MAX = 4;
 
@@ -45,6 +46,7 @@ const route = record('Route', {
   strategy,
   attempts: z.int(),
   timeout_secs: z.number().nullable(),
+  hedge_after_ms: z.int().nullable(),
   retry_on: z.array(retryReason),
   source: entrySource,
 });
@@ -82,6 +84,12 @@ export const routesMethods = {
         .max(TIMEOUT_SECS_MAX)
         .optional()
         .describe('how long each target may take until its first byte'),
+      hedge_after_ms: z
+        .int()
+        .min(1)
+        .max(HEDGE_AFTER_MS_MAX)
+        .optional()
+        .describe('after this time without a first byte, a second target is asked as well (chats)'),
       retry_on: boundedArray(retryReason, { max: RETRY_REASONS_MAX })
         .optional()
         .describe('the failures after which another target is tried; all by default'),

@@ -20,6 +20,7 @@ const ruleSchema = z.object({
   attempts: z.int(),
   timeoutMs: z.number().optional(),
   retryOn: z.array(z.enum(RETRY_REASONS)),
+  hedgeAfterMs: z.number().optional(),
 });
 
 /** Routes in Postgres. */

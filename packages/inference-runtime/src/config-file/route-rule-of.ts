@@ -10,6 +10,7 @@ export const routeRuleOf = ({
   strategy,
   attempts,
   timeout_secs: timeoutSecs,
+  hedge_after_ms: hedgeAfterMs,
   retry_on: retryOn,
 }: RpcParams<'routes.set'>): RouteRule => ({
   model,
@@ -17,5 +18,6 @@ export const routeRuleOf = ({
   strategy,
   attempts,
   ...(timeoutSecs === undefined ? {} : { timeoutMs: timeoutSecs * MS_PER_SECOND }),
+  ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs }),
   retryOn: retryOn ?? DEFAULT_RETRIES.retryOn,
 });

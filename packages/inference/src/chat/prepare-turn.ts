@@ -1,6 +1,6 @@
 import { ServiceError, type ChatMessage, type ChatRequest } from '@model-gateway/contracts';
 import type { RouteRequest } from '../upstream/attempts.ts';
-import { estimateUsage } from '../usage/estimate-usage.ts';
+import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
 import { toHistory } from './stored-message.ts';
@@ -68,6 +68,7 @@ export function routeRequestOf(
       requests.accepted();
       void record?.begin();
     },
+    unbilled: ({ model, backend }) => meter.unbilled(model, backend, estimatePrompt(turn.full)),
     // Nothing of an answer was seen, but the upstream has the prompt.
     onLeft: ({ model, backend }) => {
       const { caller, surface, refId, full, startedAt, reservation } = turn;

@@ -9,7 +9,11 @@ import { cannotChat } from './complete-chat.ts';
 import { readDeltas, type ChatDelta } from '../stream/read-deltas.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { settleStream, type SettledStream } from './settle-stream.ts';
-import { createStreamObserver, streamOutcome } from '../stream/stream-observer.ts';
+import {
+  createStreamObserver,
+  streamOutcome,
+  type StreamObserver,
+} from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 /** The end of a complete response. */
@@ -23,6 +27,7 @@ export interface ChatEnd {
 }
 
 interface Begun {
+  readonly observer: StreamObserver;
   readonly first: IteratorResult<readonly ChatDelta[]>;
   readonly rest: AsyncGenerator<readonly ChatDelta[]>;
 }
@@ -90,20 +95,22 @@ export async function* produceChat(
 ): AsyncGenerator<readonly ChatDelta[], ChatEnd> {
   const { full, signal } = turn;
   const { log } = dependencies;
-  let observer = createStreamObserver({ keepsReply: true });
+  /** Of the target that was asked last. */
+  let latest = createStreamObserver({ keepsReply: true });
   const ask = async ({ backend, model }: Route, cancel: Cancel): Promise<Begun> => {
     if (backend.chatStream === undefined) throw cannotChat(backend.name);
     const stream = await backend.chatStream(upstreamBody(full, model), cancel);
-    observer = createStreamObserver({ keepsReply: true });
+    const observer = createStreamObserver({ keepsReply: true });
+    latest = observer;
     const rest = readDeltas(stream, { observer, log });
-    return { rest, first: await rest.next() };
+    return { observer, rest, first: await rest.next() };
   };
   const query = {
     ...routeRequestOf(turn, dependencies),
     ...accepted.chosen,
     // There may be reasoning before the first visible delta.
     async onLeft(left: Route): Promise<void> {
-      const outcome = { observer, route: left, firstTokenAt: undefined, isComplete: false };
+      const outcome = { observer: latest, route: left, firstTokenAt: undefined, isComplete: false };
       await settleStream(turn, dependencies, outcome);
     },
   };
@@ -117,7 +124,7 @@ export async function* produceChat(
   call.begun();
   route.begun?.();
   const firstTokenAt = performance.now();
-  const { first, rest } = answer;
+  const { observer, first, rest } = answer;
   let settled: SettledStream | undefined;
   const settle = async (isComplete: boolean): Promise<SettledStream> =>
     (settled ??= await settleStream(turn, dependencies, {

@@ -11,8 +11,10 @@ import {
   type Router,
   type Tried,
 } from '@model-gateway/router';
+import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
 import { failureKindOf } from './failure-kind.ts';
+import { askTarget, race, type AskedTarget, type FailedTarget } from './hedge.ts';
 import { askWithin, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
@@ -28,6 +30,8 @@ export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   readonly canRepeat?: () => boolean;
   /** Called at most once, when the client left while the backend of this route worked on the request. */
   readonly onLeft?: (route: Route) => Promise<void>;
+  /** What a target that loses against another one costs the operator; without it only one target is asked at a time. */
+  readonly unbilled?: (route: Route) => UnbilledPrompt;
   /** Notes the backends that were tried, if there were several or one failed. */
   readonly trace?: RequestTrace | undefined;
 }
@@ -56,33 +60,129 @@ export interface Attempted<Answer> extends ActiveCall {
  * end of a response that has begun. A caller that has chosen the first backend passes its route.
  */
 export async function attempt<Answer>(
-  { router, telemetry }: AttemptDependencies,
+  dependencies: AttemptDependencies,
   query: RouteRequest,
   ask: (route: Route, signal: Cancel) => Promise<Answer>,
   chosen?: Route,
 ): Promise<Attempted<Answer>> {
+  const { router } = dependencies;
   let route = chosen ?? (await router.choose(query.model, query));
   if (chosen === undefined) query.onAccepted();
   let failures: Failures | undefined;
   for (;;) {
-    const current = route;
-    const call = telemetry.begin(query.capability, route.backend, route.model);
-    const startedAt = performance.now();
-    try {
-      const answer = await call.run(() => askWithin(current, query.signal, ask));
-      if (query.trace !== undefined) noteAnswer(query.trace, current, startedAt);
-      return { answer, route, call };
-    } catch (failure) {
-      noteFailure(query, current, failure, startedAt);
-      failures = await afterFailure({ route, call }, failure, query, failures);
-      const another = failures.mayRetry
-        ? await chooseAnother(router, query, failures.tried)
-        : undefined;
-      // If there is no other backend, the failure is a better error than the refusal to choose one.
-      if (another === undefined) throw failures.cause;
-      route = another;
-    }
+    const afterMs = hedgeAfterMs(query, route, failures);
+    const outcome: Attempted<Answer> | Failures =
+      afterMs === undefined
+        ? await askOne(dependencies, query, ask, route, failures)
+        : await askHedged(dependencies, query, ask, { route, afterMs, earlier: failures });
+    if ('answer' in outcome) return outcome;
+    failures = outcome;
+    const another = failures.mayRetry
+      ? await chooseAnother(router, query, failures.tried)
+      : undefined;
+    // If there is no other backend, the failure is a better error than the refusal to choose one.
+    if (another === undefined) throw failures.cause;
+    route = another;
   }
+}
+
+async function askOne<Answer>(
+  { telemetry }: AttemptDependencies,
+  query: RouteRequest,
+  ask: (route: Route, signal: Cancel) => Promise<Answer>,
+  route: Route,
+  earlier: Failures | undefined,
+): Promise<Attempted<Answer> | Failures> {
+  const call = telemetry.begin(query.capability, route.backend, route.model);
+  const startedAt = performance.now();
+  try {
+    const answer = await call.run(() => askWithin(route, query.signal, ask));
+    if (query.trace !== undefined) noteAnswer(query.trace, route, startedAt);
+    return { answer, route, call };
+  } catch (failure) {
+    noteFailure(query, route, failure, startedAt);
+    return afterFailure({ route, call }, failure, query, earlier);
+  }
+}
+
+/** Undefined if only one target is asked at a time. */
+function hedgeAfterMs(
+  { unbilled, canRepeat }: RouteRequest,
+  { retries }: Route,
+  earlier: Failures | undefined,
+): number | undefined {
+  if (retries?.hedgeAfterMs === undefined) return undefined;
+  if (unbilled === undefined || canRepeat !== undefined) return undefined;
+  return (earlier?.count ?? 0) + 2 > retries.attempts ? undefined : retries.hedgeAfterMs;
+}
+
+interface HedgedTarget {
+  readonly route: Route;
+  readonly afterMs: number;
+  readonly earlier: Failures | undefined;
+}
+
+/** As `askOne`, and asks a second target when the first takes long. */
+async function askHedged<Answer>(
+  { router, telemetry }: AttemptDependencies,
+  query: RouteRequest,
+  ask: (route: Route, signal: Cancel) => Promise<Answer>,
+  { route, afterMs, earlier }: HedgedTarget,
+): Promise<Attempted<Answer> | Failures> {
+  const { signal, capability, trace } = query;
+  const asking = { telemetry, capability, signal, ask };
+  const tried = [...(earlier?.tried ?? []), { backend: route.backend.name, model: route.model }];
+  const { winner, loser, failed } = await race(askTarget(route, asking), afterMs, async () => {
+    if (signal.aborted) return undefined;
+    // A conversation stays with the first.
+    const second = await chooseAnother(router, { ...query, conversationId: undefined }, tried);
+    return second && askTarget(second, asking);
+  });
+  if (winner !== undefined) {
+    for (const { asked, failure } of failed) {
+      noteFailure(query, asked.route, failure, asked.startedAt);
+      await settleFailure(asked, failure, signal);
+    }
+    if (loser !== undefined) leaveTarget(query, loser);
+    if (trace !== undefined) noteAnswer(trace, winner.asked.route, winner.asked.startedAt);
+    return { answer: winner.answer, route: winner.asked.route, call: winner.asked.call };
+  }
+  // A client that leaves two targets pays for one of them.
+  const [first, ...others] = failed;
+  if (signal.aborted) for (const { asked } of others) leaveTarget(query, asked);
+  return afterFailures(query, signal.aborted && first !== undefined ? [first] : failed, earlier);
+}
+
+async function afterFailures(
+  query: RouteRequest,
+  failed: readonly FailedTarget[],
+  earlier: Failures | undefined,
+): Promise<Failures> {
+  let failures = earlier;
+  for (const { asked, failure } of failed) {
+    noteFailure(query, asked.route, failure, asked.startedAt);
+    failures = await afterFailure(asked, failure, query, failures);
+  }
+  if (failures === undefined) throw new Error('a race without a winner has a failure');
+  return failures;
+}
+
+/** Another target answered first. What this one charges is for the operator to pay, and is noted. */
+function leaveTarget({ trace, unbilled }: RouteRequest, asked: AskedTarget): void {
+  const { route, call, startedAt, ended } = asked;
+  call.leave();
+  void ended.then(() => route.settle('neutral'));
+  const charged = unbilled?.(route);
+  if (trace === undefined) return;
+  addAttempt(trace, {
+    backend: route.backend.name,
+    model: route.model,
+    outcome: 'left',
+    reason: 'hedged',
+    status: null,
+    ms: sinceMs(startedAt),
+    ...charged,
+  });
 }
 
 const sinceMs = (startedAt: number): number =>

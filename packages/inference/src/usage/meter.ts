@@ -37,8 +37,17 @@ export interface ServedRequest extends Omit<BilledUsage, 'prompt_tokens' | 'comp
 export interface Meter {
   /** Resolves when the event would survive a crash of this process. */
   record(served: ServedRequest): Promise<void>;
+  /** What an upstream may charge for a prompt that the gateway does not bill; counts its tokens in the limits of the backend. */
+  unbilled(model: string, upstream: PricedBackend, promptTokens: number): UnbilledPrompt;
   /** Notes a request that nothing was metered of; the request waits for nothing. */
   failed(call: FailedCall): void;
+}
+
+/** A part of a request that only the operator pays for. */
+export interface UnbilledPrompt {
+  readonly prompt_tokens: number;
+  /** USD; null without a price. */
+  readonly cost: number | null;
 }
 
 interface MeterDependencies {
@@ -60,6 +69,12 @@ export function createMeter(dependencies: MeterDependencies): Meter {
   const count = createUsageCounts(metrics);
   return {
     failed: (call) => requestLog.failed(call),
+    unbilled(model, upstream, promptTokens) {
+      const price = prices.priceOf(model, upstream);
+      const usage = { prompt_tokens: promptTokens, completion_tokens: 0 };
+      limits.addTokens(upstream.name, promptTokens);
+      return { prompt_tokens: promptTokens, cost: price ? costAt(price, usage) : null };
+    },
     async record(served) {
       const { caller, model, surface, usage, refId, reservation, startedAt } = served;
       const { firstTokenAt, cachedTokens, cacheWriteTokens, images, audioSeconds } = served;

@@ -20,6 +20,8 @@ export interface RetryPolicy {
   /** How long each of them may take until its first byte; undefined for the limits of the backend alone. */
   readonly timeoutMs?: number | undefined;
   readonly retryOn: readonly RetryReason[];
+  /** After this time without a first byte a second target is asked as well; undefined for never. */
+  readonly hedgeAfterMs?: number | undefined;
 }
 
 /** How the targets of one priority share the requests: by weight, or those with the fastest first token get most of them. */

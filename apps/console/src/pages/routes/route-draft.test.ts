@@ -7,6 +7,7 @@ const route = {
     { model: 'gpt', backend: null, priority: 1, weight: 1 },
   ],
   strategy: 'fastest' as const,
+  hedge_after_ms: 300,
   attempts: 2,
   timeout_secs: 1.5,
   retry_on: ['transport' as const],
@@ -23,6 +24,7 @@ test('a route is the same after its form was opened and saved', () => {
     timeout_secs: 1.5,
     retry_on: ['transport'],
     strategy: 'fastest',
+    hedge_after_ms: 300,
   });
 });
 

@@ -22,6 +22,7 @@ export interface RouteDraft {
   readonly retryOn?: Route['retry_on'];
   /** Likewise. */
   readonly strategy?: Route['strategy'];
+  readonly hedgeAfterMs?: Route['hedge_after_ms'];
 }
 
 export const emptyTarget = (id: number, priority = 0): TargetDraft => ({
@@ -49,6 +50,7 @@ export function draftOf(route: Route | undefined): RouteDraft {
     timeout: route.timeout_secs === null ? '' : String(route.timeout_secs),
     retryOn: route.retry_on,
     strategy: route.strategy,
+    hedgeAfterMs: route.hedge_after_ms,
   };
 }
 
@@ -66,6 +68,7 @@ export function routeOf(draft: RouteDraft): RpcInput<'routes.set'> {
     ...(draft.timeout.trim() === '' ? {} : { timeout_secs: Number(draft.timeout) }),
     ...(draft.retryOn === undefined ? {} : { retry_on: [...draft.retryOn] }),
     ...(draft.strategy === undefined ? {} : { strategy: draft.strategy }),
+    ...(typeof draft.hedgeAfterMs === 'number' ? { hedge_after_ms: draft.hedgeAfterMs } : {}),
   };
 }
 

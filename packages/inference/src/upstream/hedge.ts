@@ -1,0 +1,127 @@
+import { createCanceller, type Cancel, type Canceller } from '@model-gateway/kernel';
+import type { Route } from '@model-gateway/router';
+import { askWithin } from './retries.ts';
+import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
+
+/** A target that was asked and has not begun to answer. */
+export interface AskedTarget {
+  readonly route: Route;
+  readonly call: UpstreamCall;
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+  /** Resolves when it has begun to answer or failed. */
+  readonly ended: Promise<unknown>;
+  /** Ends it, because another target answered first. */
+  leave(): void;
+}
+
+interface AnsweringTarget<Answer> extends AskedTarget {
+  readonly answer: Promise<Answer>;
+}
+
+/** A target that failed before it began to answer. */
+export interface FailedTarget {
+  readonly asked: AskedTarget;
+  readonly failure: unknown;
+}
+
+/** The target that began to answer, if one did, and what became of the others. */
+export interface Race<Answer> {
+  readonly winner: { readonly asked: AskedTarget; readonly answer: Answer } | undefined;
+  /** Was cancelled, because the winner was faster. */
+  readonly loser: AskedTarget | undefined;
+  /** In the order of their failures. */
+  readonly failed: readonly FailedTarget[];
+}
+
+interface Asking<Answer> {
+  readonly telemetry: UpstreamTelemetry;
+  readonly capability: Parameters<UpstreamTelemetry['begin']>[0];
+  readonly signal: Cancel;
+  readonly ask: (route: Route, signal: Cancel) => Promise<Answer>;
+}
+
+/** Sends a request to a target, in a way that it can be cancelled alone. */
+export function askTarget<Answer>(
+  route: Route,
+  { telemetry, capability, signal, ask }: Asking<Answer>,
+): AnsweringTarget<Answer> {
+  const canceller: Canceller = createCanceller(signal.onEnd);
+  const leave = (reason: Error): void => canceller.abort(reason);
+  const follow = (): void =>
+    leave(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
+  if (signal.aborted) follow();
+  // It stays after the first byte: a client that leaves ends the rest as well.
+  signal.addEventListener('abort', follow, { once: true });
+  const call = telemetry.begin(capability, route.backend, route.model);
+  const startedAt = performance.now();
+  const answer = call.run(() => askWithin(route, canceller.cancel, ask));
+  return {
+    route,
+    call,
+    startedAt,
+    answer,
+    // Nobody waits for the failure of one that has lost.
+    ended: answer.catch(() => undefined),
+    leave: () => {
+      signal.removeEventListener('abort', follow);
+      leave(new Error('another target answered first'));
+    },
+  };
+}
+
+type Settled<Answer> =
+  | { readonly asked: AskedTarget; readonly isAnswer: true; readonly answer: Answer }
+  | { readonly asked: AskedTarget; readonly isAnswer: false; readonly failure: unknown };
+
+const settledOf = <Answer>(asked: AnsweringTarget<Answer>): Promise<Settled<Answer>> =>
+  asked.answer.then(
+    (answer) => ({ asked, isAnswer: true, answer }),
+    (failure: unknown) => ({ asked, isAnswer: false, failure }),
+  );
+
+/**
+ * Waits for the first target, and asks a second one if the first has not begun after this time. The one that begins first is
+ * used, and the other is cancelled.
+ */
+export async function race<Answer>(
+  first: AnsweringTarget<Answer>,
+  afterMs: number,
+  askSecond: () => Promise<AnsweringTarget<Answer> | undefined>,
+): Promise<Race<Answer>> {
+  const ofFirst = settledOf(first);
+  const early = await within(ofFirst, afterMs);
+  if (early !== undefined) return raceOf([early], undefined);
+  const second = await askSecond();
+  if (second === undefined) return raceOf([await ofFirst], undefined);
+  const ofSecond = settledOf(second);
+  const begun = await Promise.race([ofFirst, ofSecond]);
+  const other = begun.asked === first ? second : first;
+  if (begun.isAnswer) {
+    other.leave();
+    return raceOf([begun], other);
+  }
+  return raceOf([begun, await (other === first ? ofFirst : ofSecond)], undefined);
+}
+
+function raceOf<Answer>(
+  settled: readonly Settled<Answer>[],
+  loser: AskedTarget | undefined,
+): Race<Answer> {
+  const winner = settled.find((one) => one.isAnswer);
+  const failed = settled.filter((one) => !one.isAnswer);
+  return { winner, loser, failed };
+}
+
+/** Undefined if it takes longer. */
+async function within<Value>(value: Promise<Value>, ms: number): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
