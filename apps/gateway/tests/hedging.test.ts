@@ -85,14 +85,15 @@ function expectUnbilled(row: UsageEvent): void {
 }
 
 test('a target that does not begin is left for the next', async () => {
-  first.faults.always({ kind: 'hang' });
   for (const stream of [false, true]) {
+    first.faults.always({ kind: 'hang' });
     const response = await ask({ model: ROUTE, stream });
     expect([response.status, response.headers.get('x-service-route')]).toEqual([
       200,
       'gpt-4o@second',
     ]);
     await response.text();
+    first.faults.clear();
     const [row] = await rowsOf([response.headers.get('x-request-id') ?? '']);
     expect(row).toMatchObject({ model: 'gpt-4o', upstream: 'second', status: 200 });
     expect(row?.attempts).toMatchObject([
