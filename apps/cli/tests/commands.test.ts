@@ -107,6 +107,14 @@ test('without a sign-in a command says how to sign in, and doctor says what to d
   );
 });
 
+test('where nothing listens doctor says how to start, with a clone and with the package', async () => {
+  const { stdout } = await gateway.runHere(['doctor', '--json', '--url', 'http://127.0.0.1:9']);
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; next: string | null }[] };
+  const next = checks.find(({ name }) => name === 'service')?.next;
+  expect(next).toContain('npm start');
+  expect(next).toContain('npx model-gateway');
+});
+
 test('login registers with a password from standard input and keeps the sign-in for its owner only', async () => {
   const password = { stdin: `${PASSWORD}\n` };
   const args = ['login', '--email', EMAIL, '--password-stdin'];

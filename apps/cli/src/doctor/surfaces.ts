@@ -39,7 +39,7 @@ const anotherProgram = (url: string, answer: string): CheckResult =>
     'service',
     'failed',
     `${url} is not a Model Gateway (${answer})`,
-    `Another program uses this port, or the address is wrong (it is the base URL, without /v1). Start the service on another port: SERVICE_PORT=9000 npm start`,
+    `Another program uses this port, or the address is wrong (it is the base URL, without /v1). Start the service on another port: set SERVICE_PORT=9000 and run npm start, or npx model-gateway without a clone`,
   );
 
 function unreachable(error: unknown, url: string): CheckResult {
@@ -50,7 +50,7 @@ function unreachable(error: unknown, url: string): CheckResult {
       'service',
       'failed',
       `nothing listens at ${url}`,
-      'Start the service: npm start',
+      'Start the service: npm start, or npx model-gateway without a clone',
     );
   }
   // A program that does not speak HTTP closes the connection.

@@ -73,7 +73,7 @@ function unreachable(error: RpcConnectionError, url: string): CliError {
   return new CliError(
     'unreachable',
     `${url} cannot be reached: ${reason}`,
-    'Start the service (npm start), or name another address with --url or GATEWAY_URL. gateway doctor checks it.',
+    'Start the service (npm start, or npx model-gateway without a clone), or name another address with --url or GATEWAY_URL. gateway doctor checks it.',
     error,
   );
 }

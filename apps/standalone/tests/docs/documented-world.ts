@@ -11,6 +11,7 @@ import {
   startMemoryService,
   startOllamaServer,
   startProviderApi,
+  startRecordedServer,
   startRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
 
@@ -114,8 +115,7 @@ async function openUpstreams(open: Open) {
     video: await open(startCloudVideo({ apiKey: SECRETS.VIDEO_API_KEY, steps: VIDEO_STEPS })),
     realtime: await open(startRealtimeApi({ models: ['gpt-realtime'] })),
     azure: await open(startProviderApi(PROVIDERS.azure, SECRETS.AZURE_OPENAI_API_KEY)),
-    anthropic: await open(startProviderApi(PROVIDERS.anthropic, SECRETS.ANTHROPIC_API_KEY)),
-    gemini: await open(startProviderApi(PROVIDERS.gemini, SECRETS.GEMINI_API_KEY)),
+    ...(await openNativeApis(open)),
     openRouter: await open(startProviderApi(PROVIDERS.openRouter, SECRETS.OPENROUTER_API_KEY)),
     vllmWithKey: await open(startProviderApi(PROVIDERS.vllm, SECRETS.VLLM_API_KEY)),
     llamaCpp: await open(startProviderApi(PROVIDERS.llamaCpp, SECRETS.LLAMA_API_KEY)),
@@ -127,6 +127,31 @@ async function openUpstreams(open: Open) {
       }),
     ),
   };
+}
+
+/** The APIs of providers that are kinds of their own. */
+async function openNativeApis(open: Open) {
+  const anthropic = await open(startRecordedServer());
+  const model = 'claude-sonnet-4-5';
+  const listed = [model, 'claude-opus-4-8'].map((id) => ({ type: 'model', id }));
+  anthropic.answer('/v1/models', { body: JSON.stringify({ data: listed, has_more: false }) });
+  const content = [{ type: 'text', text: 'Hello!' }];
+  const counts = { input_tokens: 3, output_tokens: 2 };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model, content };
+  anthropic.answer('/v1/messages', {
+    body: JSON.stringify({ ...message, stop_reason: 'end_turn', usage: counts }),
+  });
+  const gemini = await open(startRecordedServer());
+  const names = ['gemini-2.5-flash', 'gemini-embedding-001'];
+  const models = names.map((name) => ({ name: `models/${name}` }));
+  gemini.answer('/v1beta/models?', { body: JSON.stringify({ models }) });
+  const parts = [{ text: 'Hello!' }];
+  const candidates = [{ content: { role: 'model', parts }, finishReason: 'STOP' }];
+  const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 2 };
+  gemini.answer(':generateContent', {
+    body: JSON.stringify({ candidates, usageMetadata, modelVersion: 'gemini-2.5-flash' }),
+  });
+  return { anthropic, gemini };
 }
 
 function startService({ bridge, memory }: Upstreams, dataDir: string): Promise<TestProcess> {
