@@ -43,7 +43,12 @@ beforeAll(async () => {
   video = await startCloudVideo();
   service = await startProcess({
     app: 'standalone',
-    env: { PATH, SERVICE_DATA_DIR: folder.path, SERVICE_API_RATE_LIMIT_RPM: '100000' },
+    env: {
+      PATH,
+      SERVICE_DATA_DIR: folder.path,
+      SERVICE_API_RATE_LIMIT_RPM: '100000',
+      SERVICE_WEBHOOK_ALLOW_PRIVATE: '1',
+    },
   });
   tool = await startTool();
   await tool.post('/resize', WIDE);
@@ -180,6 +185,44 @@ test('a video job is submitted and followed until it is done', async () => {
   await fill('Description', 'A cat plays the piano.');
   await press('Create');
   await see('Open the video');
+});
+
+test('new requests appear by themselves', async () => {
+  const rows = async (): Promise<number> =>
+    Number(await evaluate('document.querySelectorAll("tbody tr").length'));
+  const ask = async (): Promise<void> => {
+    const { status } = await fetch(`${service.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'One.' }] }),
+    });
+    expect(status).toBe(200);
+  };
+  await visit('Requests');
+  await see('Live: new requests appear by themselves');
+  const before = await rows();
+  await ask();
+  await waitUntil(async () => (await rows()) > before, { what: 'the row of the request' });
+});
+
+test('a webhook is added, tried and removed', async () => {
+  await visit('Webhooks');
+  await press('Add a webhook');
+  await press('Add', DIALOG);
+  await see('Choose at least one event.');
+  await fill('Address', `${upstream.url}/hook`);
+  await act('/click', { target: '//label[normalize-space()="A video is done"]/input' });
+  await press('Add', DIALOG);
+  await see('Copy the signing secret');
+  expect(await evaluate('document.querySelector(".secret code").textContent')).toMatch(/^whsec_/);
+  await press('I have copied it');
+  await press(`Deliveries to ${upstream.url}/hook`);
+  await press('Send a test');
+  await see('webhook.test');
+  await press('Close', DIALOG);
+  await press(`Remove ${upstream.url}/hook`);
+  await press('Remove the webhook');
+  await see('No webhook yet.');
 });
 
 test('the key works until it is revoked', async () => {

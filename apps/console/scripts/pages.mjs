@@ -167,6 +167,38 @@ export const PAGES = [
   },
   { name: 'video', path: '/video' },
   { name: 'prices', path: '/prices', prepare: (page) => page.getByRole('table').first().waitFor() },
+  { name: 'webhooks-empty', path: '/webhooks' },
+  {
+    name: 'webhooks-create',
+    path: '/webhooks',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Add a webhook' }).click();
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByText('Choose at least one event.').waitFor();
+    },
+  },
+  {
+    name: 'webhooks-secret',
+    path: '/webhooks',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Add a webhook' }).click();
+      await page.getByLabel('Address').fill('https://hooks.example.com/services/model-gateway');
+      await page.getByLabel('A backend fails its checks').check();
+      await page.getByLabel('A video is done').check();
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByRole('button', { name: 'I have copied it' }).waitFor();
+    },
+  },
+  { name: 'webhooks', path: '/webhooks', prepare: (page) => page.getByRole('table').waitFor() },
+  {
+    name: 'webhooks-deliveries',
+    path: '/webhooks',
+    async prepare(page) {
+      await page.getByRole('button', { name: /^Deliveries to/ }).click();
+      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByText('webhook.test').waitFor();
+    },
+  },
   {
     name: 'audit',
     path: '/audit',

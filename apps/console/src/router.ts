@@ -20,6 +20,7 @@ import { routesRoute } from './pages/routes/route.ts';
 import { signInRoute } from './pages/sign-in/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
 import { videoRoute } from './pages/video/route.ts';
+import { webhooksRoute } from './pages/webhooks/route.ts';
 import { welcomeRoute } from './pages/welcome/route.ts';
 import type { RouterContext } from './router-context.ts';
 
@@ -50,6 +51,7 @@ const routes = rootRoute.addChildren([
     groupsRoute,
     overviewRoute,
     requestsRoute,
+    webhooksRoute,
     ...adminRoutes,
   ]),
 ]);

@@ -14,6 +14,7 @@ import {
   UserRound,
   Users,
   Wallet,
+  Webhook,
   type LucideIcon,
 } from 'lucide-react';
 import type { TextKey } from '../texts/texts.ts';
@@ -65,6 +66,9 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
   {
     text: 'frame.group.system',
-    items: [{ to: '/audit', text: 'audit.title', icon: ShieldCheck, isForAdmins: true }],
+    items: [
+      { to: '/webhooks', text: 'webhooks.title', icon: Webhook, isForAdmins: true },
+      { to: '/audit', text: 'audit.title', icon: ShieldCheck, isForAdmins: true },
+    ],
   },
 ];

@@ -63,6 +63,9 @@ function Actions({ group }: { readonly group: Group }) {
         {t('groups.invite')}
       </Button>
       <Button onClick={() => setOpen('edit')}>{t('groups.edit')}</Button>
+      <Link to="/webhooks" className="button button-plain">
+        {t('webhooks.title')}
+      </Link>
       {isOwner ? <Button onClick={() => setOpen('delete')}>{t('groups.delete')}</Button> : null}
       {open === 'invite' ? <InviteDialog group={group} onClose={close} /> : null}
       {open === 'edit' ? <EditGroup group={group} onClose={close} /> : null}

@@ -10,15 +10,15 @@ import { filterParams, type FilterSearch } from '../../spend/filter-search.ts';
 import { RequestTable } from '../../spend/request-table.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { FindRequest } from './find-request.tsx';
 import { RequestStory } from './request-story.tsx';
 import { requestsRoute, STATUSES } from './route.ts';
+import { useLiveRequests } from './use-live-requests.ts';
 import { useRowKeys } from './use-row-keys.ts';
 
 const ROWS = 50;
-const LIVE_MS = 3000;
 const ANY = 'any';
 
 /** Metered requests, newest first, and the whole story of one. */
@@ -49,8 +49,9 @@ export function RequestsPage() {
         { signal },
       );
     },
-    refetchInterval: range.isLive && isNewest ? LIVE_MS : false,
   });
+  const { refetch } = list;
+  const live = useLiveRequests({ isOn: range.isLive && isNewest, params, onChange: refetch });
   const [isFinding, setFinding] = useState(false);
   useRowKeys(() => setFinding(true));
   const go = (change: Readonly<Record<string, unknown>>): void =>
@@ -83,6 +84,11 @@ export function RequestsPage() {
           onChange={(next) => go({ status: next === ANY ? undefined : next, cursor: undefined })}
         />
       </FilterBar>
+      <div className="requests-live" role="status">
+        {live === 'live' ? <Badge state="good">{t('requests.live')}</Badge> : null}
+        {live === 'lost' ? <Badge state="warning">{t('requests.live.lost')}</Badge> : null}
+        {live === undefined ? <Badge state="neutral">{t('requests.live.off')}</Badge> : null}
+      </div>
       <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending ? <Skeleton lines={10} /> : null}
       {isEmpty ? (

@@ -1,0 +1,147 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { problemOf } from '../../api/problem.ts';
+import { useApi, useCall, useUser } from '../../api/use-api.ts';
+import { useLanguage } from '../../preferences/language.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Secret } from '../../ui/secret.tsx';
+import { Select } from '../../ui/select.tsx';
+import { eventsOf, isReceiver, type WebhookEvent } from './webhook-events.ts';
+
+const PLATFORM = '';
+const FORMATS = ['standard', 'slack'] as const;
+
+/** Creates a webhook, then shows its signing secret once. */
+export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useLanguage();
+  const create = useCall('webhooks.create', { changes: ['webhooks.list'] });
+  const [url, setUrl] = useState('');
+  const [format, setFormat] = useState<(typeof FORMATS)[number]>('standard');
+  const [events, setEvents] = useState<ReadonlySet<WebhookEvent>>(new Set());
+  const [isChecked, setChecked] = useState(false);
+  const owners = useOwners();
+  const [chosen, setOwner] = useState<string>();
+  const owner = chosen ?? owners[0]?.value ?? PLATFORM;
+  const groupId = owner === PLATFORM ? undefined : owner;
+  const offered = eventsOf(groupId);
+  const wanted = offered.filter((event) => events.has(event));
+  if (create.data !== undefined)
+    return <SigningSecret secret={create.data.secret} onClose={onClose} />;
+  const urlProblem = isReceiver(url.trim()) ? undefined : t('webhooks.form.url.problem');
+  const { fields } = problemOf(create.error);
+  return (
+    <Dialog isOpen onClose={onClose} title={t('webhooks.create')}>
+      <form
+        className="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setChecked(true);
+          if (urlProblem !== undefined || wanted.length === 0) return;
+          create.mutate({
+            url: url.trim(),
+            events: wanted,
+            format,
+            ...(groupId === undefined ? {} : { group_id: groupId }),
+          });
+        }}
+      >
+        <TextField
+          label={t('webhooks.url')}
+          type="url"
+          hint={t('webhooks.form.url.hint')}
+          value={url}
+          onValueChange={(text) => setUrl(text)}
+          problem={fields['url'] ?? (isChecked ? urlProblem : undefined)}
+          autoComplete="off"
+        />
+        {owners.length > 1 ? (
+          <Select
+            label={t('webhooks.owner')}
+            value={owner}
+            choices={owners}
+            onChange={(next) => setOwner(next)}
+          />
+        ) : null}
+        <fieldset className="checks">
+          <legend className="field-label">{t('webhooks.events')}</legend>
+          {offered.map((event) => (
+            <label key={event} className="check">
+              <input
+                type="checkbox"
+                checked={events.has(event)}
+                onChange={({ currentTarget }) => {
+                  const next = new Set(events);
+                  if (currentTarget.checked) next.add(event);
+                  else next.delete(event);
+                  setEvents(next);
+                }}
+              />
+              {t(`webhooks.event.${event}`)}
+            </label>
+          ))}
+          {isChecked && wanted.length === 0 ? (
+            <p className="field-problem" role="alert">
+              {t('webhooks.form.events.problem')}
+            </p>
+          ) : null}
+        </fieldset>
+        <Select
+          label={t('webhooks.format')}
+          value={format}
+          choices={FORMATS.map((value) => ({ value, label: t(`webhooks.format.${value}`) }))}
+          onChange={setFormat}
+        />
+        <ErrorNote error={create.error} />
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button kind="primary" type="submit" disabled={create.isPending}>
+            {t('webhooks.form.submit')}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** For whom the viewer may create webhooks: admins for the platform, others for the groups that they manage. */
+function useOwners() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const { is_admin: isAdmin } = useUser();
+  const groups = useQuery(api.query('group.list')).data ?? [];
+  return [
+    ...(isAdmin ? [{ value: PLATFORM, label: t('webhooks.owner.platform') }] : []),
+    ...groups
+      .filter(({ my_role: role }) => isAdmin || role === 'owner' || role === 'admin')
+      .map(({ id, name }) => ({ value: id, label: t('spend.scope.group', { name }) })),
+  ];
+}
+
+interface SigningSecretProps {
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+function SigningSecret({ secret, onClose }: SigningSecretProps) {
+  const { t } = useLanguage();
+  return (
+    <Dialog
+      isOpen
+      isPersistent
+      onClose={onClose}
+      title={t('webhooks.created.title')}
+      description={t('webhooks.created.text')}
+    >
+      <Secret text={secret} />
+      <div className="dialog-actions">
+        <Button kind="primary" onClick={onClose}>
+          {t('keys.created.done')}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
