@@ -80,7 +80,7 @@ export {
 } from './registry/backend.ts';
 export type { ChoiceOptions, Route } from './choice/chooser.ts';
 export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
-export type { ExplainedReason, ExplainedTarget } from './choice/explain.ts';
+export type { ExplainedTarget } from './choice/explain.ts';
 export type { Tried } from './choice/ruled-choice.ts';
 export {
   appliedLimits,

@@ -15,7 +15,7 @@ import {
 } from '@model-gateway/router';
 
 /** What is asked about. */
-export interface ExplainedRequest extends Pick<ChoiceOptions, 'capability' | 'provider'> {
+interface ExplainedRequest extends Pick<ChoiceOptions, 'capability' | 'provider'> {
   readonly model: string;
   /** The key whose rules and budget count; without one, nobody's do. */
   readonly keyId?: string | undefined;

@@ -26,7 +26,7 @@ export interface FailedTarget {
 }
 
 /** The target that began to answer, if one did, and what became of the others. */
-export interface Race<Answer> {
+interface Race<Answer> {
   readonly winner: { readonly asked: AskedTarget; readonly answer: Answer } | undefined;
   /** Was cancelled, because the winner was faster. */
   readonly loser: AskedTarget | undefined;

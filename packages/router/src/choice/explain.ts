@@ -10,7 +10,7 @@ import type { PassReason } from './choice-trace.ts';
 import { judge, usableOf, type ChoiceFacts, type JudgedCandidate } from './usable.ts';
 
 /** Why a backend or target of a route gets no request. */
-export type ExplainedReason = PassReason | 'model_not_listed' | 'not_in_route' | 'not_registered';
+type ExplainedReason = PassReason | 'model_not_listed' | 'not_in_route' | 'not_registered';
 
 /** One backend, or one target of a route that no backend serves, in an explanation. */
 export interface ExplainedTarget {

@@ -28,7 +28,7 @@ export interface FirstTokenTimes {
 }
 
 /** What decides between candidates. */
-export interface ChoicePolicy {
+interface ChoicePolicy {
   readonly counts: Pick<RequestCounts, 'of'>;
   readonly provider: ProviderHint | undefined;
   readonly strategy?: RouteStrategy | undefined;
