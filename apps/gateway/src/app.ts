@@ -27,6 +27,7 @@ import { createAliasesAdmin } from './admin/aliases.ts';
 import { createAuditExportAdmin } from './admin/audit-export.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
 import { createRouteAdmin } from './admin/route.ts';
+import { createAnswerCache } from './cache/answer-cache.ts';
 import { createConsoleFiles } from './console/console-files.ts';
 import { CONSOLE_ROUTES, createConsoleRoutes } from './console/console-routes.ts';
 import { createCountTokensRoute } from './dialects/count-tokens.ts';
@@ -88,6 +89,7 @@ export function createGateway(
     quotas,
     router,
     bodyBytesMax,
+    answerCache: createAnswerCache({ ...context, ...runtime, byteCache: bus.byteCache }),
     keepBodies: createKeepBodies({ requestLogWriter: runtime.requestLogWriter, clock }),
     logBodies: config.logBodies,
   });
@@ -112,7 +114,7 @@ export function createGateway(
     clock,
     log,
   });
-  const { complete, keep } = storedResponses;
+  const { complete, isLinked, keep } = storedResponses;
   const noteFailure = createNoteFailure(runtime.meter);
   const leanRoutes = createLeanRoutes(
     [
@@ -120,7 +122,7 @@ export function createGateway(
       createDialectRoute({ path: '/v1/messages', dialect: messagesDialect }, chat),
       createCountTokensRoute({ keyGate, bodyBytesMax }),
       createDialectRoute(
-        { path: '/v1/responses', dialect: responsesDialect, complete, keep },
+        { path: '/v1/responses', dialect: responsesDialect, complete, isLinked, keep },
         chat,
       ),
       createEmbeddingsRoute({ authorizer, ...runtime }),

@@ -50,6 +50,8 @@ export interface AdmittedCaller {
   readonly passed: PassedAdmission;
   /** For every response to the request. */
   readonly limitHeaders: LimitHeaders;
+  /** How old a stored answer may be; null: the key has no cache. */
+  readonly cacheTtlSecs: number | null;
   /** Undefined for a request that cannot be served: it only counts in the limits. */
   readonly held: HeldCall | undefined;
 }
@@ -237,7 +239,9 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       }
       if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
       const held = call && reservation ? { call, reservation } : undefined;
-      return { caller, payer, passed: answer, limitHeaders: headersFor(known.grant, answer), held };
+      const limitHeaders = headersFor(known.grant, answer);
+      const { cacheTtlSecs } = known.grant.settings;
+      return { caller, payer, passed: answer, limitHeaders, cacheTtlSecs, held };
     },
   };
 }

@@ -2,37 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson, readBody, validated } from '@model-gateway/http';
 import {
   assertModelAllowed,
-  type Caller,
   type ExpectedUsage,
   type FallbackModel,
   type Quotas,
-  type RequestTrace,
-  type Reservation,
 } from '@model-gateway/inference';
 import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
+import type { AuthorizedRequest } from './authorized-request.ts';
+import type { AnswerCache, CacheOptions } from './cache/answer-cache.ts';
 import type { AdmittedCaller, HeldCall, KeyGate } from './key-gate.ts';
-import { setLimitHeaders, type LimitHeaders } from './limit-headers.ts';
+import { setLimitHeaders } from './limit-headers.ts';
 import type { KeepBodies, KeptRequest } from './kept-bodies.ts';
 import { tracedOf } from './traced-request.ts';
-
-/** A request that may be routed: its key, limits, body and quota have been checked, in this order. */
-export interface AuthorizedRequest<Body> {
-  readonly caller: Caller;
-  readonly body: Body;
-  /** What the model's alias stands for: resolved once, so that the model that was checked is the one that serves. */
-  readonly resolvedModel: string;
-  /** Models that may be tried when this one cannot answer. */
-  readonly fallbacks: readonly FallbackModel[];
-  /** For every response to the request. */
-  readonly limitHeaders: LimitHeaders;
-  /** When the request arrived, by `performance.now()`. */
-  readonly startedAt: number;
-  /** The receiver ends it when the request is over. */
-  readonly reservation: Reservation;
-  readonly trace: RequestTrace | undefined;
-}
 
 /** The models that a body names. */
 interface RequestedModels {
@@ -43,7 +25,7 @@ interface RequestedModels {
 
 /** Runs every check that an inference request must pass before it is routed. */
 export interface RequestAuthorizer {
-  /** Resolves to undefined when a refusal has already been sent. */
+  /** Resolves to undefined when a refusal or a stored answer has already been sent. */
   authorizeRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     response: ServerResponse,
@@ -61,6 +43,15 @@ interface AuthorizationOptions<Body> {
   readonly expected: (body: Body) => ExpectedUsage;
   /** For requests that create a job, which have a price whatever their model is; otherwise points pay only for models with a price. */
   readonly job?: (body: Body, resolvedModel: string) => Promise<JobRequest>;
+  /** For requests whose answers may be stored for equal requests. */
+  readonly cache?: CacheOptions<Body>;
+}
+
+/** The body of a request. */
+interface ReadBody<Body> {
+  readonly body: Body;
+  /** As it was parsed; undefined for one that is large or no JSON. */
+  readonly parsed?: unknown;
 }
 
 /** The job that a request creates. */
@@ -74,6 +65,7 @@ interface RequestAuthorizerDependencies {
   readonly quotas: Quotas;
   readonly router: Pick<Router, 'aliases'>;
   readonly bodyBytesMax: number;
+  readonly answerCache: AnswerCache;
   readonly keepBodies: KeepBodies;
   /** Whether bodies are kept for keys that say nothing about it. */
   readonly logBodies: boolean;
@@ -86,17 +78,18 @@ export function createRequestAuthorizer(
   dependencies: RequestAuthorizerDependencies,
 ): RequestAuthorizer {
   const { keyGate, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
+  const { answerCache } = dependencies;
 
   async function readJson<Schema extends z.ZodType>(
     request: IncomingMessage,
     schema: Schema,
     keep: KeptRequest | undefined,
-  ): Promise<z.output<Schema>> {
+  ): Promise<ReadBody<z.output<Schema>>> {
     const text = await readBody(request, bodyBytesMax);
     keep?.(text);
-    return text.length > ONE_STEP_CHARS_MAX
-      ? parseInSteps(schema, text)
-      : validated(schema, parseJson(text));
+    if (text.length > ONE_STEP_CHARS_MAX) return { body: await parseInSteps(schema, text) };
+    const parsed = parseJson(text);
+    return { body: validated(schema, parsed), parsed };
   }
 
   /** What the body asks for, or what is wrong with it. */
@@ -107,15 +100,16 @@ export function createRequestAuthorizer(
     { read, complete, expected, job }: AuthorizationOptions<z.output<Schema>>,
   ) {
     try {
-      const given =
+      const { body: given, parsed }: ReadBody<z.output<Schema>> =
         read === undefined
           ? await readJson(request, schema, keep)
-          : validated(schema, await read(request));
+          : { body: validated(schema, await read(request)) };
       const body = complete === undefined ? given : await complete(given, userId);
       const resolvedModel = router.aliases.resolve(body.model);
       if (job === undefined) {
         return {
           body,
+          parsed,
           resolvedModel,
           admission: {
             model: resolvedModel,
@@ -127,7 +121,7 @@ export function createRequestAuthorizer(
       }
       const { id: jobId, costUsd } = await job(body, resolvedModel);
       const usage = () => ({ ...expected(body), costUsd });
-      return { body, resolvedModel, admission: { model: null, expected: usage, jobId } };
+      return { body, parsed, resolvedModel, admission: { model: null, expected: usage, jobId } };
     } catch (error) {
       return { error };
     }
@@ -159,12 +153,12 @@ export function createRequestAuthorizer(
       if (traced !== undefined) traced.model = asked.body?.model;
       const admitted = await keyGate.admit(keyed, response, asked.admission);
       if (admitted === undefined) return undefined;
-      const { caller, payer, passed, limitHeaders, held } = admitted;
+      const { caller, payer, passed, limitHeaders, cacheTtlSecs, held } = admitted;
       if (asked.admission === undefined || held === undefined) {
         setLimitHeaders(response, limitHeaders);
         throw asked.error;
       }
-      const { body, resolvedModel, admission } = asked;
+      const { body, parsed, resolvedModel, admission } = asked;
       const { call, reservation } = held;
       let fallbacks: readonly FallbackModel[] = [];
       try {
@@ -178,7 +172,7 @@ export function createRequestAuthorizer(
         throw error;
       }
       const trace = traced?.trace;
-      return {
+      const authorized = {
         caller,
         body,
         resolvedModel,
@@ -188,6 +182,14 @@ export function createRequestAuthorizer(
         reservation,
         trace,
       };
+      if (options.cache === undefined) return authorized;
+      return answerCache.serve(authorized, {
+        ...options.cache,
+        request,
+        response,
+        parsed,
+        keySecs: cacheTtlSecs,
+      });
     },
   };
 }

@@ -73,16 +73,21 @@ interface Ask extends PricedUsage {
   readonly model: 'full' | 'plain' | 'unknown';
   /** Whether the first backend that is asked fails. */
   readonly fails: boolean;
+  /** Whether it is asked again, and the answer comes from the exact cache. */
+  readonly repeats?: boolean;
 }
 
-function send({ api, model, fails: _fails, ...usage }: Ask): Promise<Response> {
+function send(
+  { api, model, fails: _fails, repeats: _repeats, ...usage }: Ask,
+  key = gateway.key,
+): Promise<Response> {
   const user = JSON.stringify(usage);
   if (api === 'audio') {
     const body = new FormData();
     body.set('model', model);
     body.set('prompt', user);
     body.set('file', new Blob(['RIFF']), 'a.wav');
-    const init = { method: 'POST', headers: authorization(), body };
+    const init = { method: 'POST', headers: authorization(key), body };
     return fetch(`${gateway.url}/v1/audio/transcriptions`, init);
   }
   const [path, fields] =
@@ -94,7 +99,7 @@ function send({ api, model, fails: _fails, ...usage }: Ask): Promise<Response> {
         ];
   return fetch(`${gateway.url}/v1/${path}`, {
     method: 'POST',
-    headers: authorization(),
+    headers: authorization(key),
     body: JSON.stringify({ model, user, ...fields }),
   });
 }
@@ -128,6 +133,7 @@ function askOf(random: () => number): Ask {
     api: oneOf(['chat', 'stream', 'images', 'audio']),
     model: oneOf(['full', 'full', 'plain', 'unknown']),
     fails: random() < 0.5,
+    repeats: random() < 0.3,
     prompt: 1 + others + cached + written,
     cached,
     written,
@@ -139,14 +145,20 @@ function askOf(random: () => number): Ask {
 
 test('the sum of the rows is what the upstreams served times the prices', async () => {
   const random = randomFrom(SEED);
+  const { secret: cachedKey } = await keysOf(gateway.test).create({
+    userId: gateway.userId,
+    name: 'cached',
+    settings: { cacheTtlSecs: 3_600 },
+  });
   let truth = 0;
+  let hits = 0;
   let billed = 0;
   for (let count = 0; count < ASKS; count += 1) {
     const ask = askOf(random);
     const before = { cloud: cloud.served.length, spare: spare.served.length };
     // Only this model has another backend, and an upload cannot always be sent again.
     if (ask.fails && ask.model === 'full' && ask.api !== 'audio') cloud.failNext(1);
-    const response = await send(ask);
+    const response = await send(ask, cachedKey);
     expect(response.status).toBe(200);
     await response.text();
     cloud.failNext(0);
@@ -165,7 +177,16 @@ test('the sum of the rows is what the upstreams served times the prices', async 
       truth += nano ?? 0;
     }
     billed += (row?.cost ?? 0) * 1e9;
+    // Images and audio are not cached.
+    if (ask.repeats !== true || ask.api === 'images' || ask.api === 'audio') continue;
+    await (await send(ask, cachedKey)).text();
+    const [again] = await rows(1);
+    expect(again).toMatchObject({ cached: true, cost: 0, total_tokens: 0, model: ask.model });
+    expect(cloud.served.length + spare.served.length).toBe(before.cloud + before.spare + 1);
+    billed += (again?.cost ?? 0) * 1e9;
+    hits += 1;
   }
+  expect(hits).toBeGreaterThan(0);
   expect(billed).toBeCloseTo(truth, 2);
   expect(spare.served.length).toBeGreaterThan(0);
 });

@@ -198,6 +198,7 @@ test.each([
   { metadata: { text: 'x'.repeat(4096) } },
   { metadata: { text: '\u0000' } },
   { cache: { ttl_secs: 0 } },
+  { cache: { ttl_secs: 86_401 } },
   { expires_at: '2020-01-01T00:00:00Z' },
   { expires_at: 'tomorrow' },
 ])('a key with %j is refused', async (settings) => {

@@ -1,5 +1,5 @@
 import type { AdmissionStore } from '@model-gateway/billing';
-import type { Channels, Counters, Entries, Journal, Locks } from '@model-gateway/kernel';
+import type { ByteCache, Channels, Counters, Entries, Journal, Locks } from '@model-gateway/kernel';
 import type { CircuitStore, LimitStore } from '@model-gateway/router';
 
 /** Where the shared state is served from now. */
@@ -11,6 +11,7 @@ export interface SharedStores {
   readonly locks: Locks;
   readonly counters: Counters;
   readonly entries: Entries;
+  readonly byteCache: ByteCache;
   readonly circuits: CircuitStore;
   readonly backendLimits: LimitStore;
   readonly admission: AdmissionStore;

@@ -1,5 +1,6 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import { createRedisAdmission } from '../src/redis/redis-admission.ts';
+import { createRedisByteCache } from '../src/redis/redis-byte-cache.ts';
 import { createRedisChannels } from '../src/redis/redis-channels.ts';
 import { createRedisCircuits } from '../src/redis/redis-circuits.ts';
 import type { RedisConnection } from '../src/redis/redis-connection.ts';
@@ -12,6 +13,7 @@ import { createRequests } from '../src/requests.ts';
 import { ageAdmissions, leftOverCalls } from './age-admissions.ts';
 import { ageLimits } from './age-limits.ts';
 import { describeAdmission } from './contract/admission-contract.ts';
+import { describeByteCache } from './contract/byte-cache-contract.ts';
 import { describeChannels } from './contract/channels-contract.ts';
 import { describeCircuits } from './contract/circuits-contract.ts';
 import { describeCounters } from './contract/counters-contract.ts';
@@ -43,6 +45,10 @@ describeEntries('in one process', () => localSubject((bus) => bus.entries));
 describeEntries('Redis', () => redisSubject(createRedisEntries));
 describeEntries(NO_LINE, () => redisSubject(createRedisEntries, { hasQuickLine: false }));
 describeEntries('Redis with fail-over', () => failoverSubject((bus) => bus.entries));
+
+describeByteCache('in one process', () => localSubject((bus) => bus.byteCache));
+describeByteCache('Redis', () => redisSubject(createRedisByteCache));
+describeByteCache('Redis with fail-over', () => failoverSubject((bus) => bus.byteCache));
 
 describeCircuits('in one process', () => localSubject((bus) => bus.circuits));
 describeCircuits('Redis', () => redisSubject(createRedisCircuits));

@@ -102,6 +102,7 @@ export {
   type VideoJobView,
   type VideoRequest,
 } from './rest/video.ts';
+export { ANSWER_TTL_SECS_MAX } from './rpc/answer-cache.ts';
 export { auditEntry } from './rpc/audit.ts';
 export { CONVERSATION_TITLE_DEFAULT } from './rpc/conversations.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';

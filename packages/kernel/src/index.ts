@@ -50,6 +50,7 @@ export type { CounterSeries, HistogramSeries } from './metric-families.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { startPeerTimeout, type PeerTimeout } from './peer-timeout.ts';
 export { perName } from './per-name.ts';
+export type { ByteCache } from './ports/byte-cache.ts';
 export type { Channels, Subscription } from './ports/channels.ts';
 export type { Counters } from './ports/counters.ts';
 export type { Entries, EntryOptions } from './ports/entries.ts';

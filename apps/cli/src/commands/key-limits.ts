@@ -12,6 +12,7 @@ export interface LimitOptions {
   readonly tpm?: string;
   readonly model?: readonly string[];
   readonly address?: readonly string[];
+  readonly cacheTtl?: string;
 }
 
 type Limits = Omit<RpcInput<'keys.update'>, 'key_id' | 'name'>;
@@ -29,11 +30,12 @@ export const withLimitOptions = (command: Command): Command =>
     .option('--rpm <count>', 'requests per minute')
     .option('--tpm <count>', 'tokens per minute')
     .option('--model <name>', 'a model that it may use, may contain *; repeatable', collected)
-    .option('--address <cidr>', 'a client address that may use it; repeatable', collected);
+    .option('--address <cidr>', 'a client address that may use it; repeatable', collected)
+    .option('--cache-ttl <seconds>', 'how old answers of the exact cache may be; off by default');
 
 /** The parameters that the options stand for. */
 export function limitsOf(options: LimitOptions): Limits {
-  const { expires, budget, period, rpm, tpm, model, address } = options;
+  const { expires, budget, period, rpm, tpm, model, address, cacheTtl } = options;
   return {
     ...(expires === undefined ? {} : { expires_at: expires === NONE ? null : expires }),
     ...(budget === undefined ? {} : { budget_usd: numberOf('--budget', budget) }),
@@ -42,6 +44,7 @@ export function limitsOf(options: LimitOptions): Limits {
     ...(tpm === undefined ? {} : { tpm: numberOf('--tpm', tpm) }),
     ...(model === undefined ? {} : { models: listOf(model) }),
     ...(address === undefined ? {} : { addresses: listOf(address) }),
+    ...(cacheTtl === undefined ? {} : { cache: cacheOf(cacheTtl) }),
   };
 }
 
@@ -50,6 +53,11 @@ function numberOf(name: string, text: string): number | null {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(value)) return value;
   throw new CliError('usage', `${name} must be a number or '${NONE}', not ${JSON.stringify(text)}`);
+}
+
+function cacheOf(text: string): { ttl_secs: number } | null {
+  const ttl = numberOf('--cache-ttl', text);
+  return ttl === null ? null : { ttl_secs: ttl };
 }
 
 function periodOf(text: string): (typeof PERIODS)[number] {

@@ -18,6 +18,7 @@ import {
   type PreparedTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import type { CacheOptions } from '../cache/answer-cache.ts';
 import type { ConversationGate } from '../conversation-gate.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
@@ -25,7 +26,8 @@ import { serviceRefOf } from '../openai/service-ref.ts';
 import { drained, STREAM_HEADERS } from '../openai/write-events.ts';
 import { createStreamWriter, writtenAnswer } from './dialect-writer.ts';
 import { ignoredHeader } from './ignored-header.ts';
-import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
+import type { AuthorizedRequest } from '../authorized-request.ts';
+import type { RequestAuthorizer } from '../request-authorizer.ts';
 
 export interface DialectRouteDependencies extends ChatDependencies {
   readonly authorizer: RequestAuthorizer;
@@ -38,16 +40,27 @@ interface DialectRoute<Request extends DialectRequest> {
   readonly dialect: Dialect<Request>;
   /** Completes a request by what is stored for its user, before it is admitted. */
   readonly complete?: (request: Request, userId: string) => Promise<Request>;
+  /** Whether the answer is stored, or depends on what was stored earlier; such an answer is not cached. */
+  readonly isLinked?: (request: Request) => boolean;
   /** Keeps a complete answer before the client gets its end; returns the body that the client gets. */
   readonly keep?: (request: Request, caller: Caller, body: object) => Promise<object>;
 }
 
 /** Serves chat turns in another API than chat completions. */
 export function createDialectRoute<Request extends DialectRequest>(
-  { path, dialect, complete, keep }: DialectRoute<Request>,
+  { path, dialect, complete, isLinked, keep }: DialectRoute<Request>,
   dependencies: DialectRouteDependencies,
 ): LeanRoute {
   const { authorizer, conversationGate } = dependencies;
+  const { flagsHeader } = dialect;
+  const cache: CacheOptions<Request> = {
+    state: (request) => ({
+      conversation_id: request.chat.conversation_id,
+      memory: request.chat.memory,
+      continues: isLinked?.(request) ?? false,
+    }),
+    headers: flagsHeader === undefined ? [] : [flagsHeader],
+  };
 
   async function respond(
     turn: PreparedTurn,
@@ -104,7 +117,6 @@ export function createDialectRoute<Request extends DialectRequest>(
 
   /** The flags of a header are left out like fields, and named. */
   function withIgnoredFlags(request: Request, { headers }: IncomingMessage): Request {
-    const { flagsHeader } = dialect;
     const given = flagsHeader === undefined ? undefined : headers[flagsHeader];
     if (given === undefined) return request;
     const flags = String(given)
@@ -156,6 +168,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       const authorized = await authorizer.authorizeRequest(incoming, response, dialect.request, {
         complete,
         expected: ({ chat }) => expectedChat(chat),
+        cache,
       });
       if (authorized === undefined) return;
       try {

@@ -14,6 +14,8 @@ import { newId, type Clock, type Log } from '@model-gateway/kernel';
 export interface StoredResponses {
   /** Gives a request its id, and the items of the response that it continues. */
   readonly complete: (request: ResponsesRequest, userId: string) => Promise<ResponsesRequest>;
+  /** Whether a request has its response stored, or names what was stored earlier. */
+  readonly isLinked: (request: ResponsesRequest) => boolean;
   /** Stores a response if its request asks for that; returns it as it was stored. */
   readonly keep: (request: ResponsesRequest, caller: Caller, response: object) => Promise<object>;
   read(userId: string, id: string): Promise<Item>;
@@ -123,6 +125,11 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
         referenced,
       });
     },
+
+    isLinked: ({ isStored, body: { input, previous_response_id: previousId } }) =>
+      isStored ||
+      typeof previousId === 'string' ||
+      (Array.isArray(input) && referencesOf({ input }).length > 0),
 
     async keep(request, { userId }, response) {
       if (!request.isStored) return response;

@@ -11,9 +11,11 @@ import {
   type PreparedTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import type { StatefulFields } from '../cache/stateless.ts';
 import { setLimitHeaders, type LimitHeaders } from '../limit-headers.ts';
 import type { ConversationGate } from '../conversation-gate.ts';
-import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
+import type { AuthorizedRequest } from '../authorized-request.ts';
+import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { ignoredHeader } from '../dialects/ignored-header.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
@@ -29,6 +31,8 @@ const memoryHeader = ({ memory }: PreparedTurn): readonly [string, string] => [
   'x-service-memory',
   memory,
 ];
+
+const CACHED_CHAT = { state: (chat: ChatRequest): StatefulFields => chat };
 
 /** Most requests leave nothing out. */
 function addIgnored(headers: string[], ignored: readonly string[] | undefined): void {
@@ -98,6 +102,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     async handle(request, response) {
       const authorized = await authorizer.authorizeRequest(request, response, chatRequestSchema, {
         expected: expectedChat,
+        cache: CACHED_CHAT,
       });
       if (authorized === undefined) return;
       try {

@@ -8,6 +8,7 @@ import {
   type UpstreamTelemetry,
 } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
+import type { StatefulFields } from '../cache/stateless.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
@@ -22,6 +23,9 @@ interface EmbeddingsRouteDependencies {
   readonly requests: Pick<RequestCounter, 'accepted'>;
 }
 
+// Memory is for chats.
+const CACHED_EMBEDDINGS = { state: (): StatefulFields => ({ memory: false }) };
+
 /** `POST /v1/embeddings`. */
 export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies): LeanRoute {
   const { authorizer } = dependencies;
@@ -33,7 +37,7 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
         request,
         response,
         embeddingsRequestSchema,
-        { expected: expectedEmbeddings },
+        { expected: expectedEmbeddings, cache: CACHED_EMBEDDINGS },
       );
       if (authorized === undefined) return;
       setLimitHeaders(response, authorized.limitHeaders);

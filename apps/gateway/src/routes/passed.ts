@@ -18,11 +18,13 @@ import {
   type PassedSource,
 } from '@model-gateway/inference';
 import { z } from 'zod';
+import type { CacheOptions } from '../cache/answer-cache.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { writePassed } from '../openai/write-passed.ts';
-import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
+import type { AuthorizedRequest } from '../authorized-request.ts';
+import type { RequestAuthorizer } from '../request-authorizer.ts';
 
 /** What a passed call needs to be served. */
 export type PassedRouteDependencies = Parameters<typeof passCall>[1] & {
@@ -39,15 +41,21 @@ export interface PassedBody extends PassedFields {
 /** What the official clients leave out, because it is the default of the API. */
 const MODERATION_MODEL = 'omni-moderation-latest';
 
+// Texts and numbers; images and audio would take much room. Memory is for chats.
+const CACHED: CacheOptions<PassedBody> = { state: () => ({ memory: false }) };
+
 /** The routes whose JSON passes to upstreams without translation. */
 export function createPassedRoutes(dependencies: PassedRouteDependencies): readonly LeanRoute[] {
   const { completions, rerank, moderations, images, speech } = PASSED_OPERATIONS;
-  const route = (operation: PassedOperation, schema: z.ZodType<PassedBody>): LeanRoute =>
-    createPassedRoute(operation, schema, dependencies);
+  const route = (
+    operation: PassedOperation,
+    schema: z.ZodType<PassedBody>,
+    cache?: CacheOptions<PassedBody>,
+  ): LeanRoute => createPassedRoute(operation, schema, dependencies, cache);
   return [
-    route(completions, completionsRequestSchema),
-    route(rerank, rerankRequestSchema),
-    route(moderations, z.preprocess(withModerationModel, moderationsRequestSchema)),
+    route(completions, completionsRequestSchema, CACHED),
+    route(rerank, rerankRequestSchema, CACHED),
+    route(moderations, z.preprocess(withModerationModel, moderationsRequestSchema), CACHED),
     route(images, imagesRequestSchema),
     route(speech, speechRequestSchema),
   ];
@@ -57,13 +65,14 @@ function createPassedRoute(
   operation: PassedOperation,
   schema: z.ZodType<PassedBody>,
   dependencies: PassedRouteDependencies,
+  cache: CacheOptions<PassedBody> | undefined,
 ): LeanRoute {
   const expected = expectedPassed(operation);
   return {
     method: 'POST',
     path: `/v1${operation.path}`,
     async handle(request, response) {
-      const options = { expected };
+      const options = { expected, ...(cache && { cache }) };
       const { authorizer } = dependencies;
       const authorized = await authorizer.authorizeRequest(request, response, schema, options);
       if (authorized === undefined) return;

@@ -16,7 +16,8 @@ import { newId } from '@model-gateway/kernel';
 import { Router } from 'express';
 import { z } from 'zod';
 import { setLimitHeaders } from '../limit-headers.ts';
-import type { AuthorizedRequest, RequestAuthorizer } from '../request-authorizer.ts';
+import type { AuthorizedRequest } from '../authorized-request.ts';
+import type { RequestAuthorizer } from '../request-authorizer.ts';
 import type { KeyGate } from '../key-gate.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 

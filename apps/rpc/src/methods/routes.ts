@@ -46,5 +46,6 @@ const routeRecord = (
   timeout_secs: rule.timeoutMs === undefined ? null : rule.timeoutMs / MS_PER_SECOND,
   hedge_after_ms: rule.hedgeAfterMs ?? null,
   retry_on: [...rule.retryOn],
+  cache: rule.cacheTtlSecs === undefined ? null : { ttl_secs: rule.cacheTtlSecs },
   ...fileEntries.markOf('routes', rule.model),
 });

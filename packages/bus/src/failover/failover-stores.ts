@@ -3,10 +3,12 @@ import type { Clock, Log } from '@model-gateway/kernel';
 import { createLocalCircuits, createLocalLimits } from '@model-gateway/router';
 import { createFileJournal } from '../local/file-journal.ts';
 import { createLocalAdmission } from '../local/local-admission.ts';
+import { createLocalByteCache } from '../local/local-byte-cache.ts';
 import { createLocalChannels } from '../local/local-channels.ts';
 import { createLocalCounters } from '../local/local-counters.ts';
 import { createLocalLocks } from '../local/local-locks.ts';
 import { createRedisAdmission } from '../redis/redis-admission.ts';
+import { createRedisByteCache } from '../redis/redis-byte-cache.ts';
 import { createRedisChannels } from '../redis/redis-channels.ts';
 import { createRedisCircuits } from '../redis/redis-circuits.ts';
 import { createRedisConnection } from '../redis/redis-connection.ts';
@@ -17,6 +19,7 @@ import { createRedisLimits } from '../redis/redis-limits.ts';
 import { createRedisLocks } from '../redis/redis-locks.ts';
 import type { BusMode, SharedStores } from '../stores.ts';
 import { createFailoverAdmission } from './failover-admission.ts';
+import { createFailoverByteCache } from './failover-byte-cache.ts';
 import { createFailoverChannels } from './failover-channels.ts';
 import { createFailoverCircuits } from './failover-circuits.ts';
 import { createFailoverCounters } from './failover-counters.ts';
@@ -105,6 +108,11 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
       log,
       own: createOwnEntries({ clock }),
       redis: createRedisEntries({ connection, prefix }),
+    }),
+    byteCache: createFailoverByteCache({
+      fallBack,
+      near: createLocalByteCache({ clock }),
+      redis: createRedisByteCache({ connection, prefix }),
     }),
     circuits: createFailoverCircuits({
       connection,

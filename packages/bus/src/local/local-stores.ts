@@ -4,6 +4,7 @@ import { createLocalCircuits, createLocalLimits } from '@model-gateway/router';
 import type { SharedStores } from '../stores.ts';
 import { createFileJournal } from './file-journal.ts';
 import { createLocalAdmission } from './local-admission.ts';
+import { createLocalByteCache } from './local-byte-cache.ts';
 import { createLocalChannels } from './local-channels.ts';
 import { createLocalCounters } from './local-counters.ts';
 import { createLocalEntries } from './local-entries.ts';
@@ -30,6 +31,7 @@ export function createLocalStores(options: LocalStoresOptions): SharedStores {
     locks: createLocalLocks({ clock }),
     counters,
     entries: createLocalEntries({ clock }),
+    byteCache: createLocalByteCache({ clock }),
     circuits: createLocalCircuits({ clock }),
     backendLimits: createLocalLimits({ clock }),
     admission: createLocalAdmission({

@@ -5,7 +5,11 @@ import type { RedisConnection } from './redis-connection.ts';
 
 /** A Lua script that Redis runs as one step; its text is sent only when Redis does not know it yet. */
 export interface Script {
-  run(client: Redis, keys: readonly string[], values: readonly string[]): Promise<unknown>;
+  run(
+    client: Redis,
+    keys: readonly string[],
+    values: readonly (string | Buffer)[],
+  ): Promise<unknown>;
   /** The same without batching. */
   runNow(
     connection: Pick<RedisConnection, 'run' | 'send'>,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { answerCache } from './answer-cache.ts';
 import { BUDGET_PERIODS, modelId } from './records.ts';
 
 const ENTRIES_MAX = 100;
 const LIMIT_MAX = 1_000_000_000;
 const BUDGET_USD_MAX = 1_000_000_000;
 const METADATA_BYTES_MAX = 4_096;
-const TTL_SECS_MAX = 30 * 24 * 60 * 60;
 
 const forms = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);
 const ADDRESS_CHARS_MAX = 64;
@@ -54,10 +54,10 @@ export const keySettings = {
     .nullable()
     .optional()
     .meta({ description: 'Null: as the service is configured.' }),
-  cache: z
-    .object({ ttl_secs: z.int().min(1).max(TTL_SECS_MAX) })
+  cache: answerCache
     .nullable()
-    .optional(),
+    .optional()
+    .meta({ description: 'Equal requests get a stored answer until it is so old.' }),
 };
 
 function listOf<Entry extends z.ZodType>(entry: Entry) {

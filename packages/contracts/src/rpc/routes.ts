@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { routeConditions, routeExplanationSchema } from '../rest/route.ts';
 import { entrySource } from '../entry-source.ts';
+import { answerCache } from './answer-cache.ts';
 import { method } from './method.ts';
 import { done, modelId, record, text } from './records.ts';
 
@@ -48,6 +49,7 @@ const route = record('Route', {
   timeout_secs: z.number().nullable(),
   hedge_after_ms: z.int().nullable(),
   retry_on: z.array(retryReason),
+  cache: answerCache.nullable(),
   source: entrySource,
 });
 
@@ -93,6 +95,9 @@ export const routesMethods = {
       retry_on: boundedArray(retryReason, { max: RETRY_REASONS_MAX })
         .optional()
         .describe('the failures after which another target is tried; all by default'),
+      cache: answerCache
+        .nullish()
+        .describe('equal requests of a tenant get a stored answer until it is so old'),
     }),
     result: done,
   }),

@@ -21,6 +21,7 @@ const ruleSchema = z.object({
   timeoutMs: z.number().optional(),
   retryOn: z.array(z.enum(RETRY_REASONS)),
   hedgeAfterMs: z.number().optional(),
+  cacheTtlSecs: z.int().optional(),
 });
 
 /** Routes in Postgres. */

@@ -12,6 +12,7 @@ export const routeRuleOf = ({
   timeout_secs: timeoutSecs,
   hedge_after_ms: hedgeAfterMs,
   retry_on: retryOn,
+  cache,
 }: RpcParams<'routes.set'>): RouteRule => ({
   model,
   targets,
@@ -20,4 +21,5 @@ export const routeRuleOf = ({
   ...(timeoutSecs === undefined ? {} : { timeoutMs: timeoutSecs * MS_PER_SECOND }),
   ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs }),
   retryOn: retryOn ?? DEFAULT_RETRIES.retryOn,
+  ...(cache ? { cacheTtlSecs: cache.ttl_secs } : {}),
 });

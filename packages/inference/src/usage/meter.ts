@@ -11,6 +11,7 @@ import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import type { FailedCall, RequestLogWriter } from './request-log-writer.ts';
 import { attemptsOf, type RequestTrace } from './request-trace.ts';
+import { SERVED_STATUS } from './served-status.ts';
 import { createUsageCounts } from './usage-counts.ts';
 
 /** A served request, before it is priced. */
@@ -33,12 +34,27 @@ export interface ServedRequest extends Omit<BilledUsage, 'prompt_tokens' | 'comp
   readonly trace?: RequestTrace | undefined;
 }
 
+/** A request that was answered with a stored answer. */
+export interface RepeatedAnswer {
+  readonly caller: Caller;
+  /** The model that generated the answer. */
+  readonly model: string;
+  readonly surface: string;
+  readonly refId: string | null;
+  readonly reservation: Reservation;
+  readonly trace: RequestTrace | undefined;
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+}
+
 /** Records served requests. A failure is logged and never fails the request. */
 export interface Meter {
   /** Resolves when the event would survive a crash of this process. */
   record(served: ServedRequest): Promise<void>;
   /** What an upstream may charge for a prompt that the gateway does not bill; counts its tokens in the limits of the backend. */
   unbilled(model: string, upstream: PricedBackend, promptTokens: number): UnbilledPrompt;
+  /** The same for a stored answer: no upstream was asked, so that it has no tokens and costs nothing. */
+  recordRepeated(repeated: RepeatedAnswer): Promise<void>;
   /** Notes a request that nothing was metered of; the request waits for nothing. */
   failed(call: FailedCall): void;
 }
@@ -67,6 +83,19 @@ const UPSTREAM_CHARS_MAX = 255;
 export function createMeter(dependencies: MeterDependencies): Meter {
   const { journal, prices, limits, requestLog, clock, metrics, log } = dependencies;
   const count = createUsageCounts(metrics);
+
+  async function write(event: UsageEvent, reservation: Reservation | undefined): Promise<void> {
+    try {
+      // Before the event, so that on one connection the reservation has ended when the event is written.
+      reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });
+      const written = journal.append({ id: event.id, body: JSON.stringify(event) });
+      count(event);
+      await written;
+    } catch (error) {
+      log.error({ error, usage_event: event }, 'writing a usage event failed');
+    }
+  }
+
   return {
     failed: (call) => requestLog.failed(call),
     unbilled(model, upstream, promptTokens) {
@@ -74,6 +103,33 @@ export function createMeter(dependencies: MeterDependencies): Meter {
       const usage = { prompt_tokens: promptTokens, completion_tokens: 0 };
       limits.addTokens(upstream.name, promptTokens);
       return { prompt_tokens: promptTokens, cost: price ? costAt(price, usage) : null };
+    },
+    async recordRepeated({ caller, model, surface, refId, reservation, trace, startedAt }) {
+      await write(
+        {
+          id: idOf(trace),
+          user_id: caller.userId,
+          key_id: caller.keyId,
+          api_key_id: caller.apiKeyId,
+          project: caller.project,
+          group_id: caller.groupId,
+          multiplier: caller.multiplier,
+          model: model.slice(0, MODEL_CHARS_MAX),
+          backend: surface,
+          prompt_tokens: 0,
+          completion_tokens: 0,
+          total_tokens: 0,
+          cost: 0,
+          cached: true,
+          ref_id: refId,
+          call_id: reservation.isHolding ? reservation.id : undefined,
+          latency_ms: elapsedMs(startedAt, performance.now()),
+          status: SERVED_STATUS.complete,
+          request_id: trace?.clientId,
+          created_at: new Date(clock.now()).toISOString(),
+        },
+        reservation,
+      );
     },
     async record(served) {
       const { caller, model, surface, usage, refId, reservation, startedAt } = served;
@@ -126,15 +182,8 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         created_at: new Date(clock.now()).toISOString(),
       };
       limits.addTokens(served.upstream.name, event.total_tokens);
-      try {
-        // Before the event, so that on one connection the reservation has ended when the event is written.
-        reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });
-        const written = journal.append({ id: event.id, body: JSON.stringify(event) });
-        count(event);
-        await written;
-      } catch (error) {
-        log.error({ error, usage_event: event }, 'writing a usage event failed');
-      }
+      if (trace !== undefined) trace.served = { model, status: served.status };
+      await write(event, reservation);
     },
   };
 }

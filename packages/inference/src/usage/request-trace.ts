@@ -12,6 +12,16 @@ export interface RequestTrace extends ChoiceTrace {
   attempts: RequestAttempt[] | undefined;
   /** Whether the log has it. */
   isRecorded: boolean;
+  /** Who answered, and how the answer ended; undefined until it is metered. */
+  served: ServedAnswer | undefined;
+}
+
+/** A metered answer. */
+export interface ServedAnswer {
+  /** The model as its backend lists it. */
+  readonly model: string;
+  /** As an HTTP status. */
+  readonly status: number;
 }
 
 /** Without an id it gets one. */
@@ -21,6 +31,7 @@ export const createRequestTrace = (id?: string, clientId?: string): RequestTrace
   attempts: undefined,
   skipped: undefined,
   isRecorded: false,
+  served: undefined,
 });
 
 const REASON_CHARS_MAX = 200;

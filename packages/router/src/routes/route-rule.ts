@@ -34,6 +34,8 @@ export interface RouteRule extends RetryPolicy {
   readonly targets: readonly RouteTarget[];
   /** By weight if it is absent. */
   readonly strategy?: RouteStrategy | undefined;
+  /** How long answers are stored for equal requests; undefined: not at all. */
+  readonly cacheTtlSecs?: number | undefined;
 }
 
 /** Without a rule, a request is tried on a second backend whatever the first failed with. */

@@ -1,0 +1,177 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { beginResponse, pathOf } from '@model-gateway/http';
+import {
+  SERVED_STATUS,
+  type Memory,
+  type Meter,
+  type RequestCounter,
+} from '@model-gateway/inference';
+import type { ByteCache, Clock, Metrics } from '@model-gateway/kernel';
+import type { Router } from '@model-gateway/router';
+import { setLimitHeaders } from '../limit-headers.ts';
+import { serviceRefOf } from '../openai/service-ref.ts';
+import type { AuthorizedRequest } from '../authorized-request.ts';
+import { createCacheCounts } from './cache-counts.ts';
+import { cacheKey } from './cache-key.ts';
+import { cacheUse } from './cache-use.ts';
+import { recordAnswer, type RecordedAnswer } from './record-answer.ts';
+import { dependsOnMore, type StatefulFields } from './stateless.ts';
+import { decodeAnswer, encodeAnswer, type StoredAnswer } from './stored-answer.ts';
+
+/** The exact cache: equal requests of one tenant get the same answer again. */
+export interface AnswerCache {
+  /**
+   * Sends a stored answer and resolves to undefined; otherwise resolves to the request, whose answer is then stored if it is
+   * complete.
+   */
+  serve<Body extends CachedBody>(
+    authorized: AuthorizedRequest<Body>,
+    asked: AskedAnswer<Body>,
+  ): Promise<AuthorizedRequest<Body> | undefined>;
+}
+
+interface CachedBody {
+  readonly model: string;
+}
+
+/** How the requests of a route are cached. */
+export interface CacheOptions<Body> {
+  /** The fields that say whether the answer depends on more than the request. */
+  readonly state: (body: Body) => StatefulFields;
+  /** The names of headers that the answer depends on. */
+  readonly headers?: readonly string[];
+}
+
+/** What the cache needs to know besides. */
+export interface AskedAnswer<Body> extends CacheOptions<Body> {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The body as it was parsed; undefined for one that is too large to be compared. */
+  readonly parsed: unknown;
+  /** How old an answer may be by the key; null: the key has no cache. */
+  readonly keySecs: number | null;
+}
+
+interface AnswerCacheDependencies {
+  readonly byteCache: ByteCache;
+  readonly router: { readonly routes: Pick<Router['routes'], 'find'> };
+  readonly memory: Pick<Memory, 'isConfigured'>;
+  readonly meter: Pick<Meter, 'recordRepeated'>;
+  readonly requests: Pick<RequestCounter, 'accepted'>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+
+const ANSWER_BYTES_MAX = 1024 * 1024;
+const EVENT_TYPE = 'text/event-stream';
+const HEADER = 'x-service-cache';
+
+export function createAnswerCache(dependencies: AnswerCacheDependencies): AnswerCache {
+  const { byteCache, router, memory, meter, requests, metrics, clock } = dependencies;
+  const count = createCacheCounts(metrics);
+  /** Copies in this process stay the same object. */
+  const decoded = new WeakMap<Uint8Array, StoredAnswer>();
+
+  async function find(key: string, ttlMs: number): Promise<StoredAnswer | undefined> {
+    const bytes = await byteCache.get(key);
+    if (bytes === undefined) return undefined;
+    const answer = decoded.get(bytes) ?? decodeAnswer(bytes);
+    if (answer === undefined) return undefined;
+    decoded.set(bytes, answer);
+    return answer.at + ttlMs > clock.now() ? answer : undefined;
+  }
+
+  async function sendAgain(
+    { caller, limitHeaders, reservation, trace, startedAt }: AuthorizedRequest<unknown>,
+    { request, response }: AskedAnswer<never>,
+    { model, headers, body }: StoredAnswer,
+  ): Promise<void> {
+    const refId = serviceRefOf(request);
+    requests.accepted();
+    const surface = 'gateway';
+    await meter.recordRepeated({ caller, model, surface, refId, reservation, trace, startedAt });
+    const length = isEvents(headers) ? [] : ['content-length', String(body.byteLength)];
+    beginResponse(response, 200, [...limitHeaders, ...headers, ...length, HEADER, 'hit']);
+    response.end(body);
+  }
+
+  function store(key: string, ttlMs: number, model: string, recorded: RecordedAnswer): void {
+    const { headers, body } = recorded;
+    if (body === undefined) return count('too_large');
+    const answer = encodeAnswer({ at: clock.now(), model, headers, body });
+    void byteCache.put(key, answer, { expiresAfterMs: ttlMs }).then(() => count('stored'));
+  }
+
+  function keyOf<Body extends CachedBody>(
+    { caller, body, resolvedModel }: AuthorizedRequest<Body>,
+    { request, parsed, state, headers = [] }: AskedAnswer<Body>,
+    targets: Parameters<typeof cacheKey>[0]['targets'],
+  ): string | undefined {
+    if (parsed === undefined || dependsOnMore(request, state(body), memory.isConfigured))
+      return undefined;
+    return cacheKey({
+      tenant: caller.groupId === null ? `user:${caller.userId}` : `group:${caller.groupId}`,
+      path: pathOf(request),
+      model: body.model,
+      resolvedModel,
+      targets,
+      headers: headers.map((name) => request.headers[name]?.toString()),
+      body: parsed,
+    });
+  }
+
+  async function serve<Body extends CachedBody>(
+    authorized: AuthorizedRequest<Body>,
+    asked: AskedAnswer<Body>,
+  ): Promise<AuthorizedRequest<Body> | undefined> {
+    const { body, resolvedModel, limitHeaders, trace } = authorized;
+    const { request, response, keySecs } = asked;
+    const rule = router.routes.find(body.model, resolvedModel);
+    const ttls = { keySecs, routeSecs: rule?.cacheTtlSecs };
+    const use = cacheUse(ttls, request.headers[HEADER]?.toString());
+    if (use === undefined) return authorized;
+    const key = use === 'bypass' ? undefined : keyOf(authorized, asked, rule?.targets);
+    if (use === 'bypass' || key === undefined) {
+      count('bypass');
+      return { ...authorized, limitHeaders: [...limitHeaders, HEADER, 'bypass'] };
+    }
+    const { ttlMs, reads } = use;
+    const found = reads ? await find(key, ttlMs) : undefined;
+    if (found !== undefined) {
+      count('hit');
+      await sendAgain(authorized, asked, found);
+      return undefined;
+    }
+    count('miss');
+    recordAnswer(response, ANSWER_BYTES_MAX, (recorded) => {
+      const served = trace?.served;
+      const isWhole =
+        recorded.status === SERVED_STATUS.complete &&
+        served?.status === SERVED_STATUS.complete &&
+        !response.destroyed;
+      if (isWhole) store(key, ttlMs, served.model, recorded);
+    });
+    return { ...authorized, limitHeaders: [...limitHeaders, HEADER, 'miss'] };
+  }
+
+  return {
+    async serve(authorized, asked) {
+      const { reservation, limitHeaders } = authorized;
+      let toServe: typeof authorized | undefined;
+      try {
+        toServe = await serve(authorized, asked);
+        return toServe;
+      } catch (error) {
+        setLimitHeaders(asked.response, limitHeaders);
+        throw error;
+      } finally {
+        if (toServe === undefined) reservation.end();
+      }
+    },
+  };
+}
+
+function isEvents(headers: readonly string[]): boolean {
+  const at = headers.findIndex((text) => text.toLowerCase() === 'content-type');
+  return headers[at + 1]?.startsWith(EVENT_TYPE) === true;
+}

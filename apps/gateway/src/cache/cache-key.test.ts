@@ -1,0 +1,86 @@
+import * as fc from 'fast-check';
+import { cacheKey, type AnswerFacts } from './cache-key.ts';
+
+const json = fc.jsonValue({ maxDepth: 4 });
+const body = fc.dictionary(fc.string(), json);
+const target = fc.record({
+  model: fc.string(),
+  backend: fc.option(fc.string(), { nil: undefined }),
+  priority: fc.nat(3),
+  weight: fc.nat(3),
+});
+const facts: fc.Arbitrary<AnswerFacts> = fc.record({
+  tenant: fc.string(),
+  path: fc.constantFrom('/v1/chat/completions', '/v1/embeddings'),
+  model: fc.string(),
+  resolvedModel: fc.string(),
+  targets: fc.option(fc.array(target, { maxLength: 2 }), { nil: undefined }),
+  headers: fc.array(fc.option(fc.string(), { nil: undefined }), { maxLength: 2 }),
+  body,
+});
+
+/** As an upstream would get it: what is equal there may have one key. */
+const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+
+/** The same value, with the fields of every object in the other order. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, inner]) => [name, reversed(inner)]),
+  );
+}
+
+const isEqual = (one: unknown, other: unknown): boolean => {
+  try {
+    expect(sent(one)).toStrictEqual(sent(other));
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('two requests have one key only if everything about them is equal', () => {
+  fc.assert(
+    fc.property(
+      facts,
+      facts,
+      fc.subarray(Object.keys(fc.sample(facts, 1)[0] ?? {})),
+      (one, two, same) => {
+        // Alike in some of the facts, as two requests of one user are.
+        const other = {
+          ...two,
+          ...Object.fromEntries(same.map((name) => [name, Reflect.get(one, name)])),
+        };
+        expect(cacheKey(one) === cacheKey(other)).toBe(isEqual(one, other));
+      },
+    ),
+  );
+});
+
+test('one change anywhere in a body changes its key', () => {
+  fc.assert(
+    fc.property(facts, fc.string(), json, (one, name, value) => {
+      const other = { ...one, body: { ...(one.body as object), [name]: value } };
+      expect(cacheKey(one) === cacheKey(other)).toBe(isEqual(one, other));
+    }),
+  );
+});
+
+test('the order of fields does not matter, that of lists does', () => {
+  fc.assert(
+    fc.property(facts, (one) => {
+      expect(cacheKey({ ...one, body: reversed(one.body) })).toBe(cacheKey(one));
+    }),
+  );
+  const asked = { tenant: 't', path: '/', model: 'm', resolvedModel: 'm', targets: undefined };
+  const keyOf = (text: string) => cacheKey({ ...asked, headers: [], body: JSON.parse(text) });
+  expect(keyOf('{"a":[1,2]}')).not.toBe(keyOf('{"a":[2,1]}'));
+  expect(keyOf('{"a":1}')).not.toBe(keyOf('{"a":"1"}'));
+  expect(keyOf('{"a":null}')).not.toBe(keyOf('{}'));
+  expect(keyOf('{"__proto__":{"a":1}}')).not.toBe(keyOf('{}'));
+  expect(keyOf('{"a":{"b":1}}')).not.toBe(keyOf('{"a":{},"b":1}'));
+  expect(keyOf(`${'['.repeat(200)}${']'.repeat(200)}`)).toBeUndefined();
+});

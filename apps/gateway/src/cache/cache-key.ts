@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { RouteRule } from '@model-gateway/router';
+import { canonicalJson } from './canonical-json.ts';
+
+/** Everything that the answer to a request depends on. */
+export interface AnswerFacts {
+  /** Who may get the answer again. */
+  readonly tenant: string;
+  readonly path: string;
+  /** As the request names it, and what its alias stands for. */
+  readonly model: string;
+  readonly resolvedModel: string;
+  /** Where the route of the model leads to; undefined without a route. */
+  readonly targets: RouteRule['targets'] | undefined;
+  /** Values of headers that the answer depends on. */
+  readonly headers: readonly (string | undefined)[];
+  /** The whole body, as parsed. */
+  readonly body: unknown;
+}
+
+/** Changes with the form of stored answers, so that no version reads those of another. */
+const VERSION = 1;
+
+/** Two requests have the same key only if all facts are equal; undefined for a body that has none. */
+export function cacheKey(facts: AnswerFacts): string | undefined {
+  const { tenant, path, model, resolvedModel, targets = null, headers, body } = facts;
+  const text = canonicalJson(body);
+  if (text === undefined) return undefined;
+  const others = JSON.stringify([
+    tenant,
+    path,
+    model,
+    resolvedModel,
+    targets,
+    headers.map((value) => value ?? null),
+  ]);
+  const hash = createHash('sha256').update(`${others}\n${text}`).digest('base64url');
+  return `answer${VERSION}:${hash}`;
+}

@@ -1,0 +1,73 @@
+import { createFailoverByteCache } from '../src/failover/failover-byte-cache.ts';
+import { createLocalByteCache } from '../src/local/local-byte-cache.ts';
+import { createRedisByteCache } from '../src/redis/redis-byte-cache.ts';
+import { manualClock } from '@model-gateway/kernel';
+import { redisSubject } from './subjects.ts';
+
+const LONG = { expiresAfterMs: 60_000 };
+const bytes = (size: number) => Buffer.alloc(size, 'x');
+
+test('all entries on Redis together have a limit: those that expire first make room', async () => {
+  const subject = await redisSubject((options) =>
+    createRedisByteCache({ ...options, bytesMax: 1_000 }),
+  );
+  const { port: cache } = subject;
+  const kept = async (...keys: string[]) =>
+    Promise.all(keys.map(async (key) => (await cache.get(key)) !== undefined));
+  await cache.put('long', bytes(400), { expiresAfterMs: 90_000 });
+  await cache.put('short', bytes(400), { expiresAfterMs: 30_000 });
+  await cache.put('next', bytes(400), LONG);
+  expect(await kept('long', 'short', 'next')).toEqual([true, false, true]);
+  // Replacing an entry takes no further room.
+  for (let count = 0; count < 5; count += 1) await cache.put('next', bytes(500), LONG);
+  expect(await kept('long', 'next')).toEqual([true, true]);
+  expect(await cache.put('huge', bytes(1_001), LONG)).toBe(false);
+  expect(await kept('huge')).toEqual([false]);
+  // What has expired takes no room either.
+  await cache.put('brief', bytes(900), { expiresAfterMs: 1 });
+  expect(await cache.put('after', bytes(1_000), LONG)).toBe(true);
+  await subject.close();
+});
+
+test('without Redis a process has what it kept itself', async () => {
+  const clock = manualClock(1_000);
+  const cache = createFailoverByteCache({
+    near: createLocalByteCache({ clock }),
+    redis: createLocalByteCache({ clock }),
+    fallBack: (_viaRedis, locally) => locally(),
+  });
+  expect(await cache.get('a')).toBeUndefined();
+  expect(await cache.put('a', bytes(3), LONG)).toBe(false);
+  expect(await cache.get('a')).toEqual(bytes(3));
+});
+
+test('a copy of what another process stored is used for ten seconds', async () => {
+  const clock = manualClock(1_000);
+  let reads = 0;
+  const redis = {
+    get: async () => {
+      reads += 1;
+      return bytes(reads);
+    },
+    put: async () => true,
+  };
+  const cache = createFailoverByteCache({
+    near: createLocalByteCache({ clock }),
+    redis,
+    fallBack: (viaRedis) => viaRedis(),
+  });
+  expect((await cache.get('a'))?.length).toBe(1);
+  clock.advance(9_999);
+  expect((await cache.get('a'))?.length).toBe(1);
+  clock.advance(1);
+  expect((await cache.get('a'))?.length).toBe(2);
+});
+
+test('a process keeps a limited number of bytes, the latest', async () => {
+  const cache = createLocalByteCache({ clock: manualClock(1_000), bytesMax: 4_000 });
+  for (const key of ['a', 'b', 'c']) await cache.put(key, bytes(1_000), LONG);
+  expect(await cache.get('a')).toBeUndefined();
+  expect(await cache.get('c')).toBeDefined();
+  await cache.put('huge', bytes(5_000), LONG);
+  expect(await cache.get('huge')).toBeUndefined();
+});
