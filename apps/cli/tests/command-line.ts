@@ -6,6 +6,12 @@ import { readCliConfig, runCli } from '../src/app.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js');
 
+/** The file with the sign-ins. */
+export interface StoredFile {
+  current: string;
+  services: Record<string, { sign_in: Record<string, string | number>; admin_token?: string }>;
+}
+
 /** What a command printed, and its exit status. */
 export interface CommandResult {
   readonly status: number | null;

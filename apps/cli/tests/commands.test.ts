@@ -11,7 +11,7 @@ import {
   type TestProcess,
 } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { createCommandLine, type CommandLine } from './command-line.ts';
+import { createCommandLine, type CommandLine, type StoredFile } from './command-line.ts';
 import { managePrices } from './manage-prices.ts';
 import { manageUsers } from './manage-users.ts';
 import { manageWebhooks } from './manage-webhooks.ts';
@@ -57,11 +57,6 @@ afterAll(async () => {
   await data.remove();
   await rm(home, { recursive: true, force: true });
 });
-
-interface StoredFile {
-  current: string;
-  services: Record<string, { sign_in: Record<string, string | number>; admin_token?: string }>;
-}
 
 async function stored(): Promise<StoredFile> {
   const file = JSON.parse(await readFile(credentialsFile, 'utf8')) as StoredFile;

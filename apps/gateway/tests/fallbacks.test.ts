@@ -1,10 +1,10 @@
-import type { LoggedRequest } from '@model-gateway/billing';
 import { newId } from '@model-gateway/kernel';
 import { RETRY_REASONS, type RouteRule } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { admin, groupsOf, keysOf, registerBackend, startGateway } from './gateway.ts';
 import type { GatewayUnderTest } from './gateway.ts';
+import { loggedRequest, REFUSED_REQUESTS } from './logged-requests.ts';
 import { takeUsage } from './usage-journal.ts';
 
 let gateway: GatewayUnderTest;
@@ -222,29 +222,9 @@ describe('the request log', () => {
       body: JSON.stringify(body),
     });
   const log = () => gateway.test.context.database.requestLog;
-  /** The request that a response belongs to, once it is written. */
-  async function logged(response: Response): Promise<LoggedRequest> {
-    await response.text();
-    const requestId = response.headers.get('x-request-id') ?? '';
-    let found: LoggedRequest | undefined;
-    await waitUntil(async () => {
-      [found] = (await log().list({ requestId }, { limit: 1 })).requests;
-      return found !== undefined;
-    });
-    if (found === undefined) throw new Error('not logged');
-    return found;
-  }
+  const logged = (response: Response) => loggedRequest(log(), response);
 
-  const CASES = [
-    { path: 'chat/completions', body: { model: 'none', messages }, code: 'model_not_found' },
-    { path: 'chat/completions', body: { messages }, code: 'missing_fields' },
-    { path: 'messages', body: { model: 'none', messages, max_tokens: 5 }, code: 'model_not_found' },
-    { path: 'responses', body: { model: 'none', input: 'Hi' }, code: 'model_not_found' },
-    { path: 'embeddings', body: { model: 'none', input: 'Hi' }, code: 'model_not_found' },
-    { path: 'completions', body: { model: 'none', prompt: 'Hi' }, code: 'model_not_found' },
-    { path: 'video/generations', body: { model: 'none' }, code: 'missing_fields' },
-  ];
-  test.each(CASES)('has what $path refuses: $code', async ({ path, body, code }) => {
+  test.each(REFUSED_REQUESTS)('has what $path refuses: $code', async ({ path, body, code }) => {
     const response = await ask(path, body);
     expect(await logged(response)).toMatchObject({
       requestId: response.headers.get('x-request-id'),

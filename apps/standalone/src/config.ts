@@ -89,3 +89,9 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
     programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   };
 }
+
+/** For `pnpm config:check`: the variables of a configuration file, and the folder that the command was called in. */
+export const readCheckConfig = (environment: Environment = process.env) => ({
+  variables: environment,
+  invokedFrom: environment['INIT_CWD'] ?? '.',
+});

@@ -1,3 +1,4 @@
+export { readFileVariables } from './config.ts';
 export { configJsonSchema } from './config-json-schema.ts';
 export { createFileEntries, type FileEntries, type FileMark } from './file-entries.ts';
 export { FILE_ENTRIES_CHANNEL, type FileEntryStore } from './file-entry-store.ts';

@@ -1,3 +1,4 @@
+import { readFileVariables } from '@model-gateway/config-file';
 import { createPriceBook, type PriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
 import {
@@ -57,7 +58,7 @@ export function createInferenceRuntime(
   const { database, bus, clock, log, metrics, tracing } = context;
   const router = createServiceRouter(config, context, unlisted);
   const configFile = createConfigFile(
-    { file: config.configFile, environment: process.env },
+    { file: config.configFile, environment: readFileVariables() },
     context,
   );
   const prices = createPriceBook({

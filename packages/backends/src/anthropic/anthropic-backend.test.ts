@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { createChunkReader, messagesDialect } from '@model-gateway/dialects';
+import { messagesDialect } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
-import type { Backend, UpstreamStream } from '@model-gateway/router';
+import type { Backend } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
-import * as fc from 'fast-check';
 import { createBackend } from '../factory/create-backend.ts';
-import { chunksOfMessage } from './from-upstream.ts';
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');
 const timeouts = { connectMs: 5_000, idleMs: 30_000, totalMs: 30_000 };
 const signal = new AbortController().signal;
-const context = { model: 'claude', clock: systemClock, secret: 'the key' };
 
 let server: RecordedServer;
 let backend: Backend;
@@ -336,130 +333,4 @@ test('a request of the same API arrives as the client sent it, without what is l
     system: [cached, { type: 'text', text: 'Remember the cat.' }],
     stream: false,
   });
-});
-
-const usage = {
-  prompt_tokens: 1250,
-  completion_tokens: 89,
-  total_tokens: 1339,
-  prompt_tokens_details: { cached_tokens: 1000, cache_write_tokens: 200 },
-};
-
-test('an answer becomes a completion', async () => {
-  const answer = await backend.chat?.({ model: 'claude', messages: [user] }, signal);
-  expect(answer?.completion).toMatchObject({
-    id: 'chatcmpl-msg_01XFDUDYJgAACzvnptvVoYEL',
-    model: 'claude-sonnet-4-5-20250929',
-    choices: [
-      {
-        message: {
-          role: 'assistant',
-          content: "I'll check the weather.",
-          reasoning_content: 'The user wants the weather.',
-          reasoning_details: [
-            {
-              type: 'reasoning.text',
-              text: 'The user wants the weather.',
-              signature: 'EqQBCgIYAhIM',
-            },
-            { type: 'reasoning.encrypted', data: 'EmwKAhgBEgy3' },
-          ],
-          tool_calls: [
-            {
-              id: 'toolu_01A09q90qw90lq917835lq9',
-              function: { name: 'get_weather', arguments: '{"location":"Rome, Italy"}' },
-            },
-          ],
-        },
-        finish_reason: 'tool_calls',
-      },
-    ],
-    usage,
-  });
-});
-
-const EVENTS = [
-  { type: 'reasoning', text: 'The user wants the weather.' },
-  { type: 'reasoning', text: '', signature: 'EqQBCgIYAhIM' },
-  { type: 'text', text: "I'll check – " },
-  { type: 'text', text: 'the weather.' },
-  { type: 'tool_call', index: 0, id: 'toolu_01', name: 'get_weather' },
-  { type: 'tool_arguments', index: 0, text: '{"location":' },
-  { type: 'tool_arguments', index: 0, text: ' "Rome"}' },
-  { type: 'tool_call', index: 1, id: 'toolu_02', name: 'get_time' },
-  { type: 'tool_arguments', index: 1, text: '{}' },
-  { type: 'finish', reason: 'tool_calls' },
-  {
-    type: 'usage',
-    usage: {
-      promptTokens: 1250,
-      completionTokens: 89,
-      cachedTokens: 1000,
-      cacheWriteTokens: 200,
-    },
-  },
-];
-
-async function eventsOf(chunks: AsyncIterable<unknown>) {
-  const read = createChunkReader();
-  const events: unknown[] = [];
-  for await (const chunk of chunks) events.push(...read(chunk));
-  return events;
-}
-
-test('any cut of a stream gives the same events', async () => {
-  const bytes = Buffer.from(fixture('stream.txt'));
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.nat(bytes.length)), async (cuts) => {
-      const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
-      const parts = at.slice(1).map((end, position) => bytes.subarray(at[position], end));
-      expect(await eventsOf(chunksOfMessage(streamOf(parts), context))).toEqual(EVENTS);
-    }),
-    { numRuns: 30 },
-  );
-});
-
-async function* streamOf(parts: readonly Buffer[]) {
-  yield* parts;
-}
-
-const chunksIn = (stream: UpstreamStream | undefined) =>
-  stream?.form === 'chunks' ? stream.chunks : streamOf([]);
-
-test('a stream over the wire', async () => {
-  server.answer('/v1/messages', { type: 'text/event-stream', body: fixture('stream.txt') });
-  const stream = await backend.chatStream?.({ model: 'claude', messages: [user] }, signal);
-  expect(await eventsOf(chunksIn(stream))).toEqual(EVENTS);
-  expect(sentBody()).toMatchObject({ stream: true });
-});
-
-test('a stream that is cut off or has an error does not look complete', async () => {
-  const whole = fixture('stream.txt');
-  const cut = Buffer.from(whole.slice(0, whole.indexOf('event: message_delta')));
-  await expect(eventsOf(chunksOfMessage(streamOf([cut]), context))).rejects.toThrow('before');
-  const error =
-    '\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
-  const failed = chunksOfMessage(streamOf([cut, Buffer.from(error)]), context);
-  const chunks: unknown[] = [];
-  for await (const chunk of failed) chunks.push(chunk);
-  expect(chunks.at(-1)).toEqual({ error: { message: 'Overloaded' } });
-});
-
-test('an error keeps its status and message', async () => {
-  const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
-  server.answer('/v1/messages', { status: 529, body: JSON.stringify(error) });
-  const call = backend.chatStream?.({ model: 'claude', messages: [user] }, signal);
-  await expect(call).rejects.toMatchObject({ status: 529 });
-});
-
-test('it is probed by its listing', async () => {
-  server.answer('/v1/models', {
-    body: JSON.stringify({ data: [{ type: 'model', id: 'claude', display_name: 'Claude' }] }),
-  });
-  await expect(backend.probe(signal)).resolves.toMatchObject({
-    state: 'Healthy',
-    models: ['claude'],
-  });
-  server.answer('/v1/models', { status: 401, body: '{}' });
-  await expect(backend.probe(signal)).resolves.toMatchObject({ state: 'Degraded' });
 });

@@ -11,6 +11,7 @@ const route = {
   attempts: 2,
   timeout_secs: 1.5,
   retry_on: ['transport' as const],
+  cache: { ttl_secs: 60 },
 };
 
 test('a route is the same after its form was opened and saved', () => {
@@ -25,6 +26,7 @@ test('a route is the same after its form was opened and saved', () => {
     retry_on: ['transport'],
     strategy: 'fastest',
     hedge_after_ms: 300,
+    cache: { ttl_secs: 60 },
   });
 });
 

@@ -23,6 +23,7 @@ export interface RouteDraft {
   /** Likewise. */
   readonly strategy?: Route['strategy'];
   readonly hedgeAfterMs?: Route['hedge_after_ms'];
+  readonly cache?: Route['cache'];
 }
 
 export const emptyTarget = (id: number, priority = 0): TargetDraft => ({
@@ -51,6 +52,7 @@ export function draftOf(route: Route | undefined): RouteDraft {
     retryOn: route.retry_on,
     strategy: route.strategy,
     hedgeAfterMs: route.hedge_after_ms,
+    cache: route.cache,
   };
 }
 
@@ -68,6 +70,7 @@ export function routeOf(draft: RouteDraft): RpcInput<'routes.set'> {
     ...(draft.timeout.trim() === '' ? {} : { timeout_secs: Number(draft.timeout) }),
     ...(draft.retryOn === undefined ? {} : { retry_on: [...draft.retryOn] }),
     ...(draft.strategy === undefined ? {} : { strategy: draft.strategy }),
+    ...(draft.cache === undefined || draft.cache === null ? {} : { cache: draft.cache }),
     ...(typeof draft.hedgeAfterMs === 'number' ? { hedge_after_ms: draft.hedgeAfterMs } : {}),
   };
 }

@@ -1,0 +1,31 @@
+import type { LoggedRequest, RequestLog } from '@model-gateway/billing';
+import { waitUntil } from '@model-gateway/testkit';
+
+const messages = [{ role: 'user', content: 'Hi' }];
+
+/** Requests that are refused before a backend is asked, and the code of each. */
+export const REFUSED_REQUESTS = [
+  { path: 'chat/completions', body: { model: 'none', messages }, code: 'model_not_found' },
+  { path: 'chat/completions', body: { messages }, code: 'missing_fields' },
+  { path: 'messages', body: { model: 'none', messages, max_tokens: 5 }, code: 'model_not_found' },
+  { path: 'responses', body: { model: 'none', input: 'Hi' }, code: 'model_not_found' },
+  { path: 'embeddings', body: { model: 'none', input: 'Hi' }, code: 'model_not_found' },
+  { path: 'completions', body: { model: 'none', prompt: 'Hi' }, code: 'model_not_found' },
+  { path: 'video/generations', body: { model: 'none' }, code: 'missing_fields' },
+];
+
+/** The request that a response belongs to, once it is written. */
+export async function loggedRequest(
+  log: Pick<RequestLog, 'list'>,
+  response: Response,
+): Promise<LoggedRequest> {
+  await response.text();
+  const requestId = response.headers.get('x-request-id') ?? '';
+  let found: LoggedRequest | undefined;
+  await waitUntil(async () => {
+    [found] = (await log.list({ requestId }, { limit: 1 })).requests;
+    return found !== undefined;
+  });
+  if (found === undefined) throw new Error('not logged');
+  return found;
+}
