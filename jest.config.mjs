@@ -2,9 +2,17 @@ import { availableParallelism } from 'node:os';
 
 // One configuration for every test of the repository. Tests read the sources, never a build; only processes that a test
 // starts are builds.
+const hasPaths = process.argv.slice(2).some((argument) => !argument.startsWith('-'));
+const isLong = ['TEST_LONG', 'TEST_FULL'].some((name) => process.env[name] === '1');
+
 export default {
   testMatch: ['<rootDir>/{apps,packages,scripts,bench,fuzz,infra}/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/'],
+  // Those that start whole installations are long, and run in every build of continuous integration.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/dist/',
+    ...(isLong || hasPaths ? [] : ['\\.long\\.test\\.ts$']),
+  ],
   modulePathIgnorePatterns: ['/dist/'],
   // Not in the folder for temporary files, which is a new one for every run.
   cacheDirectory: '<rootDir>/node_modules/.cache/jest',

@@ -1,4 +1,5 @@
-// `npm test`: installs what is needed, checks the code, builds it and runs every test.
+// `npm test`: installs what is needed, checks the code, builds it and runs the tests. With TEST_LONG=1 (`npm run test:long`)
+// also the long ones, `*.long.test.ts`, and the search for dead code; with TEST_FULL=1 all of them at full size.
 // `npm test -- <jest arguments>` runs only those tests.
 import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
 import { startChecks } from './check.mjs';
@@ -7,12 +8,13 @@ import { endChildrenOnSignal, fail } from './run-command.mjs';
 import { ensureSystemPackages } from './system-packages.mjs';
 
 const jestArguments = process.argv.slice(2);
+const isWhole = ['TEST_LONG', 'TEST_FULL'].some((name) => process.env[name] === '1');
 endChildrenOnSignal();
 await ensureToolchain();
 await ensureSystemPackages();
 
 let checks = { isBuilt: true, counted: Promise.resolve({ passed: 0, failed: [] }) };
-if (jestArguments.length === 0) checks = await startChecks();
+if (jestArguments.length === 0) checks = await startChecks({ isWhole });
 else await ensureBuilt();
 if (!checks.isBuilt) {
   await checks.counted;

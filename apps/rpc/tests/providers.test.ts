@@ -139,6 +139,7 @@ test('an admin sets, lists and removes routes; they are checked, and nobody else
     attempts: 2,
     timeout_secs: 1.5,
     hedge_after_ms: null,
+    cache: null,
     retry_on: ['transport', 'timeout', '5xx', '429'],
   };
   expect((await call('routes.list', {})).result).toEqual([route]);
