@@ -135,6 +135,10 @@ test('a wrong backend says why, and is mended', async () => {
   await see('Degraded');
   await press('Edit cloud');
   await fill('API key', UPSTREAM_KEY);
+  await act('/click', { target: `${DIALOG}//summary` });
+  await fill('Requests per minute', '0');
+  await see('Enter a whole number from 1');
+  await fill('Requests per minute', '600');
   await press('Save');
   await see('Healthy');
   await press('Test cloud');
@@ -223,6 +227,17 @@ test('a webhook is added, tried and removed', async () => {
   await press(`Remove ${upstream.url}/hook`);
   await press('Remove the webhook');
   await see('No webhook yet.');
+});
+
+test('the settings are shown with where they come from, and no secret', async () => {
+  await visit('Settings');
+  await see('SERVICE_JWT_SECRET');
+  const row = (name: string): Promise<unknown> =>
+    evaluate(
+      `[...document.querySelectorAll("tbody tr")].find((row) => row.querySelector("code").textContent === "${name}").innerText`,
+    );
+  expect(await row('SERVICE_API_RATE_LIMIT_RPM')).toMatch(/100000[^]*Environment/);
+  expect(await row('SERVICE_JWT_SECRET')).toMatch(/Set[^]*Data directory/);
 });
 
 test('the key works until it is revoked', async () => {

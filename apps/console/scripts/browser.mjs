@@ -29,6 +29,7 @@ export async function startService() {
       SERVICE_PORT: String(port),
       SERVICE_DATA_DIR: folder,
       SERVICE_LOG_LEVEL: 'error',
+      SERVICE_WEBHOOK_ALLOW_PRIVATE: '1',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -105,7 +105,11 @@ export const PAGES = [
   {
     name: 'backends-edit',
     path: '/backends',
-    prepare: (page) => page.getByRole('button', { name: 'Edit cloud' }).click(),
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Edit cloud' }).click();
+      await page.getByText('Limits, further keys, capabilities').click();
+      await page.getByLabel('Requests per minute').fill('0');
+    },
   },
   {
     name: 'backends-remove',
@@ -182,7 +186,7 @@ export const PAGES = [
     path: '/webhooks',
     async prepare(page) {
       await page.getByRole('button', { name: 'Add a webhook' }).click();
-      await page.getByLabel('Address').fill('https://hooks.example.com/services/model-gateway');
+      await page.getByLabel('Address').fill('https://127.0.0.1/services/model-gateway');
       await page.getByLabel('A backend fails its checks').check();
       await page.getByLabel('A video is done').check();
       await page.getByRole('button', { name: 'Add', exact: true }).click();
@@ -216,6 +220,7 @@ export const PAGES = [
         .first()
         .click(),
   },
+  { name: 'settings', path: '/settings', prepare: (page) => page.getByRole('table').waitFor() },
 ];
 
 async function addBackend(page, name, url) {

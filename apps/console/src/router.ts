@@ -17,6 +17,7 @@ import { nodesRoute } from './pages/nodes/route.ts';
 import { peopleRoute } from './pages/people/route.ts';
 import { pricesRoute } from './pages/prices/route.ts';
 import { routesRoute } from './pages/routes/route.ts';
+import { settingsRoute } from './pages/settings/route.ts';
 import { signInRoute } from './pages/sign-in/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
 import { videoRoute } from './pages/video/route.ts';
@@ -34,6 +35,7 @@ const adminRoutes = [
   videoRoute,
   pricesRoute,
   auditRoute,
+  settingsRoute,
 ] as const;
 
 /** One line for each page; `shellRoute` has those with the navigation around them. */

@@ -10,6 +10,7 @@ import {
 } from '@model-gateway/http';
 import {
   decimal,
+  effectiveSettings,
   flag,
   integer,
   loadConfig,
@@ -17,6 +18,7 @@ import {
   setting,
   withDefault,
   type ConfigOf,
+  type EffectiveSetting,
   type Environment,
 } from '@model-gateway/kernel';
 import { checkOidcSettings, oidcSettings } from '@model-gateway/oidc';
@@ -99,7 +101,10 @@ export const processSettings = {
 export type RpcConfig = Pick<
   ConfigOf<typeof processSettings>,
   keyof typeof accountSettings | keyof typeof surfaceSettings | 'buildHash' | 'host'
->;
+> & {
+  /** Everything that the process was started with, for admins to read. */
+  readonly settings?: readonly EffectiveSetting[];
+};
 
 /** Reads the configuration of an rpc process. */
 export function readRpcConfig(environment: Environment = process.env) {
@@ -110,5 +115,6 @@ export function readRpcConfig(environment: Environment = process.env) {
     ...config,
     dataDir: absoluteDataDir(config.dataDir, invokedFrom),
     configFile: config.configFile && absoluteFile(config.configFile, invokedFrom),
+    settings: effectiveSettings(processSettings, environment),
   };
 }

@@ -126,6 +126,7 @@ export function createServices(
     }),
     agents: createAgentRules(config, context),
     resolveReceiver: createResolveReceiver({ allowPrivate: config.webhookAllowPrivate }),
+    settings: config.settings ?? [],
     system: createSystemMonitor({
       agents: database.agentCounter,
       requests: runtime.requests,

@@ -18,3 +18,26 @@ test('anyone may call system.status', async () => {
   });
   await rpc.test.close();
 });
+
+test('only admins read the settings, and never a secret', async () => {
+  const rpc = await startRpc({
+    DATABASE_URL: 'postgres://user:database-password@host/db',
+    SERVICE_JWT_SECRET: 'the-secret-of-the-tokens, which is long enough',
+    SERVICE_MAX_KEYS_PER_USER: '7',
+  });
+  const admin = await rpc.createAccount('admin@example.com');
+  const user = await rpc.createAccount('user@example.com');
+  expect((await rpc.call('system.settings', {}, user.token)).error?.code).toBe(-32_007);
+  expect((await rpc.call('system.settings', {})).error?.code).toBe(-32_005);
+  const { result } = await rpc.call('system.settings', {}, admin.token);
+  const read = (name: string): unknown =>
+    (result as { settings: { name: string }[] }).settings.find((one) => one.name === name);
+  expect(read('SERVICE_MAX_KEYS_PER_USER')).toMatchObject({ value: '7', source: 'environment' });
+  expect(read('SERVICE_REGISTRATIONS_PER_HOUR')).toMatchObject({ value: '600', source: 'default' });
+  const secret = { value: null, is_secret: true };
+  expect(read('SERVICE_JWT_SECRET')).toMatchObject({ ...secret, is_set: true });
+  expect(read('SERVICE_ADMIN_TOKEN')).toMatchObject({ ...secret, is_set: true });
+  expect(read('SERVICE_SMTP_URL')).toMatchObject({ ...secret, is_set: false });
+  expect(JSON.stringify(result)).not.toMatch(/database-password|the-secret/);
+  await rpc.test.close();
+});

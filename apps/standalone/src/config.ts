@@ -14,12 +14,14 @@ import {
 } from '@model-gateway/http';
 import {
   flag,
+  effectiveSettings,
   loadConfig,
   optional,
   setting,
   text,
   withDefault,
   type ConfigOf,
+  type EffectiveSetting,
   type Environment,
 } from '@model-gateway/kernel';
 import { tracingSettings } from '@model-gateway/telemetry';
@@ -35,6 +37,7 @@ const PORT_DEFAULT = 8080;
 const generated = {
   requiredInProduction: false,
   defaultText: 'generated into the data directory',
+  fallback: 'file' as const,
 };
 const generatedSecrets = {
   jwtSecret: { ...tokenSettings.jwtSecret, ...generated },
@@ -78,6 +81,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
   readonly programPath: string;
   /** How a person calls the command line. */
   readonly commandLine: string | undefined;
+  readonly settings: readonly EffectiveSetting[];
 } {
   const config = loadConfig(processSettings, environment);
   checkOidcSettings(config);
@@ -86,6 +90,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
     dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
     configFile: config.configFile && absoluteFile(config.configFile, environment['INIT_CWD']),
     commandLine: commandLineOf(environment, process.argv[1]),
+    settings: effectiveSettings(processSettings, environment),
     programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   };
 }

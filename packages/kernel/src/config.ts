@@ -9,8 +9,10 @@ interface SettingNotes {
   readonly description: string;
   /** What the reference shows as the default, where the default itself says too little. */
   readonly defaultText?: string;
-  /** The value of a secret is never shown in an error message. */
+  /** The value of a secret is never shown. */
   readonly secret?: boolean;
+  /** Where an unset value comes from, if it is not the default. */
+  readonly fallback?: 'file';
   /** Must be set when NODE_ENV is `production`. */
   readonly requiredInProduction?: boolean;
   /** How many characters it must have when NODE_ENV is `production`. */
@@ -62,6 +64,55 @@ export function loadConfig<Group extends Settings>(
     throw startupError('invalid_configuration', { problems: problems.join('; ') });
   }
   return values as ConfigOf<Group>;
+}
+
+/** A setting as it applies in a process. */
+export interface EffectiveSetting {
+  readonly name: string;
+  readonly description: string;
+  /** Null for a secret, and for one that is not set. */
+  readonly value: string | null;
+  readonly isSecret: boolean;
+  readonly isSet: boolean;
+  readonly source: 'default' | 'environment' | 'file';
+}
+
+/** What applies of every setting, and where it comes from; secrets without their value. */
+export function effectiveSettings(
+  settings: Settings,
+  environment: Environment,
+): readonly EffectiveSetting[] {
+  return Object.values(settings)
+    .map(
+      ({
+        env,
+        description,
+        defaultText,
+        secret: isSecret = false,
+        fallback,
+        schema,
+      }): EffectiveSetting => {
+        const given = blankIsUnset(environment[env]);
+        const hasDefault = schema.safeParse(undefined).data !== undefined;
+        const value = given === undefined ? (hasDefault ? (defaultText ?? null) : null) : given;
+        const isSet = value !== null || fallback !== undefined;
+        const unset = fallback ?? 'default';
+        return {
+          name: env,
+          description,
+          value: isSecret || value === null ? null : withoutPassword(value),
+          isSecret,
+          isSet,
+          source: given === undefined ? unset : 'environment',
+        };
+      },
+    )
+    .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** A URL can have a password although its setting is no secret. */
+function withoutPassword(value: string): string {
+  return value.replaceAll(/(:\/\/)[^/?#\s]*@/g, '$1…@');
 }
 
 function problemInProduction(

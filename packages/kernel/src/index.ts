@@ -9,6 +9,7 @@ export {
 export { manualClock, systemClock, type Clock, type ManualClock } from './clock.ts';
 export {
   decimal,
+  effectiveSettings,
   flag,
   integer,
   list,
@@ -20,6 +21,7 @@ export {
   urlWith,
   withDefault,
   type ConfigOf,
+  type EffectiveSetting,
   type Environment,
   type Setting,
 } from './config.ts';

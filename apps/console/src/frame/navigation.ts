@@ -9,6 +9,7 @@ import {
   ReceiptText,
   ScrollText,
   Server,
+  Settings,
   ShieldCheck,
   Split,
   UserRound,
@@ -69,6 +70,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     items: [
       { to: '/webhooks', text: 'webhooks.title', icon: Webhook, isForAdmins: true },
       { to: '/audit', text: 'audit.title', icon: ShieldCheck, isForAdmins: true },
+      { to: '/settings', text: 'settings.title', icon: Settings, isForAdmins: true },
     ],
   },
 ];

@@ -292,5 +292,6 @@ export const AUDIT_RULES: {
   ),
   'webhooks.deliveries': READS,
   'webhooks.test': TEST,
+  'system.settings': READS,
   'system.status': READS,
 };

@@ -1,10 +1,13 @@
 import type { SystemMonitor } from '@model-gateway/inference';
+import type { EffectiveSetting } from '@model-gateway/kernel';
 import type { HandlersOf } from '../protocol/handlers.ts';
 
 export function createSystemMethods({
   system,
+  settings,
 }: {
   readonly system: SystemMonitor;
+  readonly settings: readonly EffectiveSetting[];
 }): HandlersOf<'system'> {
   return {
     'system.status': async () => {
@@ -18,5 +21,12 @@ export function createSystemMethods({
         uptime_seconds: status.uptimeSecs,
       };
     },
+    'system.settings': async () => ({
+      settings: settings.map(({ isSecret, isSet, ...setting }) => ({
+        ...setting,
+        is_secret: isSecret,
+        is_set: isSet,
+      })),
+    }),
   };
 }

@@ -26,6 +26,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   'docs/audit.md': 1,
   'docs/backends/engine.md': 1,
   'docs/browser-tool.md': 5,
+  'docs/cache.md': 1,
   'docs/command-line.md': 2,
   'docs/configuration-file.md': 2,
   'docs/deployment.md': 10,

@@ -1,15 +1,17 @@
 import { BACKEND_KINDS, kindOf, type BackendKind } from './backend-kinds.ts';
-import { backendOf, changeOf, modelsOf, problemsOf } from './backend-draft.ts';
+import { backendOf, changeOf, emptyDraft, linesOf, problemsOf } from './backend-draft.ts';
 
 const kind = (type: string): BackendKind => {
   const found = kindOf(type);
   if (found === undefined) throw new Error(`no kind ${type}`);
   return found;
 };
-const draft = { name: ' cloud ', url: ' https://h/v1 ', apiKey: ' sk-1 ', models: '' };
+const empty = emptyDraft(' cloud ', ' https://h/v1 ');
+const draft = { ...empty, apiKey: ' sk-1 ' };
+const limited = (limits: object) => ({ ...empty.limits, ...limits });
 
 test('models are one per line, each once', () => {
-  expect(modelsOf(' a \n\nb\r\na')).toEqual(['a', 'b']);
+  expect(linesOf(' a \n\nb\r\na')).toEqual(['a', 'b']);
 });
 
 test('the address that each kind begins with is a valid one', () => {
@@ -26,6 +28,30 @@ test.each([
   { why: 'no address', type: 'external', change: { url: '' }, field: 'url' },
   { why: 'no host', type: 'external', change: { url: 'http://' }, field: 'url' },
   { why: 'another scheme', type: 'engine', change: { url: 'http://h' }, field: 'url' },
+  {
+    why: 'a limit of nothing',
+    type: 'external',
+    change: { limits: limited({ rpm: '0' }) },
+    field: 'rpm',
+  },
+  {
+    why: 'a limit in words',
+    type: 'engine',
+    change: { url: 'ws://h', limits: limited({ tpm: 'many' }) },
+    field: 'tpm',
+  },
+  {
+    why: 'a broken header',
+    type: 'azure',
+    change: { authHeader: 'a b', models: 'm' },
+    field: 'authHeader',
+  },
+  {
+    why: 'too many keys',
+    type: 'external',
+    change: { moreKeys: Array.from({ length: 40 }, (_, index) => `k${index}`).join('\n') },
+    field: 'moreKeys',
+  },
   { why: 'no models', type: 'cloud-video', change: {}, field: 'models' },
 ])('the form marks $why', ({ type, change, field }) => {
   expect(Object.keys(problemsOf(kind(type), { ...draft, ...change }, ['taken']))).toEqual([field]);
@@ -46,8 +72,44 @@ test('what was entered becomes a backend, and only what was entered changes one'
     url: 'https://h/v1',
     models: ['a'],
   });
-  expect(changeOf(kind('external'), { ...draft, apiKey: '' })).toEqual({
+  expect(changeOf(kind('external'), empty, empty)).toEqual({
     url: 'https://h/v1',
     models: [],
+  });
+});
+
+test('keys, capabilities, dialects and limits are those that the kind has', () => {
+  const whole = {
+    ...draft,
+    moreKeys: 'sk-2\nsk-3',
+    authHeader: 'api-key',
+    capabilities: ['chat', 'images'] as const,
+    dialects: ['responses'] as const,
+    limits: limited({ rpm: '60', concurrency: '4' }),
+  };
+  expect(backendOf(kind('external'), whole)).toMatchObject({
+    api_keys: ['sk-1', 'sk-2', 'sk-3'],
+    auth_header: 'api-key',
+    capabilities: ['chat', 'images'],
+    dialects: ['responses'],
+    limits: { rpm: 60, concurrency: 4 },
+  });
+  expect(backendOf(kind('local-server'), whole)).toEqual({
+    name: 'cloud',
+    type: 'local-server',
+    url: 'https://h/v1',
+    capabilities: ['chat'],
+    limits: { rpm: 60, concurrency: 4 },
+  });
+  expect(backendOf(kind('cloud-video'), whole)).toMatchObject({ api_key: 'sk-1' });
+});
+
+test('what was removed from the form is removed from the backend', () => {
+  const before = { ...empty, capabilities: ['chat'] as const, limits: limited({ rpm: '60' }) };
+  expect(changeOf(kind('external'), before, empty)).toEqual({
+    url: 'https://h/v1',
+    models: [],
+    capabilities: null,
+    limits: null,
   });
 });

@@ -1,6 +1,6 @@
-import type { RpcInput } from '@model-gateway/contracts';
+import type { RpcInput, RpcResult } from '@model-gateway/contracts';
 import type { TextKey, TextValues } from '../../texts/texts.ts';
-import type { BackendKind } from './backend-kinds.ts';
+import type { BackendKind, Capability, Dialect } from './backend-kinds.ts';
 
 /** What is in the fields of the form. */
 export interface BackendDraft {
@@ -9,15 +9,64 @@ export interface BackendDraft {
   readonly apiKey: string;
   /** One model per line. */
   readonly models: string;
+  /** Further keys, one per line. */
+  readonly moreKeys: string;
+  /** The header of the key; empty for the usual one. */
+  readonly authHeader: string;
+  /** None are those of the kind. */
+  readonly capabilities: readonly Capability[];
+  readonly dialects: readonly Dialect[];
+  /** What it may be sent, as entered; empty does not limit. */
+  readonly limits: Readonly<Record<LimitName, string>>;
 }
 
-type Field = keyof BackendDraft;
+/** The limits of a backend, in the order in which they are shown. */
+export const LIMITS = ['rpm', 'tpm', 'concurrency', 'tokens_per_day'] as const;
+export type LimitName = (typeof LIMITS)[number];
+
+const NO_LIMITS = { rpm: '', tpm: '', concurrency: '', tokens_per_day: '' };
+
+/** The fields of a new backend. */
+export const emptyDraft = (name: string, url: string): BackendDraft => ({
+  name,
+  url,
+  apiKey: '',
+  models: '',
+  moreKeys: '',
+  authHeader: '',
+  capabilities: [],
+  dialects: [],
+  limits: NO_LIMITS,
+});
+
+type Registered = RpcResult<'backends.list'>[number];
+
+/** The fields of a registered backend; its keys are not known. */
+export const draftOf = (backend: Registered): BackendDraft => ({
+  ...emptyDraft(backend.name, backend.url),
+  models: backend.static_models.join('\n'),
+  authHeader: backend.auth_header ?? '',
+  capabilities: backend.capabilities,
+  dialects: backend.dialects,
+  limits: {
+    rpm: String(backend.limits?.rpm ?? ''),
+    tpm: String(backend.limits?.tpm ?? ''),
+    concurrency: String(backend.limits?.concurrency ?? ''),
+    tokens_per_day: String(backend.limits?.tokens_per_day ?? ''),
+  },
+});
+
+type Field = Exclude<keyof BackendDraft, 'limits'> | LimitName;
 type Problems = Partial<Record<Field, readonly [TextKey, TextValues?]>>;
 
 const NAME_CHARS_MAX = 64;
+const KEYS_MAX = 32;
+const LIMIT_MAX = 1_000_000_000;
+/** A header name, and optionally a colon and what comes before the key. */
+const AUTH_HEADER = /^[\w!#$%&'*+.^`|~-]{1,64}(?:: ?[\x21-\x7e]{1,64})?$/;
 
-/** The models of a text, one per line; spaces around them and empty lines do not count. */
-export const modelsOf = (text: string): string[] => [
+/** The lines of a text, each once; spaces around them and empty lines do not count. */
+export const linesOf = (text: string): string[] => [
   ...new Set(
     text
       .split('\n')
@@ -40,41 +89,93 @@ export function problemsOf(
     ...(isAddress(kind, draft.url.trim())
       ? {}
       : { url: ['backends.form.check.url', { schemes: kind.schemes.join(', ') }] as const }),
-    ...(kind.needsModels && modelsOf(draft.models).length === 0
+    ...(kind.needsModels && linesOf(draft.models).length === 0
       ? { models: ['backends.form.check.models'] as const }
       : {}),
+    ...(kind.hasKeys && keysOf(draft).length > KEYS_MAX
+      ? { moreKeys: ['backends.form.check.keys', { max: KEYS_MAX }] as const }
+      : {}),
+    ...(kind.hasKeys && draft.authHeader.trim() !== '' && !AUTH_HEADER.test(draft.authHeader.trim())
+      ? { authHeader: ['backends.form.check.header'] as const }
+      : {}),
+    ...Object.fromEntries(
+      LIMITS.filter((limit) => !isLimit(draft.limits[limit])).map((limit) => [
+        limit,
+        ['backends.form.check.limit', { max: LIMIT_MAX }] as const,
+      ]),
+    ),
   };
+}
+
+function isLimit(text: string): boolean {
+  if (text.trim() === '') return true;
+  const limit = Number(text);
+  return Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX;
+}
+
+const keysOf = ({ apiKey, moreKeys }: BackendDraft): string[] => linesOf(`${apiKey}\n${moreKeys}`);
+
+/** The limits that were entered; null without any. */
+function limitsOf({ limits }: BackendDraft): RpcInput<'backends.add'>['limits'] {
+  const given = LIMITS.filter((name) => limits[name].trim() !== '');
+  if (given.length === 0) return null;
+  return Object.fromEntries(given.map((name) => [name, Number(limits[name])]));
 }
 
 const isAddress = ({ schemes }: BackendKind, text: string): boolean =>
   schemes.some((scheme) => text.startsWith(scheme) && text.length > scheme.length) &&
   URL.canParse(text);
 
-/** The backend that the fields describe. */
-export function backendOf(
-  { type, hasKey }: BackendKind,
-  draft: BackendDraft,
-): RpcInput<'backends.add'> {
-  const models = modelsOf(draft.models);
-  const apiKey = draft.apiKey.trim();
+/** The backend that the fields describe. What its kind does not have is left out. */
+export function backendOf(kind: BackendKind, draft: BackendDraft): RpcInput<'backends.add'> {
+  const models = linesOf(draft.models);
+  const authHeader = draft.authHeader.trim();
+  const capabilities = draft.capabilities.filter((one) => kind.capabilities.includes(one));
+  const dialects = draft.dialects.filter((one) => kind.dialects.includes(one));
+  const limits = limitsOf(draft);
   return {
     name: draft.name.trim(),
-    type,
+    type: kind.type,
     url: draft.url.trim(),
-    ...(hasKey && apiKey !== '' ? { api_key: apiKey } : {}),
+    ...keyFields(kind, draft),
     ...(models.length === 0 ? {} : { models }),
+    ...(kind.hasKeys && authHeader !== '' ? { auth_header: authHeader } : {}),
+    ...(capabilities.length === 0 ? {} : { capabilities }),
+    ...(dialects.length === 0 ? {} : { dialects }),
+    ...(limits === null ? {} : { limits }),
   };
+}
+
+function keyFields(
+  { hasKey, hasKeys }: BackendKind,
+  draft: BackendDraft,
+): Pick<RpcInput<'backends.add'>, 'api_key' | 'api_keys'> {
+  const keys = hasKeys ? keysOf(draft) : linesOf(draft.apiKey);
+  const [first] = keys;
+  if (!hasKey || first === undefined) return {};
+  return keys.length === 1 ? { api_key: first } : { api_keys: keys };
 }
 
 /** The changes of a registered backend; a key that was not entered stays. */
 export function changeOf(
   kind: BackendKind,
+  before: BackendDraft,
   draft: BackendDraft,
 ): Omit<RpcInput<'backends.update'>, 'name'> {
-  const { url, api_key } = backendOf(kind, draft);
+  const {
+    capabilities = null,
+    dialects = null,
+    auth_header: header = null,
+  } = backendOf(kind, draft);
+  const isSame = (field: 'capabilities' | 'dialects' | 'limits' | 'authHeader'): boolean =>
+    JSON.stringify(before[field]) === JSON.stringify(draft[field]);
   return {
-    url,
-    models: modelsOf(draft.models),
-    ...(api_key === undefined ? {} : { api_key }),
+    url: draft.url.trim(),
+    models: linesOf(draft.models),
+    ...keyFields(kind, draft),
+    ...(isSame('authHeader') ? {} : { auth_header: header }),
+    ...(isSame('capabilities') ? {} : { capabilities }),
+    ...(isSame('dialects') ? {} : { dialects }),
+    ...(isSame('limits') ? {} : { limits: limitsOf(draft) ?? null }),
   };
 }

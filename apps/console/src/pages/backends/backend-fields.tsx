@@ -2,15 +2,18 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { TextField } from '../../ui/field.tsx';
 import type { TextKey } from '../../texts/texts.ts';
 import type { BackendDraft, problemsOf } from './backend-draft.ts';
+import { MoreFields } from './more-fields.tsx';
 import type { BackendKind } from './backend-kinds.ts';
 
-interface BackendFieldsProps {
+export interface BackendFieldsProps {
   readonly kind: BackendKind;
   readonly draft: BackendDraft;
   readonly problems: ReturnType<typeof problemsOf>;
   /** Where a backend is changed: its name stays, and so does its key unless another is given. */
   readonly keyHint?: TextKey;
   readonly isNameFixed?: boolean;
+  /** How many keys are stored. */
+  readonly keyCount?: number;
   readonly onChange: (draft: BackendDraft) => void;
 }
 
@@ -18,7 +21,7 @@ interface BackendFieldsProps {
 export function BackendFields(props: BackendFieldsProps) {
   const { kind, draft, problems, keyHint, isNameFixed = false, onChange } = props;
   const { t } = useLanguage();
-  const problemOf = (field: keyof BackendDraft): string | undefined => {
+  const problemOf = (field: keyof typeof problems): string | undefined => {
     const problem = problems[field];
     return problem === undefined ? undefined : t(...problem);
   };
@@ -60,6 +63,7 @@ export function BackendFields(props: BackendFieldsProps) {
         onValueChange={(models) => onChange({ ...draft, models })}
         problem={problemOf('models')}
       />
+      <MoreFields {...props} problemOf={problemOf} />
     </>
   );
 }

@@ -1,3 +1,5 @@
+import type { RpcInput } from '@model-gateway/contracts';
+
 /** What the form asks for, by the kind of a backend. */
 export interface BackendKind {
   readonly type: KindName;
@@ -8,7 +10,17 @@ export interface BackendKind {
   readonly hasKey: boolean;
   /** Whether it cannot list its models, so that they must be given. */
   readonly needsModels: boolean;
+  /** Whether several keys can be used in turn, and their header be named. */
+  readonly hasKeys: boolean;
+  /** What it can be declared to serve; empty where its kind decides. */
+  readonly capabilities: readonly Capability[];
+  /** The APIs besides chat completions that it can be declared to speak. */
+  readonly dialects: readonly Dialect[];
 }
+
+type Addition = RpcInput<'backends.add'>;
+export type Capability = NonNullable<Addition['capabilities']>[number];
+export type Dialect = NonNullable<Addition['dialects']>[number];
 
 export type KindName =
   | 'external'
@@ -22,6 +34,19 @@ export type KindName =
 const HTTP = ['https://', 'http://', 'bridge://'];
 const SOCKET = ['wss://', 'ws://', 'bridge://'];
 
+/** What servers that speak the API of OpenAI can serve. */
+const OPENAI_CAPABILITIES: readonly Capability[] = [
+  'chat',
+  'embeddings',
+  'completions',
+  'realtime',
+  'rerank',
+  'moderations',
+  'images',
+  'speech',
+  'transcription',
+];
+
 /** The kinds that can be added; those of GPU nodes come with a deployment. */
 export const BACKEND_KINDS: readonly BackendKind[] = [
   {
@@ -30,6 +55,9 @@ export const BACKEND_KINDS: readonly BackendKind[] = [
     schemes: HTTP,
     hasKey: true,
     needsModels: false,
+    hasKeys: true,
+    capabilities: OPENAI_CAPABILITIES,
+    dialects: ['responses'],
   },
   {
     type: 'local-server',
@@ -37,6 +65,9 @@ export const BACKEND_KINDS: readonly BackendKind[] = [
     schemes: HTTP,
     hasKey: false,
     needsModels: false,
+    hasKeys: false,
+    capabilities: ['chat', 'embeddings'],
+    dialects: [],
   },
   {
     type: 'anthropic',
@@ -44,6 +75,9 @@ export const BACKEND_KINDS: readonly BackendKind[] = [
     schemes: HTTP,
     hasKey: true,
     needsModels: false,
+    hasKeys: true,
+    capabilities: [],
+    dialects: [],
   },
   {
     type: 'gemini',
@@ -51,6 +85,9 @@ export const BACKEND_KINDS: readonly BackendKind[] = [
     schemes: HTTP,
     hasKey: true,
     needsModels: false,
+    hasKeys: true,
+    capabilities: [],
+    dialects: [],
   },
   {
     type: 'azure',
@@ -58,6 +95,9 @@ export const BACKEND_KINDS: readonly BackendKind[] = [
     schemes: HTTP,
     hasKey: true,
     needsModels: true,
+    hasKeys: true,
+    capabilities: OPENAI_CAPABILITIES,
+    dialects: ['responses'],
   },
   {
     type: 'engine',
@@ -65,6 +105,9 @@ export const BACKEND_KINDS: readonly BackendKind[] = [
     schemes: SOCKET,
     hasKey: false,
     needsModels: false,
+    hasKeys: false,
+    capabilities: [],
+    dialects: [],
   },
   {
     type: 'cloud-video',
@@ -72,6 +115,9 @@ export const BACKEND_KINDS: readonly BackendKind[] = [
     schemes: HTTP,
     hasKey: true,
     needsModels: true,
+    hasKeys: false,
+    capabilities: [],
+    dialects: [],
   },
 ];
 

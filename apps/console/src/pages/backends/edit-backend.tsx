@@ -5,7 +5,7 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { changeOf, problemsOf, type BackendDraft } from './backend-draft.ts';
+import { changeOf, draftOf, problemsOf } from './backend-draft.ts';
 import { BackendFields } from './backend-fields.tsx';
 import { kindOf } from './backend-kinds.ts';
 
@@ -18,12 +18,8 @@ interface EditBackendProps {
 export function EditBackend({ backend, onClose }: EditBackendProps) {
   const { t } = useLanguage();
   const update = useCall('backends.update', { changes: ['backends.list'] });
-  const [draft, setDraft] = useState<BackendDraft>({
-    name: backend.name,
-    url: backend.url,
-    apiKey: '',
-    models: backend.static_models.join('\n'),
-  });
+  const [before] = useState(() => draftOf(backend));
+  const [draft, setDraft] = useState(before);
   const kind = kindOf(backend.type);
   if (kind === undefined) return null;
   const problems = problemsOf(kind, draft);
@@ -37,7 +33,7 @@ export function EditBackend({ backend, onClose }: EditBackendProps) {
           event.preventDefault();
           if (Object.keys(problems).length > 0) return;
           update.mutate(
-            { name: backend.name, ...changeOf(kind, draft) },
+            { name: backend.name, ...changeOf(kind, before, draft) },
             { onSuccess: ({ state }) => (state === 'Healthy' ? onClose() : undefined) },
           );
         }}
@@ -48,6 +44,7 @@ export function EditBackend({ backend, onClose }: EditBackendProps) {
           problems={problems}
           isNameFixed
           keyHint={backend.has_api_key ? 'backends.form.key.keep' : 'backends.form.key.none'}
+          keyCount={backend.api_key_count}
           onChange={setDraft}
         />
         <ErrorNote error={update.error} />

@@ -4,7 +4,7 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Select } from '../../ui/select.tsx';
-import { backendOf, problemsOf, type BackendDraft } from './backend-draft.ts';
+import { backendOf, emptyDraft, problemsOf, type BackendDraft } from './backend-draft.ts';
 import { BackendFields } from './backend-fields.tsx';
 import { BACKEND_KINDS, type KindName } from './backend-kinds.ts';
 import { TestResult } from './test-result.tsx';
@@ -23,7 +23,7 @@ export function NewBackend({ takenNames, onDone, onCancel }: NewBackendProps) {
   const test = useCall('backends.test');
   const add = useCall('backends.add', { changes: CHANGES });
   const [kind, setKind] = useState(() => startKind('external'));
-  const [draft, setDraft] = useState(() => startDraft(kind.type, kind.url));
+  const [draft, setDraft] = useState(() => emptyDraft(kind.type, kind.url));
   const [isChecked, setChecked] = useState(false);
   const problems = problemsOf(kind, draft, takenNames);
   const isPending = test.isPending || add.isPending;
@@ -61,7 +61,7 @@ export function NewBackend({ takenNames, onDone, onCancel }: NewBackendProps) {
         onChange={(type) => {
           const next = startKind(type);
           setKind(next);
-          change({ ...startDraft(type, next.url), apiKey: draft.apiKey });
+          change({ ...draft, name: type, url: next.url, models: '' });
         }}
       />
       <BackendFields
@@ -94,10 +94,3 @@ function startKind(type: KindName) {
   if (kind === undefined) throw new Error('there are no kinds of backends');
   return kind;
 }
-
-const startDraft = (name: string, url: string): BackendDraft => ({
-  name,
-  url,
-  apiKey: '',
-  models: '',
-});

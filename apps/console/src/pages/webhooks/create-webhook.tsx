@@ -4,6 +4,7 @@ import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall, useUser } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CheckList } from '../../ui/check-list.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -20,14 +21,14 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
   const create = useCall('webhooks.create', { changes: ['webhooks.list'] });
   const [url, setUrl] = useState('');
   const [format, setFormat] = useState<(typeof FORMATS)[number]>('standard');
-  const [events, setEvents] = useState<ReadonlySet<WebhookEvent>>(new Set());
+  const [events, setEvents] = useState<readonly WebhookEvent[]>([]);
   const [isChecked, setChecked] = useState(false);
   const owners = useOwners();
   const [chosen, setOwner] = useState<string>();
   const owner = chosen ?? owners[0]?.value ?? PLATFORM;
   const groupId = owner === PLATFORM ? undefined : owner;
   const offered = eventsOf(groupId);
-  const wanted = offered.filter((event) => events.has(event));
+  const wanted = offered.filter((event) => events.includes(event));
   if (create.data !== undefined)
     return <SigningSecret secret={create.data.secret} onClose={onClose} />;
   const urlProblem = isReceiver(url.trim()) ? undefined : t('webhooks.form.url.problem');
@@ -66,29 +67,13 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
             onChange={(next) => setOwner(next)}
           />
         ) : null}
-        <fieldset className="checks">
-          <legend className="field-label">{t('webhooks.events')}</legend>
-          {offered.map((event) => (
-            <label key={event} className="check">
-              <input
-                type="checkbox"
-                checked={events.has(event)}
-                onChange={({ currentTarget }) => {
-                  const next = new Set(events);
-                  if (currentTarget.checked) next.add(event);
-                  else next.delete(event);
-                  setEvents(next);
-                }}
-              />
-              {t(`webhooks.event.${event}`)}
-            </label>
-          ))}
-          {isChecked && wanted.length === 0 ? (
-            <p className="field-problem" role="alert">
-              {t('webhooks.form.events.problem')}
-            </p>
-          ) : null}
-        </fieldset>
+        <CheckList
+          label={t('webhooks.events')}
+          choices={offered.map((value) => ({ value, label: t(`webhooks.event.${value}`) }))}
+          chosen={wanted}
+          onChange={setEvents}
+          problem={isChecked && wanted.length === 0 ? t('webhooks.form.events.problem') : undefined}
+        />
         <Select
           label={t('webhooks.format')}
           value={format}
