@@ -22,6 +22,7 @@ test('a missing file has no services', async () => {
 test('the folder has mode 0700 and the file 0600, whatever they had before', async () => {
   await mkdir(directory, { mode: 0o755 });
   const file = createCredentialFile(directory);
+  expect(await file.isExposed()).toBe(undefined);
   await writeFile(file.path, '{"services":{}}');
   await chmod(file.path, 0o644);
   expect(await file.isExposed()).toBe(true);

@@ -36,8 +36,8 @@ export interface CredentialFile {
   read(): Promise<Credentials>;
   /** Changes the file while no other process does. The change gets what the file contains at that moment. */
   update(change: (current: Credentials) => Promise<Credentials>): Promise<Credentials>;
-  /** Whether other users of the machine can read it. */
-  isExposed(): Promise<boolean>;
+  /** Whether other users of the machine can read it; undefined where there is none yet. */
+  isExposed(): Promise<boolean | undefined>;
 }
 
 export function createCredentialFile(directory: string): CredentialFile {
@@ -77,8 +77,8 @@ export function createCredentialFile(directory: string): CredentialFile {
       });
     },
     async isExposed() {
-      const { mode } = await stat(path).catch(() => ({ mode: 0 }));
-      return (mode & OTHERS_MASK) !== 0;
+      const found = await stat(path).catch(() => undefined);
+      return found && (found.mode & OTHERS_MASK) !== 0;
     },
   };
 }

@@ -66,6 +66,7 @@ export function spaceCheck(freeBytes: number, dataDir: string): CheckResult {
 /** Whether only the user can read the stored credentials. */
 export async function credentialsCheck({ file }: CommandContext): Promise<CheckResult> {
   const isExposed = await file.isExposed();
+  if (isExposed === undefined) return checked('credentials', 'ok', 'no sign-in is kept here yet');
   return isExposed
     ? checked(
         'credentials',

@@ -58,7 +58,7 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
       {
         id: 'upstream',
         header: t('usage.column.upstream'),
-        cell: ({ upstream, backend }) => upstream ?? backend,
+        cell: ({ upstream }) => upstream ?? '–',
       },
       {
         id: 'prompt',

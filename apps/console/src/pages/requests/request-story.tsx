@@ -43,7 +43,7 @@ function Story({ request }: { readonly request: Request }) {
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     [t('usage.column.time'), format.dateTime(request.created_at)],
     [t('usage.column.model'), orDash(request.model)],
-    [t('usage.column.upstream'), request.upstream ?? request.backend],
+    [t('usage.column.upstream'), orDash(request.upstream)],
     [t('spend.dimension.key'), nameOf('key', request.key_id)],
     [t('spend.dimension.project'), orDash(request.project)],
     [t('spend.dimension.group'), nameOf('group', request.group_id)],
