@@ -21,7 +21,7 @@ try {
   const page = await context.newPage();
   const notes = [];
   page.on('console', (message) => {
-    // Whoever has no session is told so with this status.
+    // A page without a session gets this status.
     const isSignedOut = message.text().includes('401 (Unauthorized)');
     if (message.type() === 'error' && !isSignedOut) notes.push(message.text());
   });
@@ -57,8 +57,8 @@ try {
   await page.getByText('Tokens in / out').waitFor();
   await shoot('playground-answer');
 
-  const stranger = await browser.newContext();
-  const signIn = await stranger.newPage();
+  const anonymous = await browser.newContext();
+  const signIn = await anonymous.newPage();
   await signIn.goto(`${service.url}/console/keys`);
   await signIn.getByLabel('Password').waitFor();
   await shoot('sign-in', signIn);

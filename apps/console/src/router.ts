@@ -77,7 +77,7 @@ declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
     /** Whether the page shows data of the time range, so that the top bar has it. */
     readonly usesRange?: boolean;
-    /** Whether only admins may see the page; others are told whom to ask. */
+    /** Whether only admins may see the page; other users see that they need an admin. */
     readonly isForAdmins?: boolean;
   }
 }

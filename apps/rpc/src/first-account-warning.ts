@@ -10,7 +10,7 @@ const WARNINGS = {
     'WARNING: this server can be reached from other machines, registration is open and there is no account. Register the platform admin with auth.register and the admin token as bearer',
 } as const satisfies Record<RpcConfig['firstAdmin'], string>;
 
-/** Warns while a stranger could register the first account. */
+/** Warns while an anonymous client could register the first account. */
 export async function warnAboutFirstAccount(
   { host, registrationOpen, firstAdmin }: RpcConfig,
   users: Pick<UserStore, 'isEmpty'>,

@@ -27,7 +27,7 @@ import { createRouteRules, type RouteRules } from './routes/route-rules.ts';
 export interface RoutedBackend {
   readonly backend: Backend;
   readonly state: HealthState;
-  /** Whether its last probe found it healthy, so that it gets requests. One with a refused request may be told as Degraded. */
+  /** Whether its last probe found it healthy, so that it gets requests. One with a refused request may be shown as Degraded. */
   readonly isRoutable: boolean;
   /** Why it is not Healthy, or what is known only in part. */
   readonly reason: string | undefined;

@@ -11,7 +11,7 @@ export interface Mail {
 /** Sends a mail; rejects when it was not accepted. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
-/** What a user is told about an event. */
+/** The mail to a user about an event. */
 export function eventMail(event: StoredEvent, to: string): Mail {
   const text = eventText(event);
   return {

@@ -1,10 +1,10 @@
 import { randomId } from '@model-gateway/client';
 import type { Api } from './api.ts';
 
-/** Whether the page hears from the service. */
+/** Whether the page is connected to the service. */
 export type ConnectionState = 'connecting' | 'connected' | 'lost';
 
-/** One event stream that stays open while somebody is signed in: it shows when the service is away. */
+/** One event stream that stays open while a user is signed in: it shows when the service is unavailable. */
 export interface Connection {
   readonly getState: () => ConnectionState;
   readonly onChange: (listener: () => void) => () => void;
@@ -30,7 +30,7 @@ export function watchConnection(
   const stopping = new AbortController();
   const listeners = new Set<() => void>();
   const connectListeners = new Set<() => void>();
-  // Nobody sends to this session: only its being open matters.
+  // Nothing is sent to this session: it only shows whether the connection is open.
   const sessionId = `console-${randomId()}`;
   let state: ConnectionState = 'connecting';
   let wake: () => void = () => undefined;

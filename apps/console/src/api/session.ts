@@ -12,7 +12,7 @@ export type SessionState =
   | { readonly status: 'signed-out' }
   | { readonly status: 'signed-in'; readonly user: SessionUser };
 
-/** What the service tells before anybody signs in. */
+/** What the service returns before a user signs in. */
 export interface SessionOptions {
   /** Whether there is no account yet. */
   readonly is_new: boolean;
@@ -38,7 +38,7 @@ export interface Session {
   signIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
   register(applicant: Applicant): Promise<void>;
   signOut(): Promise<void>;
-  /** A valid access token; undefined when nobody is signed in. */
+  /** A valid access token; undefined when no user is signed in. */
   token(): Promise<string | undefined>;
   /** A new access token, where the service refused the old one. */
   renew(): Promise<string | undefined>;

@@ -9,7 +9,7 @@ import { frameSearch } from './time-range.ts';
 
 export const rootRoute = createRootRouteWithContext<RouterContext>()();
 
-/** Pages below it need somebody who is signed in; others go to the sign-in page, and back from there. */
+/** Pages below it need a signed-in user; other users go to the sign-in page, and back from there. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',

@@ -41,7 +41,7 @@ export const de: Texts = {
   'error.forbidden.remedy': 'Wende dich an einen Admin dieser Installation.',
   'error.internal': 'Im Dienst ist ein Fehler aufgetreten',
   'error.internal.remedy':
-    'Versuche es noch einmal. Wenn es wieder geschieht, gib die Anfrage-ID an den Betreiber.',
+    'Versuche es noch einmal. Wenn es wieder geschieht, gib die Anfrage-ID an deinen Admin.',
   'error.refused': 'Der Dienst hat das abgelehnt',
   'error.refused.remedy': 'Lies den Grund, ändere die Eingabe und versuche es noch einmal.',
   'error.connection': 'Der Dienst ist nicht erreichbar',
@@ -421,11 +421,11 @@ export const de: Texts = {
   'video.state.failed': 'Fehlgeschlagen',
   'video.state.cancelled': 'Abgebrochen',
 
-  // Audit
+  // Webhooks
   'webhooks.title': 'Webhooks',
-  'webhooks.intro': 'Eigene Adressen, die erfahren, was hier geschieht.',
+  'webhooks.intro': 'URLs, die bei einem Ereignis eine HTTP-Anfrage erhalten.',
   'webhooks.empty':
-    'Noch kein Webhook. Erfahren Sie, wenn ein Budget zu Ende geht oder ein Backend nicht antwortet.',
+    'Noch kein Webhook. Mit einem wirst du benachrichtigt, wenn ein Budget zu Ende geht oder ein Backend ausfällt.',
   'webhooks.create': 'Webhook hinzufügen',
   'webhooks.more': 'Mehr anzeigen',
   'webhooks.url': 'Adresse',
@@ -709,7 +709,7 @@ export const de: Texts = {
   'attention.backend': 'Das Backend {name} ist {state}: {reason}. Geprüft:',
   'attention.upstream':
     'Der Upstream {name} ist in der letzten Stunde bei {errors} von {requests} Anfragen fehlgeschlagen.',
-  'attention.node': 'Der GPU-Knoten {name} ist nicht verbunden. Zuletzt:',
+  'attention.node': 'Der GPU-Knoten {name} ist offline. Letzter Heartbeat:',
   'attention.quota.exceeded':
     'Das Kontingent dieses Monats ist aufgebraucht. Anfragen werden abgewiesen.',
   'attention.quota.near': 'Im Tempo dieses Monats ist dein Kontingent aufgebraucht:',

@@ -39,8 +39,7 @@ export const en = {
   'error.forbidden': 'You may not do this',
   'error.forbidden.remedy': 'Ask an admin of this installation.',
   'error.internal': 'The service failed',
-  'error.internal.remedy':
-    'Try again. If it happens again, give the request id to whoever runs this installation.',
+  'error.internal.remedy': 'Try again. If it happens again, give the request id to your admin.',
   'error.refused': 'The service refused this',
   'error.refused.remedy': 'Read the reason, change the input and try again.',
   'error.connection': 'The service cannot be reached',
@@ -414,10 +413,11 @@ export const en = {
   'video.state.failed': 'Failed',
   'video.state.cancelled': 'Cancelled',
 
-  // Audit
+  // Webhooks
   'webhooks.title': 'Webhooks',
-  'webhooks.intro': 'Addresses of yours that are told what happens here.',
-  'webhooks.empty': 'No webhook yet. Be told when a budget runs out or a backend does not answer.',
+  'webhooks.intro': 'URLs that receive an HTTP request when an event happens.',
+  'webhooks.empty':
+    'No webhook yet. Add one to be notified when a budget runs out or a backend fails.',
   'webhooks.create': 'Add a webhook',
   'webhooks.more': 'Show more',
   'webhooks.url': 'Address',
@@ -692,7 +692,7 @@ export const en = {
   'attention.backend': 'The backend {name} is {state}: {reason}. Checked:',
   'attention.upstream':
     'The upstream {name} failed {errors} of {requests} requests within the last hour.',
-  'attention.node': 'The GPU node {name} is away. Last heard of:',
+  'attention.node': 'The GPU node {name} is offline. Last heartbeat:',
   'attention.quota.exceeded': 'The quota of this month is used up. Requests are refused.',
   'attention.quota.near': 'At the pace of this month your quota is used up:',
   'attention.key.expires': 'The key “{name}” expires:',

@@ -38,7 +38,7 @@ export const zhHans: Texts = {
   'error.forbidden': '您无权执行此操作',
   'error.forbidden.remedy': '请联系本系统的管理员。',
   'error.internal': '服务出错',
-  'error.internal.remedy': '请重试。如果再次发生，请把请求编号告诉系统的运维人员。',
+  'error.internal.remedy': '请重试。如果再次发生，请把请求编号告诉管理员。',
   'error.refused': '服务拒绝了此操作',
   'error.refused.remedy': '阅读原因，修改输入后重试。',
   'error.connection': '无法连接到服务',
@@ -400,10 +400,10 @@ export const zhHans: Texts = {
   'video.state.failed': '失败',
   'video.state.cancelled': '已取消',
 
-  // Audit
+  // Webhooks
   'webhooks.title': 'Webhook',
-  'webhooks.intro': '接收此处事件通知的地址。',
-  'webhooks.empty': '还没有 Webhook。预算将用尽或后端无响应时可收到通知。',
+  'webhooks.intro': '事件发生时接收 HTTP 请求的 URL。',
+  'webhooks.empty': '还没有 Webhook。添加后，预算用尽或后端故障时会收到通知。',
   'webhooks.create': '添加 Webhook',
   'webhooks.more': '显示更多',
   'webhooks.url': '地址',
@@ -657,7 +657,7 @@ export const zhHans: Texts = {
   'attention.open': '打开',
   'attention.backend': '后端 {name} 状态为 {state}：{reason}。检查时间：',
   'attention.upstream': '上游 {name} 在最近一小时的 {requests} 个请求中失败了 {errors} 个。',
-  'attention.node': 'GPU 节点 {name} 未连接。最后一次联系：',
+  'attention.node': 'GPU 节点 {name} 已离线。最后一次心跳：',
   'attention.quota.exceeded': '本月配额已用完。请求会被拒绝。',
   'attention.quota.near': '按本月的速度，你的配额将用完：',
   'attention.key.expires': '密钥“{name}”将过期：',

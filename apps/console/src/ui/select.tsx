@@ -25,7 +25,7 @@ const SelectList = lazy(async () => ({ default: (await loadList()).SelectList })
   props: SelectProps<Value>,
 ) => ReactNode;
 
-/** One of a few values. The code of its list is loaded when somebody is about to open it. */
+/** One of a few values. The code of its list is loaded when the user is about to open it. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const [isUsed, setUsed] = useState(false);
   const closed = <ClosedSelect {...props} onOpen={() => setUsed(true)} />;

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 export interface StatefulFields {
   readonly conversation_id?: unknown;
   readonly memory?: unknown;
-  /** Whether somebody is to store the answer. */
+  /** Whether the client asks to store the answer. */
   readonly store?: unknown;
   /** Whether it continues or names what was stored earlier. */
   readonly continues?: boolean;

@@ -114,7 +114,7 @@ export function createRequestWatches(dependencies: RequestWatchesDependencies): 
   };
 }
 
-/** In the scope of a group all rows of the group count, whoever made them. */
+/** In the scope of a group all rows of the group count, of all its members. */
 function countOf({ total, users, groups }: RequestNotice, { userId, groupId }: WatchedRequests) {
   if (groupId !== undefined) return groups[groupId] ?? 0;
   return userId === undefined ? total : (users[userId] ?? 0);

@@ -105,7 +105,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     expiresAt: new Date(clock.now() + dependencies.refreshTokenTtlSecs * 1000),
   });
   const newRefreshToken = () => expiring(randomToken(REFRESH_TOKEN_BYTES));
-  /** Always the same for a token, and known to nobody without the secret. */
+  /** Always the same for a token, and impossible to compute without the secret. */
   const successorOf = (presented: string) =>
     expiring(
       createHmac('sha256', dependencies.successorSecret)

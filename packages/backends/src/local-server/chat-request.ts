@@ -45,7 +45,7 @@ export function localChat(body: UpstreamChat, { stream }: { readonly stream: boo
   };
 }
 
-/** What of a chat these servers cannot be told: which tool must be called. */
+/** The fields of a chat that these servers do not support: which tool must be called. */
 export function localIgnored({ tool_choice: choice }: UpstreamChat): {
   readonly ignored?: readonly string[];
 } {

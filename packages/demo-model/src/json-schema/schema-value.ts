@@ -35,7 +35,7 @@ interface Wanted {
   readonly variant: number;
 }
 
-/** What a schema of a stranger may cost: about ten milliseconds. */
+/** What a schema from a client may cost: about ten milliseconds. */
 const STEPS_MAX = 10_000;
 const DEPTH_MAX = 40;
 /** Below this depth only what is required is generated. */

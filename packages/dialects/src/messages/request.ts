@@ -90,7 +90,7 @@ function translated(body: MessagesBody): DialectRequest {
   };
 }
 
-/** What an upstream of this API gets: what was left out would need flags there, or run tools that nobody meters. */
+/** What an upstream of this API gets: what was left out would need flags there, or run tools that are not metered. */
 function passedBody(
   body: MessagesBody,
   { given }: OfferedTools,

@@ -17,7 +17,7 @@ import {
 /** What is asked about. */
 interface ExplainedRequest extends Pick<ChoiceOptions, 'capability' | 'provider'> {
   readonly model: string;
-  /** The key whose rules and budget count; without one, nobody's do. */
+  /** The key whose rules and budget count; without one, none do. */
   readonly keyId?: string | undefined;
 }
 

@@ -61,7 +61,7 @@ export function askTarget<Answer>(
     call,
     startedAt,
     answer,
-    // Nobody waits for the failure of one that has lost.
+    // The failure of the target that lost is ignored.
     ended: answer.catch(() => undefined),
     leave: () => {
       signal.removeEventListener('abort', follow);

@@ -37,7 +37,7 @@ export function createLimits({ store, list, log }: LimitsDependencies): Limits {
   const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Nobody waits for it: what fails expires, or counts in this process only. */
+  /** No request waits for it: what fails expires, or counts in this process only. */
   function inBackground(work: Promise<void>, failed: string): void {
     const done: Promise<void> = work
       .catch((error: unknown) => log.warn({ error }, failed))

@@ -75,7 +75,7 @@ export function DeployModel({ node, onClose }: DeployModelProps) {
   );
 }
 
-/** What the stream of a deployment has told so far. */
+/** What the stream of a deployment has reported so far. */
 function useDeployState(streamId: string | undefined): DeployState | undefined {
   const api = useApi();
   const queries = useQueryClient();

@@ -41,7 +41,7 @@ export async function runTurn(
     ...request,
     ref_id: refId,
   });
-  // A turn goes on when its listener leaves: it has to be told. One that has ended needs no stop.
+  // A turn continues when its listener disconnects, so it is stopped by a call. One that has ended needs none.
   const stop = (): void =>
     void api.call('chat.stop', { stream_id: streamId }).catch(() => undefined);
   if (signal.aborted) stop();

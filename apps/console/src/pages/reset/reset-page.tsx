@@ -17,7 +17,7 @@ export function ResetPage() {
   const navigate = resetRoute.useNavigate();
   const [token] = useState(search.token);
   const reset = useCall('auth.password.reset');
-  // The token leaves the address, so that nobody reads it there or in the history.
+  // The token leaves the address, so that it cannot be read there or in the history.
   useEffect(() => {
     if (search.token !== undefined) void navigate({ search: {}, replace: true });
   }, [search.token, navigate]);
