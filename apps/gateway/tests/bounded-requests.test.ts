@@ -78,6 +78,15 @@ test('as many messages and tools as are allowed are served', async () => {
   expect((await chat(fields)).status).toBe(200);
 });
 
+test.each([
+  { path: 'messages', body: `"max_tokens":1,"messages":${list(10_001, MESSAGE)}` },
+  { path: 'responses', body: `"input":${list(10_001, MESSAGE)}` },
+])('too many messages are refused by /v1/$path', async ({ path, body }) => {
+  const refused = await post(`/v1/${path}`, `{"model":"demo-chat",${body}}`);
+  expect(refused.status).toBe(400);
+  expect(await refused.text()).toMatch(/Too big|at most 10000 items/);
+});
+
 const INVALID = [
   ['messages', `"messages":${list(10_000, '0')}`, `'messages.0': `],
   [

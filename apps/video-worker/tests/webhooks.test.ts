@@ -181,10 +181,11 @@ test('a receiver that does not answer does not hold up others', async () => {
   await waitUntil(() => silent.received.length >= 2, { what: 'requests to the silent receiver' });
   await outbox.add(expiring());
   await delivered(webhook, 1);
-  // More would take the places of others.
-  expect(silent.received.length).toBe(2);
-  const ended = (await deliveriesOf(stuck.webhook)).filter(({ attempts }) => attempts > 0);
-  expect(ended).toHaveLength(2);
+  const sent = silent.received.length;
+  // On a slow machine some have met their time limit, and others took their places.
+  const failed = (await deliveriesOf(stuck.webhook)).filter(({ error }) => error !== null);
+  // More at once would take the places of others.
+  expect(sent - failed.length).toBeLessThanOrEqual(2);
   await silent.close();
 });
 

@@ -89,6 +89,11 @@ test.each([
     says: ['4:5 backends[0].url needs the environment variable NOWHERE, which is not set'],
   },
   {
+    why: 'a variable in a default',
+    text: 'aliases: [{ alias: "${EMPTY:-${RPM}}", target: b }]',
+    says: ['1:13 aliases[0].alias has a ${…} that is neither ${NAME} nor ${NAME:-default}'],
+  },
+  {
     why: 'an unknown section',
     text: 'aliases: []\nbackend: []\n',
     says: [

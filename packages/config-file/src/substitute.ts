@@ -21,7 +21,8 @@ export function substitute(text: string, environment: Environment): Substituted 
     if (reference === undefined) return '${';
     isSubstituted = true;
     const parsed = VARIABLE.exec(reference);
-    if (parsed === null) {
+    // A default ends at the first brace, so that another variable in it would be cut.
+    if (parsed === null || parsed[2]?.includes('${') === true) {
       problems.push('has a ${…} that is neither ${NAME} nor ${NAME:-default}');
       return found;
     }

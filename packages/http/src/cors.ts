@@ -13,6 +13,8 @@ const EXPOSED_HEADERS = [
   'x-service-backend',
   'x-service-route',
   'x-service-memory',
+  'x-service-cache',
+  'x-service-ignored',
   'retry-after',
   'x-should-retry',
   ...LIMIT_HEADERS,

@@ -103,7 +103,7 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
   }
 
   function keyOf<Body extends CachedBody>(
-    { caller, body, resolvedModel }: AuthorizedRequest<Body>,
+    { caller, body, resolvedModel, fallbacks }: AuthorizedRequest<Body>,
     { request, parsed, state, headers = [] }: AskedAnswer<Body>,
     targets: Parameters<typeof cacheKey>[0]['targets'],
   ): string | undefined {
@@ -115,6 +115,11 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
       model: body.model,
       resolvedModel,
       targets,
+      fallbacks: fallbacks.map(({ model, resolved }) => ({
+        model,
+        resolvedModel: resolved,
+        targets: router.routes.find(model, resolved)?.targets,
+      })),
       headers: headers.map((name) => request.headers[name]?.toString()),
       body: parsed,
     });

@@ -15,6 +15,14 @@ const facts: fc.Arbitrary<AnswerFacts> = fc.record({
   model: fc.string(),
   resolvedModel: fc.string(),
   targets: fc.option(fc.array(target, { maxLength: 2 }), { nil: undefined }),
+  fallbacks: fc.array(
+    fc.record({
+      model: fc.string(),
+      resolvedModel: fc.string(),
+      targets: fc.option(fc.array(target, { maxLength: 2 }), { nil: undefined }),
+    }),
+    { maxLength: 2 },
+  ),
   headers: fc.array(fc.option(fc.string(), { nil: undefined }), { maxLength: 2 }),
   body,
 });
@@ -76,7 +84,8 @@ test('the order of fields does not matter, that of lists does', () => {
     }),
   );
   const asked = { tenant: 't', path: '/', model: 'm', resolvedModel: 'm', targets: undefined };
-  const keyOf = (text: string) => cacheKey({ ...asked, headers: [], body: JSON.parse(text) });
+  const keyOf = (text: string) =>
+    cacheKey({ ...asked, fallbacks: [], headers: [], body: JSON.parse(text) });
   expect(keyOf('{"a":[1,2]}')).not.toBe(keyOf('{"a":[2,1]}'));
   expect(keyOf('{"a":1}')).not.toBe(keyOf('{"a":"1"}'));
   expect(keyOf('{"a":null}')).not.toBe(keyOf('{}'));

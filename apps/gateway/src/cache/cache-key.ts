@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import type { RouteRule } from '@model-gateway/router';
 import { canonicalJson } from './canonical-json.ts';
 
+/** A model, and what its name stands for. */
+type FallbackFacts = Pick<AnswerFacts, 'model' | 'resolvedModel' | 'targets'>;
+
 /** Everything that the answer to a request depends on. */
 export interface AnswerFacts {
   /** Who may get the answer again. */
@@ -12,6 +15,8 @@ export interface AnswerFacts {
   readonly resolvedModel: string;
   /** Where the route of the model leads to; undefined without a route. */
   readonly targets: RouteRule['targets'] | undefined;
+  /** The same of the models that may be tried instead. */
+  readonly fallbacks: readonly FallbackFacts[];
   /** Values of headers that the answer depends on. */
   readonly headers: readonly (string | undefined)[];
   /** The whole body, as parsed. */
@@ -19,11 +24,11 @@ export interface AnswerFacts {
 }
 
 /** Changes with the form of stored answers, so that no version reads those of another. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** Two requests have the same key only if all facts are equal; undefined for a body that has none. */
 export function cacheKey(facts: AnswerFacts): string | undefined {
-  const { tenant, path, model, resolvedModel, targets = null, headers, body } = facts;
+  const { tenant, path, model, resolvedModel, targets = null, fallbacks, headers, body } = facts;
   const text = canonicalJson(body);
   if (text === undefined) return undefined;
   const others = JSON.stringify([
@@ -32,6 +37,7 @@ export function cacheKey(facts: AnswerFacts): string | undefined {
     model,
     resolvedModel,
     targets,
+    fallbacks.map((fallback) => [fallback.model, fallback.resolvedModel, fallback.targets ?? null]),
     headers.map((value) => value ?? null),
   ]);
   const hash = createHash('sha256').update(`${others}\n${text}`).digest('base64url');

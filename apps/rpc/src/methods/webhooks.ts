@@ -60,6 +60,7 @@ export function createWebhooksMethods({
     'webhooks.create': async ({ url, events, format, group_id }, { user, change }) => {
       const groupId = group_id ?? null;
       await authorizeOwner(user, groupId);
+      await fileEntries.assertChangeable('webhooks', entryName({ url, groupId }));
       await assertReceiver(url);
       const createdById = user?.id ?? null;
       const { webhook, secret } = await change((scope) =>
@@ -111,7 +112,7 @@ export function createWebhooksMethods({
 /** The refusals that would tell a caller that a webhook exists. */
 const REFUSALS: ReadonlySet<string> = new Set(['admin_required', 'not_found']);
 
-const entryName = ({ url, groupId }: Webhook): string =>
+const entryName = ({ url, groupId }: Pick<Webhook, 'url' | 'groupId'>): string =>
   ENTRY_NAMES.webhooks({ url, group_id: groupId });
 
 const recordOf = ({ id, url, events, format, groupId, createdAt }: Webhook): WebhookRecord => ({

@@ -12,7 +12,7 @@ import { toolsOf, type OfferedTools } from './tools.ts';
 /** The API whose requests native upstreams get unchanged. */
 const MESSAGES_API = 'messages';
 
-const MESSAGES_MAX = 100_000;
+const MESSAGES_MAX = 10_000;
 const BLOCKS_MAX = 10_000;
 const TOOLS_MAX = 1_024;
 const STOPS_MAX = 1_024;

@@ -148,10 +148,15 @@ async function askHedged<Answer>(
     return { answer: winner.answer, route: winner.asked.route, call: winner.asked.call };
   }
   // A client that leaves two targets pays for one of them.
-  const [first, ...others] = failed;
-  if (signal.aborted) for (const { asked } of others) leaveTarget(query, asked);
-  return afterFailures(query, signal.aborted && first !== undefined ? [first] : failed, earlier);
+  const [, ...unpaid] = signal.aborted ? failed.filter(isAtWork) : [];
+  for (const { asked } of unpaid) leaveTarget(query, asked);
+  const others = failed.filter((one) => !unpaid.includes(one));
+  return afterFailures(query, others, earlier);
 }
+
+/** Whether a target had not answered when the client left. */
+const isAtWork = ({ failure }: FailedTarget): boolean =>
+  !(failure instanceof UpstreamFailure) || failure.status === undefined;
 
 async function afterFailures(
   query: RouteRequest,
