@@ -85,7 +85,7 @@ export function createNodeSession(
     onRefused: () => dependencies.onRefused(),
     log: dependencies.log,
     events: {
-      onHello: (hello) => void sequence.run(() => greet(hello)).catch(onHelloFailed),
+      onHello: (hello) => void sequence.run(() => acceptHello(hello)).catch(onHelloFailed),
       onHeartbeat,
       onProgress: (progress) => node?.deploys.onProgress(progress),
       isDeploying: (streamId, modelId) => node?.deploys.isRunning(streamId, modelId) ?? false,
@@ -149,7 +149,7 @@ export function createNodeSession(
     return address;
   }
 
-  async function greet(hello: AgentHello): Promise<void> {
+  async function acceptHello(hello: AgentHello): Promise<void> {
     if (isOver) return;
     const connected = createConnectedNode(dependencies, {
       node: ids,

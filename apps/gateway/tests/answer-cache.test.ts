@@ -39,13 +39,13 @@ const keyWith = async (
   return secret;
 };
 
-interface Asked {
+interface AskOptions {
   readonly key?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function ask(body: object | string, { key: secret = key, path, headers }: Asked = {}) {
+function ask(body: object | string, { key: secret = key, path, headers }: AskOptions = {}) {
   return fetch(`${gateway.url}/v1/${path ?? 'chat/completions'}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, ...headers },

@@ -2,7 +2,7 @@ import type { ConfigEntry, Section } from './sections.ts';
 import type { StoredFileEntry } from './file-entry-store.ts';
 
 /** What applying a file changes. */
-export interface Plan {
+export interface ConfigChanges {
   readonly added: readonly ConfigEntry[];
   readonly changed: readonly ConfigEntry[];
   readonly removed: readonly NamedEntry[];
@@ -18,7 +18,7 @@ interface NamedEntry {
 export function plan(
   current: readonly Pick<StoredFileEntry, 'section' | 'name' | 'hash'>[],
   wanted: readonly ConfigEntry[],
-): Plan {
+): ConfigChanges {
   const hashes = new Map(current.map((entry) => [keyOf(entry), entry.hash]));
   const names = new Set(wanted.map(keyOf));
   const added = wanted.filter((entry) => !hashes.has(keyOf(entry)));
@@ -36,7 +36,12 @@ export function plan(
 const keyOf = ({ section, name }: NamedEntry): string => `${section} ${name}`;
 
 /** A plan for people: one line for each change. */
-export function planLines({ added, changed, removed, unchangedCount }: Plan): readonly string[] {
+export function planLines({
+  added,
+  changed,
+  removed,
+  unchangedCount,
+}: ConfigChanges): readonly string[] {
   const lines = (sign: string, entries: readonly NamedEntry[]): readonly string[] =>
     entries.map(({ section, name }) => `${sign} ${section} ${name}`);
   return [

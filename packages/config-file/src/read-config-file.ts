@@ -9,7 +9,7 @@ import {
   type ConfigEntry,
   type Section,
 } from './sections.ts';
-import { settleValues } from './settle-values.ts';
+import { convertValues } from './convert-values.ts';
 import { readYaml, type Path, type PlacedProblem, type YamlTree } from './yaml-tree.ts';
 
 /** One thing that is wrong with a file. It contains no value of the file. */
@@ -40,10 +40,10 @@ export function readConfigFile(text: string, { environment, check }: ReadOptions
   if (tree.problems.length > 0) return refused(tree, tree.problems);
   if (tree.value !== null && (typeof tree.value !== 'object' || Array.isArray(tree.value)))
     return refused(tree, [{ path: [], message: `must have sections: ${SECTIONS.join(', ')}` }]);
-  const settled = settleValues(tree, exactJsonSchema());
-  const sections = (settled.value ?? {}) as Readonly<Record<string, unknown>>;
+  const converted = convertValues(tree, exactJsonSchema());
+  const sections = (converted.value ?? {}) as Readonly<Record<string, unknown>>;
   const read = SECTIONS.map((section) => readSection(section, sections[section], check));
-  const problems = [...settled.problems, ...read.flatMap((part) => part.problems)];
+  const problems = [...converted.problems, ...read.flatMap((part) => part.problems)];
   if (problems.length > 0) return refused(tree, problems);
   return { entries: read.flatMap(({ entries }) => entries) };
 }

@@ -5,7 +5,7 @@ import type { Api } from './api.ts';
 export type ConnectionState = 'connecting' | 'connected' | 'lost';
 
 /** One event stream that stays open while a user is signed in: it shows when the service is unavailable. */
-export interface Connection {
+export interface ServiceStatus {
   readonly getState: () => ConnectionState;
   readonly onChange: (listener: () => void) => () => void;
   /** Calls back each time the stream is open, also when it is open already. */
@@ -26,7 +26,7 @@ const DELAYS_MS = [500, 1000, 2000, 5000, 10_000];
 export function watchConnection(
   api: Pick<Api, 'subscribe'>,
   { onRecovery, delaysMs = DELAYS_MS }: ConnectionOptions,
-): Connection {
+): ServiceStatus {
   const stopping = new AbortController();
   const listeners = new Set<() => void>();
   const connectListeners = new Set<() => void>();

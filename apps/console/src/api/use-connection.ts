@@ -1,9 +1,9 @@
 import { createContext, useContext } from 'react';
-import type { Connection } from './connection.ts';
+import type { ServiceStatus } from './connection.ts';
 
-export const ConnectionContext = createContext<Connection | undefined>(undefined);
+export const ConnectionContext = createContext<ServiceStatus | undefined>(undefined);
 
-export function useConnection(): Connection {
+export function useConnection(): ServiceStatus {
   const connection = useContext(ConnectionContext);
   if (connection === undefined) throw new Error('there is no connection around this component');
   return connection;

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { Connection } from '../api/connection.ts';
+import type { ServiceStatus } from '../api/connection.ts';
 import { useConnection } from '../api/use-connection.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Button } from '../ui/button.tsx';
@@ -30,7 +30,7 @@ export function Banners() {
 }
 
 /** Asked on every new connection, because an upgrade ends the old one, and when the page is looked at again. */
-function useNewBuild(connection: Connection): boolean {
+function useNewBuild(connection: ServiceStatus): boolean {
   const [hasNewBuild, setNewBuild] = useState(false);
   useEffect(() => {
     const check = (): void => {

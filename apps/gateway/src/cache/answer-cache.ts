@@ -15,7 +15,7 @@ import { createCacheCounts } from './cache-counts.ts';
 import { cacheKey } from './cache-key.ts';
 import { cacheUse } from './cache-use.ts';
 import { recordAnswer, type RecordedAnswer } from './record-answer.ts';
-import { dependsOnMore, type StatefulFields } from './stateless.ts';
+import { isStateful, type StatefulFields } from './stateless.ts';
 import { decodeAnswer, encodeAnswer, type StoredAnswer } from './stored-answer.ts';
 
 /** The exact cache: equal requests of one tenant get the same answer again. */
@@ -26,7 +26,7 @@ export interface AnswerCache {
    */
   serve<Body extends CachedBody>(
     authorized: AuthorizedRequest<Body>,
-    asked: AskedAnswer<Body>,
+    lookup: CacheLookup<Body>,
   ): Promise<AuthorizedRequest<Body> | undefined>;
 }
 
@@ -42,8 +42,8 @@ export interface CacheOptions<Body> {
   readonly headers?: readonly string[];
 }
 
-/** What the cache needs to know besides. */
-export interface AskedAnswer<Body> extends CacheOptions<Body> {
+/** A request as the cache looks it up. */
+export interface CacheLookup<Body> extends CacheOptions<Body> {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The body as it was parsed; undefined for one that is too large to be compared. */
@@ -81,9 +81,9 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     return answer.at + ttlMs > clock.now() ? answer : undefined;
   }
 
-  async function sendAgain(
+  async function sendStored(
     { caller, limitHeaders, reservation, trace, startedAt }: AuthorizedRequest<unknown>,
-    { request, response }: AskedAnswer<never>,
+    { request, response }: CacheLookup<never>,
     { model, headers, body }: StoredAnswer,
   ): Promise<void> {
     const refId = serviceRefOf(request);
@@ -104,10 +104,10 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
 
   function keyOf<Body extends CachedBody>(
     { caller, body, resolvedModel, fallbacks }: AuthorizedRequest<Body>,
-    { request, parsed, state, headers = [] }: AskedAnswer<Body>,
+    { request, parsed, state, headers = [] }: CacheLookup<Body>,
     targets: Parameters<typeof cacheKey>[0]['targets'],
   ): string | undefined {
-    if (parsed === undefined || dependsOnMore(request, state(body), memory.isConfigured))
+    if (parsed === undefined || isStateful(request, state(body), memory.isConfigured))
       return undefined;
     return cacheKey({
       tenant: caller.groupId === null ? `user:${caller.userId}` : `group:${caller.groupId}`,
@@ -127,15 +127,15 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
 
   async function serve<Body extends CachedBody>(
     authorized: AuthorizedRequest<Body>,
-    asked: AskedAnswer<Body>,
+    lookup: CacheLookup<Body>,
   ): Promise<AuthorizedRequest<Body> | undefined> {
     const { body, resolvedModel, limitHeaders, trace } = authorized;
-    const { request, response, keySecs } = asked;
+    const { request, response, keySecs } = lookup;
     const rule = router.routes.find(body.model, resolvedModel);
     const ttls = { keySecs, routeSecs: rule?.cacheTtlSecs };
     const use = cacheUse(ttls, request.headers[HEADER]?.toString());
     if (use === undefined) return authorized;
-    const key = use === 'bypass' ? undefined : keyOf(authorized, asked, rule?.targets);
+    const key = use === 'bypass' ? undefined : keyOf(authorized, lookup, rule?.targets);
     if (use === 'bypass' || key === undefined) {
       count('bypass');
       return { ...authorized, limitHeaders: [...limitHeaders, HEADER, 'bypass'] };
@@ -144,7 +144,7 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     const found = reads ? await find(key, ttlMs) : undefined;
     if (found !== undefined) {
       count('hit');
-      await sendAgain(authorized, asked, found);
+      await sendStored(authorized, lookup, found);
       return undefined;
     }
     count('miss');
@@ -160,14 +160,14 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
   }
 
   return {
-    async serve(authorized, asked) {
+    async serve(authorized, lookup) {
       const { reservation, limitHeaders } = authorized;
       let toServe: typeof authorized | undefined;
       try {
-        toServe = await serve(authorized, asked);
+        toServe = await serve(authorized, lookup);
         return toServe;
       } catch (error) {
-        setLimitHeaders(asked.response, limitHeaders);
+        setLimitHeaders(lookup.response, limitHeaders);
         throw error;
       } finally {
         if (toServe === undefined) reservation.end();

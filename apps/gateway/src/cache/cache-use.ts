@@ -9,7 +9,7 @@ export interface CacheUse {
 }
 
 /** What the header of a request says. */
-interface CacheWish {
+interface CacheDirectives {
   readonly ttlSecs?: number;
   readonly noCache?: boolean;
   readonly noStore?: boolean;
@@ -31,24 +31,24 @@ export function cacheUse(
   { keySecs, routeSecs }: AllowedTtls,
   header: string | undefined,
 ): CacheUse | 'bypass' | undefined {
-  const wish = header === undefined ? undefined : readWish(header);
+  const directives = header === undefined ? undefined : parseCacheHeader(header);
   if (keySecs === null && routeSecs === undefined) return undefined;
-  if (wish?.noStore === true || wish?.ttlSecs === 0) return 'bypass';
+  if (directives?.noStore === true || directives?.ttlSecs === 0) return 'bypass';
   const secs = Math.min(
     keySecs ?? Infinity,
     routeSecs ?? Infinity,
-    wish?.ttlSecs ?? Infinity,
+    directives?.ttlSecs ?? Infinity,
     ANSWER_TTL_SECS_MAX,
   );
-  return { ttlMs: secs * MS_PER_SECOND, reads: wish?.noCache !== true };
+  return { ttlMs: secs * MS_PER_SECOND, reads: directives?.noCache !== true };
 }
 
-function readWish(header: string): CacheWish {
-  const parts = header.split(',').map((part) => readPart(part.trim().toLowerCase()));
-  return Object.assign({}, ...parts) as CacheWish;
+function parseCacheHeader(header: string): CacheDirectives {
+  const parts = header.split(',').map((part) => parseDirective(part.trim().toLowerCase()));
+  return Object.assign({}, ...parts) as CacheDirectives;
 }
 
-function readPart(part: string): CacheWish {
+function parseDirective(part: string): CacheDirectives {
   if (part === 'no-cache') return { noCache: true };
   if (part === 'no-store') return { noStore: true };
   const secs = TTL.exec(part)?.[1];

@@ -11,7 +11,7 @@ export interface StatefulFields {
 }
 
 /** Whether the answer depends on more than the request, or is to have an effect: such a request is not cached. */
-export function dependsOnMore(
+export function isStateful(
   { headers }: IncomingMessage,
   { conversation_id, memory, store, continues = false }: StatefulFields,
   hasMemory: boolean,

@@ -6,7 +6,7 @@ import type { MatrixClient } from './clients/client.ts';
 import { messagesClient } from './clients/messages.ts';
 import { responsesClient } from './clients/responses.ts';
 import { documentTable, tableAfter } from './document-table.ts';
-import type { Asked, Fields, Said } from './facts.ts';
+import type { ModelRequest, Fields, ModelAnswer } from './facts.ts';
 import { FEATURES, GREETING, REFUSAL, type ClientName, type Feature } from './features.ts';
 import { ERROR_CASES } from './upstream-errors.ts';
 import { KINDS, type Kind, type MatrixKind } from './kinds.ts';
@@ -91,11 +91,11 @@ async function readAnswer(client: ClientName, response: Response): Promise<Field
   );
 }
 
-const heardBy = (client: ClientName, kind: Kind, said: Said): Said => {
+const heardBy = (client: ClientName, kind: Kind, said: ModelAnswer): ModelAnswer => {
   const { says = (all) => all }: MatrixKind = KINDS[kind];
   return CLIENTS[client].hears(says(said));
 };
-const sentTo = (kind: Kind, asked: Asked): Asked => {
+const sentTo = (kind: Kind, asked: ModelRequest): ModelRequest => {
   const { gets = (all) => all }: MatrixKind = KINDS[kind];
   return gets(asked);
 };

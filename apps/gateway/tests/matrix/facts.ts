@@ -1,8 +1,8 @@
 /** What a client asks, in the words of no API. */
-export interface Asked {
+export interface ModelRequest {
   readonly system?: string | undefined;
-  readonly messages: readonly AskedMessage[];
-  readonly tools?: readonly AskedTool[] | undefined;
+  readonly messages: readonly RequestMessage[];
+  readonly tools?: readonly RequestTool[] | undefined;
   /** The tool that must be called. */
   readonly toolChoice?: string | undefined;
   /** The JSON Schema of the answer. */
@@ -11,7 +11,7 @@ export interface Asked {
   readonly maxTokens?: number | undefined;
 }
 
-export type AskedMessage =
+export type RequestMessage =
   | { readonly role: 'user'; readonly text: string; readonly media?: Media | undefined }
   | ({ readonly role: 'assistant' } & Reply)
   | ({ readonly role: 'tool' } & Result);
@@ -21,7 +21,7 @@ export type Media =
   | { readonly type: 'image' | 'document' | 'audio'; readonly data: string }
   | { readonly type: 'image'; readonly url: string };
 
-export interface AskedTool {
+export interface RequestTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: object;
@@ -55,7 +55,7 @@ export interface Call {
 }
 
 /** A whole answer. */
-export interface Said extends Reply {
+export interface ModelAnswer extends Reply {
   readonly finish: 'stop' | 'length' | 'tool_calls' | 'content_filter';
   readonly usage: Usage;
 }

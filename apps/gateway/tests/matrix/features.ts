@@ -1,14 +1,14 @@
-import type { Asked, Fields, Result, Said } from './facts.ts';
+import type { ModelRequest, Fields, Result, ModelAnswer } from './facts.ts';
 import type { Kind } from './kinds.ts';
 
 /** One thing that a request can ask for, and what an upstream answers. */
 export interface Feature {
   /** As the document names it. */
   readonly name: string;
-  readonly asked: Asked;
+  readonly asked: ModelRequest;
   /** Further fields of a request, which only some APIs have. */
   readonly more?: Fields;
-  readonly said: Said;
+  readonly said: ModelAnswer;
   /** The results of the calls in the answer, which the next request has. */
   readonly results?: readonly Result[];
   /** The APIs that have it; all by default. */
@@ -23,12 +23,12 @@ export interface Feature {
 
 export type ClientName = 'chat' | 'responses' | 'messages';
 
-const hello: Asked = {
+const hello: ModelRequest = {
   system: 'Be brief.',
   messages: [{ role: 'user', text: 'Hello!' }],
   maxTokens: 100,
 };
-const answer: Said = {
+const answer: ModelAnswer = {
   text: 'Good morning! How can I help you today? Just ask.',
   finish: 'stop',
   usage: { prompt: 20, completion: 12 },
@@ -45,7 +45,7 @@ const tools = ['get_weather', 'get_time'].map((name) => ({
   parameters: schema,
 }));
 const question = (
-  media: NonNullable<Extract<Asked['messages'][number], { role: 'user' }>['media']>,
+  media: NonNullable<Extract<ModelRequest['messages'][number], { role: 'user' }>['media']>,
 ) => ({
   ...hello,
   messages: [{ role: 'user' as const, text: 'What is this?', media }],

@@ -1,4 +1,4 @@
-import type { Fields, Said } from './facts.ts';
+import type { Fields, ModelAnswer } from './facts.ts';
 import { anthropicApi } from './upstreams/anthropic-api.ts';
 import { chatApi, plainThought } from './upstreams/chat-api.ts';
 import { startEngineServer } from './upstreams/engine-server.ts';
@@ -33,7 +33,7 @@ export const KINDS = {
     registration: { type: 'engine' },
     start: startEngineServer,
     // The protocol has no thoughts.
-    says: ({ thought: _thought, ...said }: Said) => plainThought(said),
+    says: ({ thought: _thought, ...said }: ModelAnswer) => plainThought(said),
   },
 } satisfies Readonly<Record<string, MatrixKind>>;
 

@@ -27,7 +27,7 @@ interface SchemaValueOptions {
 }
 
 /** The value to generate: its schema, the name of its property, and its place. */
-interface Wanted {
+interface SchemaRequest {
   readonly schema: JsonObject;
   readonly name: string;
   readonly depth: number;
@@ -49,22 +49,22 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
   const resolve = createSchemaResolver(root, budget);
   const check = createSchemaCheck(resolve, budget);
 
-  function generate(given: unknown, place: Omit<Wanted, 'schema'>): unknown {
+  function generate(given: unknown, place: Omit<SchemaRequest, 'schema'>): unknown {
     if (budget.steps < 0 || place.depth > DEPTH_MAX) return null;
-    const wanted = { ...place, schema: resolve(given) };
-    const hinted = hintFor(wanted);
+    const request = { ...place, schema: resolve(given) };
+    const hinted = hintFor(request);
     if (hinted !== undefined) return hinted;
-    if (Object.hasOwn(wanted.schema, 'const')) return wanted.schema.const;
+    if (Object.hasOwn(request.schema, 'const')) return request.schema.const;
     let first: { readonly value: unknown } | undefined;
-    for (const value of candidates(wanted)) {
-      if (check(wanted.schema, value)) return value;
+    for (const value of candidates(request)) {
+      if (check(request.schema, value)) return value;
       first ??= { value };
       if (budget.steps < 0) break;
     }
     return first?.value ?? null;
   }
 
-  function hintFor({ schema, name, variant }: Wanted): unknown {
+  function hintFor({ schema, name, variant }: SchemaRequest): unknown {
     if (hints === undefined || variant > 0 || schema.pattern !== undefined) return undefined;
     const found = hints.find(name, schema).find((value) => check(schema, value));
     if (found !== undefined) hints.onTaken(found);
@@ -72,8 +72,8 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
   }
 
   /** Values that probably satisfy the schema, the most useful one first. */
-  function* candidates(wanted: Wanted): Generator {
-    const { schema, variant } = wanted;
+  function* candidates(request: SchemaRequest): Generator {
+    const { schema, variant } = request;
     if (schema.enum !== undefined) {
       const values = asList(schema.enum);
       yield values[variant % values.length];
@@ -82,42 +82,42 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
     }
     const branch = ['anyOf', 'oneOf'].find((keyword) => Array.isArray(schema[keyword]));
     if (branch !== undefined) {
-      yield* branchCandidates(wanted, branch);
+      yield* branchCandidates(request, branch);
       return;
     }
     if (schema.if !== undefined) {
       const { if: condition, then: positive, else: negative, ...rest } = schema;
       for (const more of [[], [condition, positive], [negative]]) {
         yield* candidates({
-          ...wanted,
+          ...request,
           schema: resolve({ allOf: [rest, ...more.filter(isObject)] }),
         });
       }
       return;
     }
-    for (const type of typeOrder(schema, wanted.depth)) yield ofType(type, wanted);
+    for (const type of typeOrder(schema, request.depth)) yield ofType(type, request);
     if (schema.not !== undefined) yield* ['other', 0, 0.5, 2, true, false, null, [], {}];
   }
 
-  function* branchCandidates(wanted: Wanted, keyword: string): Generator {
-    const { [keyword]: branches, ...rest } = wanted.schema;
+  function* branchCandidates(request: SchemaRequest, keyword: string): Generator {
+    const { [keyword]: branches, ...rest } = request.schema;
     const resolved = asList(branches).map((branch) => resolve(branch));
-    const inOrder = resolved.toSorted((left, right) => cost(left, wanted) - cost(right, wanted));
+    const inOrder = resolved.toSorted((left, right) => cost(left, request) - cost(right, request));
     for (const branch of inOrder) {
       const others = inOrder.filter((other) => other !== branch);
       const isOnly = keyword === 'anyOf' || others.length === 0;
       const schema = mergeSchemas(rest, branch);
-      yield generate(isOnly ? schema : mergeSchemas(schema, { not: { anyOf: others } }), wanted);
+      yield generate(isOnly ? schema : mergeSchemas(schema, { not: { anyOf: others } }), request);
     }
   }
 
-  function ofType(type: string, wanted: Wanted): unknown {
-    const { schema, variant } = wanted;
+  function ofType(type: string, request: SchemaRequest): unknown {
+    const { schema, variant } = request;
     switch (type) {
       case 'object':
-        return objectFor(wanted);
+        return objectFor(request);
       case 'array':
-        return listFor(wanted);
+        return listFor(request);
       case 'number':
       case 'integer':
         return numberForSchema(schema, type === 'integer', variant);
@@ -130,7 +130,7 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
     }
   }
 
-  function objectFor({ schema, depth }: Wanted): unknown {
+  function objectFor({ schema, depth }: SchemaRequest): unknown {
     const properties = asObject(schema.properties);
     const known = Object.keys(properties);
     const required = new Set(namesIn(schema.required));
@@ -162,7 +162,7 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
     return hints !== undefined && hints.isNamed(name, resolve(given));
   }
 
-  function listFor({ schema, name, depth }: Wanted): readonly unknown[] {
+  function listFor({ schema, name, depth }: SchemaRequest): readonly unknown[] {
     const prefix = prefixOf(schema);
     const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items;
     const wish = depth < RICH_DEPTH_MAX && rest !== undefined && rest !== false ? 1 : 0;
@@ -220,7 +220,7 @@ function typeOrder(schema: JsonObject, depth: number): readonly string[] {
 }
 
 /** Branches in their order, null last; where the value is nested deeply, the one that ends first. */
-function cost(branch: JsonObject, { depth }: Wanted): number {
+function cost(branch: JsonObject, { depth }: SchemaRequest): number {
   const isNull = typesOf(branch.type).includes('null') || branch.const === null;
   if (depth <= RICH_DEPTH_MAX) return isNull ? 1 : 0;
   if (isNull) return 0;

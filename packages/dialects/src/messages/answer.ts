@@ -51,12 +51,12 @@ function inputOf(text: string, parse: ParseInnerJson): unknown {
   return typeof input === 'object' && input !== null ? input : {};
 }
 
-interface Said {
+interface AnswerContent {
   readonly hasCalls: boolean;
   readonly isRefusal: boolean;
 }
 
-export function stopReason(finish: FinishReason, { hasCalls, isRefusal }: Said): string {
+export function stopReason(finish: FinishReason, { hasCalls, isRefusal }: AnswerContent): string {
   if (finish === 'content_filter' || isRefusal) return 'refusal';
   if (finish === 'length') return 'max_tokens';
   return hasCalls ? 'tool_use' : 'end_turn';

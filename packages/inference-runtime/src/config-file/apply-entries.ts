@@ -4,7 +4,7 @@ import {
   FILE_ENTRIES_CHANNEL,
   plan,
   type ConfigEntry,
-  type Plan,
+  type ConfigChanges,
   type Section,
 } from '@model-gateway/config-file';
 import { describeError } from '@model-gateway/kernel';
@@ -19,7 +19,7 @@ export type ApplyContext = Pick<AppContext, 'database' | 'bus' | 'clock' | 'log'
 export async function applyEntries(
   entries: readonly ConfigEntry[],
   context: ApplyContext,
-): Promise<Plan> {
+): Promise<ConfigChanges> {
   const planned = await context.database.transaction(async (stores) => {
     await stores.fileEntries.hold();
     const found = plan(await stores.fileEntries.list(), entries);
@@ -41,7 +41,7 @@ export async function applyEntries(
 
 /** Processes that miss a message read the stores a little later. */
 async function announce(
-  { added, changed, removed }: Plan,
+  { added, changed, removed }: ConfigChanges,
   { bus, clock, log }: ApplyContext,
 ): Promise<void> {
   const written = [...added, ...changed];

@@ -70,11 +70,11 @@ export function askTarget<Answer>(
   };
 }
 
-type Settled<Answer> =
+type TargetOutcome<Answer> =
   | { readonly asked: AskedTarget; readonly isAnswer: true; readonly answer: Answer }
   | { readonly asked: AskedTarget; readonly isAnswer: false; readonly failure: unknown };
 
-const settledOf = <Answer>(asked: AnsweringTarget<Answer>): Promise<Settled<Answer>> =>
+const targetOutcome = <Answer>(asked: AnsweringTarget<Answer>): Promise<TargetOutcome<Answer>> =>
   asked.answer.then(
     (answer) => ({ asked, isAnswer: true, answer }),
     (failure: unknown) => ({ asked, isAnswer: false, failure }),
@@ -89,12 +89,12 @@ export async function race<Answer>(
   afterMs: number,
   askSecond: () => Promise<AnsweringTarget<Answer> | undefined>,
 ): Promise<Race<Answer>> {
-  const ofFirst = settledOf(first);
+  const ofFirst = targetOutcome(first);
   const early = await within(ofFirst, afterMs);
   if (early !== undefined) return raceOf([early], undefined);
   const second = await askSecond();
   if (second === undefined) return raceOf([await ofFirst], undefined);
-  const ofSecond = settledOf(second);
+  const ofSecond = targetOutcome(second);
   const begun = await Promise.race([ofFirst, ofSecond]);
   const other = begun.asked === first ? second : first;
   if (begun.isAnswer) {
@@ -105,11 +105,11 @@ export async function race<Answer>(
 }
 
 function raceOf<Answer>(
-  settled: readonly Settled<Answer>[],
+  outcomes: readonly TargetOutcome<Answer>[],
   loser: AskedTarget | undefined,
 ): Race<Answer> {
-  const winner = settled.find((one) => one.isAnswer);
-  const failed = settled.filter((one) => !one.isAnswer);
+  const winner = outcomes.find((one) => one.isAnswer);
+  const failed = outcomes.filter((one) => !one.isAnswer);
   return { winner, loser, failed };
 }
 

@@ -5,11 +5,11 @@ import {
   PNG,
   present,
   textOf,
-  type Asked,
-  type AskedMessage,
+  type ModelRequest,
+  type RequestMessage,
   type Fields,
   type Media,
-  type Said,
+  type ModelAnswer,
 } from '../facts.ts';
 import type { MatrixClient } from './client.ts';
 
@@ -39,7 +39,7 @@ export const chatClient: MatrixClient = {
   keeps: (reply) => reply,
 };
 
-function chatFields({ tools, toolChoice, schema, effort, maxTokens }: Asked): Fields {
+function chatFields({ tools, toolChoice, schema, effort, maxTokens }: ModelRequest): Fields {
   return present({
     tools: tools?.map((tool) => ({ type: 'function', function: tool })),
     tool_choice:
@@ -53,7 +53,7 @@ function chatFields({ tools, toolChoice, schema, effort, maxTokens }: Asked): Fi
   });
 }
 
-function chatMessage(message: AskedMessage): Fields {
+function chatMessage(message: RequestMessage): Fields {
   if (message.role !== 'user') throw new Error('only users begin a conversation');
   const { text, media } = message;
   if (media === undefined) return { role: 'user', content: text };
@@ -129,7 +129,7 @@ function addCall(calls: Record<string, unknown>[], piece: Fields): void {
   before['function'] = { ...earlier, arguments: written };
 }
 
-function readCompletion(answer: Fields): Said {
+function readCompletion(answer: Fields): ModelAnswer {
   const choice = fieldsOf(listOf(answer['choices'])[0]);
   const message = fieldsOf(choice['message']);
   const usage = fieldsOf(answer['usage']);
@@ -152,7 +152,7 @@ function readCompletion(answer: Fields): Said {
     text: textOrNone(message['content']),
     refusal: textOrNone(message['refusal']),
     calls: calls.length === 0 ? undefined : calls,
-    finish: choice['finish_reason'] as Said['finish'],
+    finish: choice['finish_reason'] as ModelAnswer['finish'],
     usage: present({
       prompt: Number(usage['prompt_tokens']),
       completion: Number(usage['completion_tokens']),

@@ -4,15 +4,15 @@ import {
   present,
   textOf,
   unsigned,
-  type AskedMessage,
+  type RequestMessage,
   type Call,
   type Fields,
   type Media,
-  type Said,
+  type ModelAnswer,
 } from '../facts.ts';
 import type { MatrixClient } from './client.ts';
 
-const FINISH: Readonly<Record<string, Said['finish']>> = {
+const FINISH: Readonly<Record<string, ModelAnswer['finish']>> = {
   end_turn: 'stop',
   max_tokens: 'length',
   tool_use: 'tool_calls',
@@ -74,7 +74,7 @@ export const messagesClient: MatrixClient = {
   keeps: ({ calls, ...reply }) => present({ ...reply, calls: calls?.map(unsigned) }),
 };
 
-function userMessage(message: AskedMessage): Fields {
+function userMessage(message: RequestMessage): Fields {
   if (message.role !== 'user') throw new Error('only users begin a conversation');
   const { text, media } = message;
   if (media === undefined) return { role: 'user', content: text };
@@ -122,7 +122,7 @@ function addDelta(
   }
 }
 
-function readMessage(answer: Fields): Said {
+function readMessage(answer: Fields): ModelAnswer {
   const content = listOf(answer['content']);
   const ofType = (type: string) => content.filter((block) => block['type'] === type);
   const [thought] = ofType('thinking');
@@ -141,7 +141,7 @@ function readMessage(answer: Fields): Said {
         .map(({ text }) => String(text))
         .join('') || undefined,
     calls: calls.length === 0 ? undefined : calls,
-    finish: FINISH[String(answer['stop_reason'])] ?? ('' as Said['finish']),
+    finish: FINISH[String(answer['stop_reason'])] ?? ('' as ModelAnswer['finish']),
     usage: {
       prompt: Number(usage['input_tokens']) + cached,
       completion: Number(usage['output_tokens']),

@@ -5,10 +5,10 @@ import {
   PNG,
   present,
   unsigned,
-  type AskedMessage,
+  type RequestMessage,
   type Fields,
   type Media,
-  type Said,
+  type ModelAnswer,
 } from '../facts.ts';
 import type { MatrixClient } from './client.ts';
 
@@ -56,7 +56,7 @@ export const responsesClient: MatrixClient = {
   keeps: ({ calls, ...reply }) => present({ ...reply, calls: calls?.map(unsigned) }),
 };
 
-function inputItem(message: AskedMessage): Fields {
+function inputItem(message: RequestMessage): Fields {
   if (message.role !== 'user') throw new Error('only users begin a conversation');
   const { text, media } = message;
   const parts = media === undefined ? [] : [mediaPart(media)];
@@ -77,7 +77,7 @@ function mediaPart(media: Media): Fields {
   }
 }
 
-function readResponse(answer: Fields): Said {
+function readResponse(answer: Fields): ModelAnswer {
   const output = listOf(answer['output']);
   const ofType = (type: string) => output.filter((item) => item['type'] === type);
   const parts = ofType('message').flatMap((item) => listOf(item['content']));
@@ -107,8 +107,8 @@ function readResponse(answer: Fields): Said {
   });
 }
 
-function finishOf(answer: Fields, hasCalls: boolean): Said['finish'] {
+function finishOf(answer: Fields, hasCalls: boolean): ModelAnswer['finish'] {
   if (answer['status'] === 'completed') return hasCalls ? 'tool_calls' : 'stop';
   const { reason } = fieldsOf(answer['incomplete_details']);
-  return reason === 'max_output_tokens' ? 'length' : (String(reason) as Said['finish']);
+  return reason === 'max_output_tokens' ? 'length' : (String(reason) as ModelAnswer['finish']);
 }

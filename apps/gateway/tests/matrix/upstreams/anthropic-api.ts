@@ -3,16 +3,16 @@ import {
   listOf,
   present,
   unsigned,
-  type Asked,
-  type AskedMessage,
+  type ModelRequest,
+  type RequestMessage,
   type Call,
   type Fields,
   type Media,
-  type Said,
+  type ModelAnswer,
 } from '../facts.ts';
 import { pieces, type UpstreamApi } from './upstream.ts';
 
-const STOP_REASONS: Readonly<Record<Said['finish'], string>> = {
+const STOP_REASONS: Readonly<Record<ModelAnswer['finish'], string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
   tool_calls: 'tool_use',
@@ -43,7 +43,7 @@ export const anthropicApi: UpstreamApi = {
 
 const HEAD = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm' };
 
-const blocksOf = ({ thought, text, calls = [] }: Said): readonly Fields[] => [
+const blocksOf = ({ thought, text, calls = [] }: ModelAnswer): readonly Fields[] => [
   ...(thought === undefined
     ? []
     : [{ type: 'thinking', thinking: thought.text, signature: thought.signature ?? '' }]),
@@ -51,14 +51,14 @@ const blocksOf = ({ thought, text, calls = [] }: Said): readonly Fields[] => [
   ...calls.map(({ id, name, arguments: input }) => ({ type: 'tool_use', id, name, input })),
 ];
 
-const usageOf = ({ usage: { prompt, completion, cached = 0 } }: Said): Fields => ({
+const usageOf = ({ usage: { prompt, completion, cached = 0 } }: ModelAnswer): Fields => ({
   input_tokens: prompt - cached,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: cached,
   output_tokens: completion,
 });
 
-function eventsOf(said: Said): readonly Fields[] {
+function eventsOf(said: ModelAnswer): readonly Fields[] {
   const { output_tokens: _output, ...prompt } = usageOf(said);
   const blocks = blocksOf(said).flatMap((block, index) => {
     const { begun, deltas } = streamed(block);
@@ -110,7 +110,7 @@ function streamed(block: Fields): { readonly begun: Fields; readonly deltas: rea
 const eventText = (event: Fields): string =>
   `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
 
-function readBody(body: Fields): Asked {
+function readBody(body: Fields): ModelRequest {
   const tools = listOf(body['tools']).map(({ name, description, input_schema: parameters }) => ({
     name: String(name),
     description: String(description),
@@ -129,7 +129,7 @@ function readBody(body: Fields): Asked {
   });
 }
 
-function readMessage({ role, content }: Fields): readonly AskedMessage[] {
+function readMessage({ role, content }: Fields): readonly RequestMessage[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
   const ofType = (type: string) => blocks.filter((block) => fieldsOf(block)['type'] === type);
   const texts = ofType('text').map((block) => String(fieldsOf(block)['text']));
@@ -156,7 +156,7 @@ function readMessage({ role, content }: Fields): readonly AskedMessage[] {
   return [present({ role: 'user', text: texts.join(''), media: media && readMedia(media) })];
 }
 
-function readResult({ tool_use_id: id, content }: Fields): AskedMessage {
+function readResult({ tool_use_id: id, content }: Fields): RequestMessage {
   const text =
     typeof content === 'string'
       ? content

@@ -6,13 +6,13 @@ import {
   present,
   textOf,
   unsigned,
-  type Asked,
-  type AskedMessage,
-  type AskedTool,
+  type ModelRequest,
+  type RequestMessage,
+  type RequestTool,
   type Call,
   type Fields,
   type Media,
-  type Said,
+  type ModelAnswer,
 } from '../facts.ts';
 import { events, pieces, type UpstreamApi } from './upstream.ts';
 
@@ -36,7 +36,7 @@ export const chatApi: UpstreamApi = {
 };
 
 /** This API has no signatures. */
-export function plainThought({ thought, calls, ...said }: Said): Said {
+export function plainThought({ thought, calls, ...said }: ModelAnswer): ModelAnswer {
   return present({
     ...said,
     thought: thought && { text: thought.text },
@@ -46,7 +46,7 @@ export function plainThought({ thought, calls, ...said }: Said): Said {
 
 const HEAD = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
 
-export const chatMessage = ({ thought, text, refusal, calls }: Said): Fields => ({
+export const chatMessage = ({ thought, text, refusal, calls }: ModelAnswer): Fields => ({
   role: 'assistant',
   content: text ?? null,
   ...(thought === undefined ? {} : { reasoning_content: thought.text }),
@@ -60,7 +60,9 @@ const chatCall = ({ id, name, arguments: given }: Call) => ({
   function: { name, arguments: JSON.stringify(given) },
 });
 
-export const chatUsage = ({ usage: { prompt, completion, cached, reasoning } }: Said): Fields => ({
+export const chatUsage = ({
+  usage: { prompt, completion, cached, reasoning },
+}: ModelAnswer): Fields => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
   total_tokens: prompt + completion,
@@ -70,7 +72,7 @@ export const chatUsage = ({ usage: { prompt, completion, cached, reasoning } }: 
     : { completion_tokens_details: { reasoning_tokens: reasoning } }),
 });
 
-function deltas(said: Said): readonly Fields[] {
+function deltas(said: ModelAnswer): readonly Fields[] {
   const delta = (fields: Fields, finish: string | null = null) => ({
     ...HEAD,
     choices: [{ index: 0, delta: fields, finish_reason: finish }],
@@ -103,7 +105,7 @@ export function callPieces(calls: readonly Call[]): readonly Fields[] {
 }
 
 /** Reads a chat body. */
-export function readChat(body: Fields): Asked {
+export function readChat(body: Fields): ModelRequest {
   const messages = listOf(body['messages']);
   const [first] = messages;
   const system = first?.['role'] === 'system' ? String(first['content']) : undefined;
@@ -121,10 +123,10 @@ export function readChat(body: Fields): Asked {
   });
 }
 
-export const readTool = ({ name, description, parameters }: Fields): AskedTool =>
-  ({ name, description, parameters }) as AskedTool;
+export const readTool = ({ name, description, parameters }: Fields): RequestTool =>
+  ({ name, description, parameters }) as RequestTool;
 
-function readMessage(message: Fields): AskedMessage {
+function readMessage(message: Fields): RequestMessage {
   const { role, content } = message;
   if (role === 'tool') return { role, id: String(message['tool_call_id']), text: String(content) };
   if (role === 'assistant') {

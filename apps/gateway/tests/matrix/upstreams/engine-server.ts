@@ -1,5 +1,5 @@
 import { startScriptedEngine } from '@model-gateway/testkit/upstreams';
-import { fieldsOf, type Fields, type Said } from '../facts.ts';
+import { fieldsOf, type Fields, type ModelAnswer } from '../facts.ts';
 import { callPieces, chatMessage, chatUsage, readChat } from './chat-api.ts';
 import { pieces } from './upstream.ts';
 import type { MatrixUpstream } from './wire-server.ts';
@@ -31,9 +31,9 @@ export async function startEngineServer(): Promise<MatrixUpstream> {
 }
 
 /** The protocol has no thoughts. */
-const withoutThought = ({ thought: _thought, ...said }: Said): Said => said;
+const withoutThought = ({ thought: _thought, ...said }: ModelAnswer): ModelAnswer => said;
 
-const chunksOf = (said: Said): readonly Fields[] => [
+const chunksOf = (said: ModelAnswer): readonly Fields[] => [
   ...(said.text === undefined ? [] : pieces(said.text).map((delta) => ({ delta }))),
   ...callPieces(said.calls ?? []).map((call) => ({ delta: '', tool_calls: [call] })),
   { delta: '', done: true, finish_reason: said.finish, usage: chatUsage(said) },

@@ -2,17 +2,17 @@ import {
   fieldsOf,
   listOf,
   present,
-  type Asked,
-  type AskedMessage,
+  type ModelRequest,
+  type RequestMessage,
   type Call,
   type Fields,
   type Media,
-  type Said,
+  type ModelAnswer,
 } from '../facts.ts';
 import { readTool } from './chat-api.ts';
 import { events, pieces, type UpstreamApi } from './upstream.ts';
 
-const FINISH_REASONS: Readonly<Record<Said['finish'], string>> = {
+const FINISH_REASONS: Readonly<Record<ModelAnswer['finish'], string>> = {
   stop: 'STOP',
   length: 'MAX_TOKENS',
   tool_calls: 'STOP',
@@ -36,7 +36,7 @@ export const geminiApi: UpstreamApi = {
 };
 
 /** Results name the function and not the call; thoughts are not sent back, only their signatures with the calls. */
-function namedResults(messages: readonly AskedMessage[]): readonly AskedMessage[] {
+function namedResults(messages: readonly RequestMessage[]): readonly RequestMessage[] {
   const names = new Map<string, string>();
   return messages.map((message) => {
     if (message.role === 'assistant') {
@@ -49,7 +49,7 @@ function namedResults(messages: readonly AskedMessage[]): readonly AskedMessage[
   });
 }
 
-const partsOf = ({ thought, text, calls = [] }: Said): readonly Fields[] => [
+const partsOf = ({ thought, text, calls = [] }: ModelAnswer): readonly Fields[] => [
   ...(thought === undefined ? [] : [{ text: thought.text, thought: true }]),
   ...(text === undefined ? [] : [{ text }]),
   ...calls.map(callPart),
@@ -60,14 +60,14 @@ const callPart = ({ id, name, arguments: args, signature }: Call): Fields => ({
   ...(signature === undefined ? {} : { thoughtSignature: signature }),
 });
 
-const streamedParts = (said: Said): readonly Fields[] =>
+const streamedParts = (said: ModelAnswer): readonly Fields[] =>
   partsOf(said).flatMap((part) =>
     typeof part['text'] === 'string'
       ? pieces(part['text']).map((text) => ({ ...part, text }))
       : [part],
   );
 
-const answerOf = (parts: readonly Fields[], ended?: Said): Fields => ({
+const answerOf = (parts: readonly Fields[], ended?: ModelAnswer): Fields => ({
   candidates: [
     {
       index: 0,
@@ -80,7 +80,7 @@ const answerOf = (parts: readonly Fields[], ended?: Said): Fields => ({
   responseId: 'r1',
 });
 
-function usageOf({ usage: { prompt, completion, cached, reasoning } }: Said): Fields {
+function usageOf({ usage: { prompt, completion, cached, reasoning } }: ModelAnswer): Fields {
   return present({
     promptTokenCount: prompt,
     candidatesTokenCount: completion - (reasoning ?? 0),
@@ -90,7 +90,7 @@ function usageOf({ usage: { prompt, completion, cached, reasoning } }: Said): Fi
   });
 }
 
-function readBody(body: Fields): Asked {
+function readBody(body: Fields): ModelRequest {
   const config = fieldsOf(body['generationConfig']);
   const system = listOf(fieldsOf(body['systemInstruction'])['parts'])[0];
   const tools = listOf(body['tools']).flatMap((tool) =>
@@ -114,7 +114,7 @@ function readBody(body: Fields): Asked {
 const effortOf = ({ thinkingBudget }: Fields): string =>
   Object.entries(BUDGETS).find(([, budget]) => budget === thinkingBudget)?.[0] ?? 'none';
 
-function readContent({ role, parts: given }: Fields): readonly AskedMessage[] {
+function readContent({ role, parts: given }: Fields): readonly RequestMessage[] {
   const parts = listOf(given);
   const results = parts.flatMap(({ functionResponse }) =>
     functionResponse === undefined ? [] : [readResult(fieldsOf(functionResponse))],
@@ -140,7 +140,7 @@ function readContent({ role, parts: given }: Fields): readonly AskedMessage[] {
   ];
 }
 
-const readResult = ({ name, response }: Fields): AskedMessage => ({
+const readResult = ({ name, response }: Fields): RequestMessage => ({
   role: 'tool',
   id: String(name),
   text: String(fieldsOf(response)['result']),

@@ -3,11 +3,11 @@ import {
   listOf,
   present,
   textOf,
-  type Asked,
-  type AskedMessage,
+  type ModelRequest,
+  type RequestMessage,
   type Call,
   type Fields,
-  type Said,
+  type ModelAnswer,
 } from '../facts.ts';
 import { plainThought, readTool } from './chat-api.ts';
 import { pieces, type UpstreamApi } from './upstream.ts';
@@ -40,7 +40,7 @@ const line = (message: Fields): Fields => ({
   done: false,
 });
 
-const messageOf = ({ thought, text, calls }: Said): Fields =>
+const messageOf = ({ thought, text, calls }: ModelAnswer): Fields =>
   present({
     content: text,
     thinking: thought?.text,
@@ -52,21 +52,21 @@ const localCall = ({ id, name, arguments: given }: Call): Fields => ({
   function: { name, arguments: given },
 });
 
-const ending = ({ finish, usage }: Said): Fields => ({
+const ending = ({ finish, usage }: ModelAnswer): Fields => ({
   done: true,
   done_reason: finish === 'length' ? 'length' : 'stop',
   prompt_eval_count: usage.prompt,
   eval_count: usage.completion,
 });
 
-const linesOf = (said: Said): readonly Fields[] => [
+const linesOf = (said: ModelAnswer): readonly Fields[] => [
   ...pieces(said.thought?.text ?? '').map((thinking) => line({ thinking })),
   ...pieces(said.text ?? '').map((content) => line({ content })),
   ...(said.calls ?? []).map((call) => line({ tool_calls: [localCall(call)] })),
   { ...line({}), ...ending(said) },
 ];
 
-function readBody(body: Fields): Asked {
+function readBody(body: Fields): ModelRequest {
   const messages = listOf(body['messages']);
   const [first] = messages;
   const system = first?.['role'] === 'system' ? String(first['content']) : undefined;
@@ -81,7 +81,7 @@ function readBody(body: Fields): Asked {
   });
 }
 
-function readMessage(message: Fields): AskedMessage {
+function readMessage(message: Fields): RequestMessage {
   const { role, content } = message;
   if (role === 'tool') return { role, id: String(message['tool_call_id']), text: String(content) };
   if (role === 'user') {

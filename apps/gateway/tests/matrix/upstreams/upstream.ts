@@ -1,4 +1,4 @@
-import type { Asked, Fields, Said } from '../facts.ts';
+import type { ModelRequest, Fields, ModelAnswer } from '../facts.ts';
 
 /** The API of an upstream kind, as a server of it sees it. */
 export interface UpstreamApi {
@@ -6,17 +6,17 @@ export interface UpstreamApi {
   readonly registration: Fields;
   /** The models listing. */
   readonly listing: Fields;
-  whole(said: Said): Fields;
+  whole(said: ModelAnswer): Fields;
   /** The text of a stream. */
-  stream(said: Said): { readonly type: string; readonly text: string };
+  stream(said: ModelAnswer): { readonly type: string; readonly text: string };
   /** What a request says. */
-  read(body: Fields): Asked;
+  read(body: Fields): ModelRequest;
   /** The body of an error. */
   error(status: number, message: string): Fields;
   /** What of a request this API can say, where that is not all. */
-  gets?(asked: Asked): Asked;
+  gets?(asked: ModelRequest): ModelRequest;
   /** What of an answer this API can say, where that is not all. */
-  says?(said: Said): Said;
+  says?(said: ModelAnswer): ModelAnswer;
 }
 
 /** Server-sent events of JSON. */

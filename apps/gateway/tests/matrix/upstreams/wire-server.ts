@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Asked, Fields, Said } from '../facts.ts';
+import type { ModelRequest, Fields, ModelAnswer } from '../facts.ts';
 import type { UpstreamApi } from './upstream.ts';
 
 /** A server of one upstream kind that answers what a test says and keeps what it was sent. */
@@ -8,11 +8,11 @@ export interface MatrixUpstream {
   readonly url: string;
   readonly requests: readonly Fields[];
   /** Answers the next requests, as a stream or whole. */
-  answer(said: Said, options: { readonly stream: boolean }): void;
+  answer(said: ModelAnswer, options: { readonly stream: boolean }): void;
   /** Refuses the next requests. */
   refuse(status: number, message: string): void;
   /** What the last request said. */
-  lastAsked(): Asked;
+  lastAsked(): ModelRequest;
   close(): Promise<void>;
 }
 

@@ -2,29 +2,29 @@ import type { JsonSchema } from './config-json-schema.ts';
 import type { Path, PlacedProblem, YamlTree } from './yaml-tree.ts';
 
 /** Values of a file in the types that its schema wants. */
-export interface Settled {
+export interface ConvertedValues {
   readonly value: unknown;
   readonly problems: readonly PlacedProblem[];
 }
 
 /** Turns values of the environment into numbers where numbers are expected, and finds fields that do not exist. */
-export function settleValues(
+export function convertValues(
   tree: Pick<YamlTree, 'value' | 'isSubstituted'>,
   schema: JsonSchema,
-): Settled {
+): ConvertedValues {
   const problems: PlacedProblem[] = [];
 
-  function settle(value: unknown, rules: readonly JsonSchema[], path: Path): unknown {
+  function convertValue(value: unknown, rules: readonly JsonSchema[], path: Path): unknown {
     if (typeof value === 'string')
-      return tree.isSubstituted(path) ? convert(value, typesOf(rules)) : value;
+      return tree.isSubstituted(path) ? convertText(value, typesOf(rules)) : value;
     if (Array.isArray(value)) {
       const items = rules.flatMap((rule) => alternatives(rule.items));
-      return value.map((item: unknown, index) => settle(item, items, [...path, index]));
+      return value.map((item: unknown, index) => convertValue(item, items, [...path, index]));
     }
-    return isObject(value) ? settleFields(value, rules, path) : value;
+    return isObject(value) ? convertFields(value, rules, path) : value;
   }
 
-  function settleFields(
+  function convertFields(
     value: Readonly<Record<string, unknown>>,
     rules: readonly JsonSchema[],
     path: Path,
@@ -37,12 +37,12 @@ export function settleValues(
         );
         if (known.length > 0 && fields.length === 0)
           problems.push({ path: [...path, name], message: unknownField(known) });
-        return [name, settle(field, fields, [...path, name])];
+        return [name, convertValue(field, fields, [...path, name])];
       }),
     );
   }
 
-  return { value: settle(tree.value, [schema], []), problems };
+  return { value: convertValue(tree.value, [schema], []), problems };
 }
 
 const unknownField = (known: readonly Readonly<Record<string, JsonSchema>>[]): string =>
@@ -57,7 +57,7 @@ const typesOf = (rules: readonly JsonSchema[]): ReadonlySet<string | undefined> 
   new Set(rules.map(({ type }) => type));
 
 /** A text that is no number stays a text, which the schema then refuses. */
-function convert(text: string, types: ReadonlySet<string | undefined>): unknown {
+function convertText(text: string, types: ReadonlySet<string | undefined>): unknown {
   if (types.has('string')) return text;
   const isNumber = text.trim() !== '' && Number.isFinite(Number(text));
   if ((types.has('number') || types.has('integer')) && isNumber) return Number(text);
