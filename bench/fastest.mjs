@@ -9,7 +9,7 @@ import { parseOptions } from './options.mjs';
 import { createProcesses } from './processes.mjs';
 import { describeMachine, print, report } from './report.mjs';
 import { runCommandLine, withScratch } from './run.mjs';
-import { startStores } from './service.mjs';
+import { post, startStores } from './service.mjs';
 
 const USAGE = `pnpm bench:fastest [options]
 
@@ -186,20 +186,6 @@ async function ask({ url, key }, model, count) {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   await sleep(0);
   return times;
-}
-
-async function post(url, body, token) {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${text}`);
-  return JSON.parse(text);
 }
 
 await runCommandLine({

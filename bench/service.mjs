@@ -186,7 +186,8 @@ async function rpcCall(port, method, params, token) {
   return result;
 }
 
-async function post(url, body, token) {
+/** Posts JSON and returns the JSON of the response; throws what the service said if it refused. */
+export async function post(url, body, token) {
   const response = await fetchAnew(url, {
     method: 'POST',
     headers: {

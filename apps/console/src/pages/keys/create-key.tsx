@@ -9,9 +9,9 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
 import { Select } from '../../ui/select.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { KeyLimits } from './key-form.tsx';
 import { settingsOf } from './key-settings.ts';
-import { NewSecret } from './new-secret.tsx';
 
 const NO_GROUP = '';
 
@@ -22,7 +22,8 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const groups = useQuery(api.query('group.list')).data ?? [];
   const create = useCall('keys.create', { changes: ['keys.list'] });
   const [group, setGroup] = useState(NO_GROUP);
-  if (create.data !== undefined) return <NewSecret secret={create.data.key} onClose={onClose} />;
+  if (create.data !== undefined)
+    return <SecretDialog of="keys" secret={create.data.key} onClose={onClose} />;
   const { fields } = problemOf(create.error);
   return (
     <Dialog isOpen onClose={onClose} title={t('keys.create.title')}>

@@ -9,9 +9,9 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
 import { Select } from '../../ui/select.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { KeyLimits } from './key-form.tsx';
 import { settingsOf } from './key-settings.ts';
-import { NewSecret } from './new-secret.tsx';
 
 type Key = RpcResult<'keys.list'>[number];
 
@@ -70,7 +70,8 @@ export function RotateKey({ subject, onClose }: KeyDialogProps) {
   const { t } = useLanguage();
   const rotate = useCall('keys.rotate', { changes: ['keys.list'] });
   const [grace, setGrace] = useState<Grace>('86400');
-  if (rotate.data !== undefined) return <NewSecret secret={rotate.data.key} onClose={onClose} />;
+  if (rotate.data !== undefined)
+    return <SecretDialog of="keys" secret={rotate.data.key} onClose={onClose} />;
   return (
     <Dialog
       isOpen

@@ -8,7 +8,7 @@ import { CheckList } from '../../ui/check-list.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Secret } from '../../ui/secret.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Select } from '../../ui/select.tsx';
 import { eventsOf, isReceiver, type WebhookEvent } from './webhook-events.ts';
 
@@ -30,7 +30,7 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
   const offered = eventsOf(groupId);
   const wanted = offered.filter((event) => events.includes(event));
   if (create.data !== undefined)
-    return <SigningSecret secret={create.data.secret} onClose={onClose} />;
+    return <SecretDialog of="webhooks" secret={create.data.secret} onClose={onClose} />;
   const urlProblem = isReceiver(url.trim()) ? undefined : t('webhooks.form.url.problem');
   const { fields } = problemOf(create.error);
   return (
@@ -104,29 +104,4 @@ function useOwners() {
       .filter(({ my_role: role }) => isAdmin || role === 'owner' || role === 'admin')
       .map(({ id, name }) => ({ value: id, label: t('spend.scope.group', { name }) })),
   ];
-}
-
-interface SigningSecretProps {
-  readonly secret: string;
-  readonly onClose: () => void;
-}
-
-function SigningSecret({ secret, onClose }: SigningSecretProps) {
-  const { t } = useLanguage();
-  return (
-    <Dialog
-      isOpen
-      isPersistent
-      onClose={onClose}
-      title={t('webhooks.created.title')}
-      description={t('webhooks.created.text')}
-    >
-      <Secret text={secret} />
-      <div className="dialog-actions">
-        <Button kind="primary" onClick={onClose}>
-          {t('keys.created.done')}
-        </Button>
-      </div>
-    </Dialog>
-  );
 }
