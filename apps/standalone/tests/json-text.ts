@@ -1,6 +1,6 @@
 /** A list as JSON, with the same element many times. */
 export const list = (count: number, element: string): string =>
-  `[${Array.from({ length: count }, () => element).join(',')}]`;
+  count === 0 ? '[]' : `[${`${element},`.repeat(count - 1)}${element}]`;
 
 /** The fields of an object as JSON, each with another name. */
 export const fields = (count: number): string =>
