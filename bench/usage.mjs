@@ -1,7 +1,7 @@
 // `pnpm bench:usage`: measures the usage queries with few and with many rows, and compares them.
 import { createRequire } from 'node:module';
 import { parseOptions, readAscending } from './options.mjs';
-import { importBuild } from './processes.mjs';
+import { cpuMs, importBuild } from './processes.mjs';
 import { describeMachine, print, report } from './report.mjs';
 import { runCommandLine, withScratch } from './run.mjs';
 import { seed } from './usage/seed.mjs';
@@ -24,8 +24,13 @@ const USAGE = `pnpm bench:usage [options]
 const SLOWER_MAX = 3;
 const WARM_SAMPLES = 20;
 const ROUNDS = 5;
-// The rows are temporary, so nothing has to survive a crash.
-const STORE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', max_wal_size: '8GB' };
+// The rows are temporary, so nothing has to survive a crash. One process for each query, so that its CPU time is that of the query.
+const STORE_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  max_wal_size: '8GB',
+  max_parallel_workers_per_gather: '0',
+};
 
 async function measure(options, { folder, opened }) {
   const { silentLog: log } = await importBuild('kernel');
@@ -42,7 +47,7 @@ async function measure(options, { folder, opened }) {
     opened.push(() => database.close());
     for await (const _day of database.spendSums.check({ repairs: true }));
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
-    sizes.push({ rows, database, scene });
+    sizes.push({ rows, databaseUrl, database, scene });
     print(`${shown(rows)} rows are there`);
   }
   await compareSizes(options, machine, await measureAll(sizes, options.samples));
@@ -77,19 +82,28 @@ async function startStore(folder, opened, log) {
   return store.url;
 }
 
-/** Sizes and queries take turns, so that a disturbance affects all of them; the median of the rounds counts. */
+/**
+ * Sizes and queries take turns, so that a disturbance affects all of them; the median of the rounds counts. Besides the time, the
+ * CPU time of Postgres is measured, which other work on the machine hardly changes.
+ */
 async function measureAll(sizes, samples) {
   await measureRound(sizes, WARM_SAMPLES);
   const rounds = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measureRound(sizes, samples));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rounds.push(await measureRound(sizes, samples));
+    print(`round ${round + 1} of ${ROUNDS}`);
+  }
+  const over = (rows, name, what, share) =>
+    medianOf(rounds, (round) => quantile(round.get(rows).get(name)[what], share));
   return sizes.map(({ rows }) => ({
     rows,
     shapes: new Map(
       SHAPES.map(({ name }) => [
         name,
         {
-          p50Ms: medianOf(rounds, (round) => quantile(round.get(rows).get(name), 0.5)),
-          p95Ms: medianOf(rounds, (round) => quantile(round.get(rows).get(name), 0.95)),
+          p95Ms: over(rows, name, 'times', 0.95),
+          cpuP50Ms: over(rows, name, 'cpu', 0.5),
+          cpuP95Ms: over(rows, name, 'cpu', 0.95),
         },
       ]),
     ),
@@ -97,23 +111,42 @@ async function measureAll(sizes, samples) {
 }
 
 async function measureRound(sizes, samples) {
-  const times = new Map(
-    sizes.map(({ rows }) => [rows, new Map(SHAPES.map(({ name }) => [name, []]))]),
+  const measured = new Map(
+    sizes.map(({ rows }) => [
+      rows,
+      new Map(SHAPES.map(({ name }) => [name, { times: [], cpu: [] }])),
+    ]),
   );
   for (let sample = 0; sample < samples; sample += 1) {
+    const pids = new Map();
+    for (const { rows, databaseUrl } of sizes) pids.set(rows, await sessionsOf(databaseUrl));
     for (const { name, ask } of SHAPES) {
       for (const { rows, database, scene } of sizes) {
+        const { times, cpu } = measured.get(rows).get(name);
+        const cpuBefore = cpuOf(pids.get(rows));
         const began = performance.now();
         await ask(database, scene);
-        times
-          .get(rows)
-          .get(name)
-          .push(performance.now() - began);
+        times.push(performance.now() - began);
+        const spent = cpuOf(pids.get(rows)) - cpuBefore;
+        // None if a new session answered.
+        if (spent > 0) cpu.push(spent);
       }
     }
   }
-  return times;
+  return measured;
 }
+
+/** The processes of Postgres that answer queries on a database. */
+const sessionsOf = (databaseUrl) =>
+  withClient(databaseUrl, async (client) => {
+    const { rows } = await client.query(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    return rows.map(({ pid }) => pid);
+  });
+
+/** Not a number if one of them is not on this machine. */
+const cpuOf = (pids) => pids.reduce((sum, pid) => sum + (cpuMs(pid) ?? Number.NaN), 0);
 
 async function compareSizes(options, machine, measured) {
   const [small] = measured;
@@ -124,17 +157,19 @@ async function compareSizes(options, machine, measured) {
     return {
       name,
       label: name,
-      smallP50Ms: before.p50Ms,
-      smallP95Ms: before.p95Ms,
-      largeP50Ms: after.p50Ms,
-      largeP95Ms: after.p95Ms,
-      slower: after.p95Ms / before.p95Ms,
+      smallMs: before.p95Ms,
+      smallCpuMs: before.cpuP50Ms,
+      smallCpuP95Ms: before.cpuP95Ms,
+      largeMs: after.p95Ms,
+      largeCpuMs: after.cpuP50Ms,
+      largeCpuP95Ms: after.cpuP95Ms,
+      slower: (after.cpuP95Ms ?? after.p95Ms) / (after.cpuP95Ms ? before.cpuP95Ms : before.p95Ms),
     };
   });
   const workload = workloadOf(small.rows, large.rows);
   const bounded = rows.filter((_row, index) => SHAPES[index].isUnbounded !== true);
   const goals = bounded.map(({ label, slower }) => ({
-    what: `p95 of ${label} against that at ${shown(small.rows)} rows`,
+    what: `p95 of the CPU time of ${label} against that at ${shown(small.rows)} rows`,
     atMost: SLOWER_MAX,
     unit: '×',
     measured: slower,
@@ -150,11 +185,13 @@ const workloadOf = (few, many) => ({
   name: 'usage',
   title: 'queries over usage, one at a time',
   columns: [
-    { key: 'smallP50Ms', label: `p50 ms, ${shown(few)} rows`, digits: 1 },
-    { key: 'smallP95Ms', label: 'p95 ms', digits: 1 },
-    { key: 'largeP50Ms', label: `p50 ms, ${shown(many)} rows`, digits: 1 },
-    { key: 'largeP95Ms', label: 'p95 ms', digits: 1 },
-    { key: 'slower', label: '× p95', digits: 1 },
+    { key: 'smallCpuMs', label: `CPU ms, ${shown(few)} rows`, digits: 1 },
+    { key: 'smallCpuP95Ms', label: 'p95', digits: 1 },
+    { key: 'smallMs', label: 'p95 ms', digits: 1 },
+    { key: 'largeCpuMs', label: `CPU ms, ${shown(many)} rows`, digits: 1 },
+    { key: 'largeCpuP95Ms', label: 'p95', digits: 1 },
+    { key: 'largeMs', label: 'p95 ms', digits: 1 },
+    { key: 'slower', label: '× CPU p95', digits: 1 },
   ],
 });
 

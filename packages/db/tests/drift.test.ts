@@ -50,6 +50,7 @@ const DELIBERATE = [
   'only in the first: index request_details_request_id_idx',
   'only in the first: index request_failures_group_idx',
   'only in the first: index request_failures_request_id_idx',
+  'only in the first: index usage_records_errors_idx',
   'only in the first: index video_jobs_cancel_pending_idx',
   'only in the first: trigger audit_entries.audit_entries_append_only',
   'only in the first: trigger audit_entries.audit_entries_no_truncate',
@@ -89,7 +90,7 @@ describe('migrations and schema.prisma', () => {
       ALTER TABLE groups ALTER COLUMN description DROP NOT NULL;
       ALTER TABLE api_keys ALTER COLUMN project DROP DEFAULT;
       ALTER TABLE api_keys DROP CONSTRAINT api_keys_group_id_fkey;
-      DROP INDEX usage_records_model_idx;
+      DROP INDEX usage_records_model_created_at_id_idx;
       CREATE TABLE extra (id int)`);
 
     const found = compareCatalogs(catalogs[0], await readCatalog(described));
@@ -100,7 +101,7 @@ describe('migrations and schema.prisma', () => {
       expect.stringContaining('different: column users.email'),
       expect.stringContaining('only in the first: column users.name'),
       expect.stringContaining('only in the first: constraint api_keys.api_keys_group_id_fkey'),
-      expect.stringContaining('only in the first: index usage_records_model_idx'),
+      expect.stringContaining('only in the first: index usage_records_model_created_at_id_idx'),
       expect.stringContaining('only in the second: column extra.id'),
       expect.stringContaining('only in the second: table extra'),
     ]);

@@ -136,17 +136,16 @@ async function withOwner(queries: Queries, filter: RequestFilter): Promise<Reque
   return { ...filter, userId: key?.userId };
 }
 
-/** Whether the newest rows that match lie close together in an index. One key of a user may have few of the user's rows. */
+/**
+ * Whether the newest rows that match lie close together in an index: those of a user, a model or a project, and errors. One key of
+ * a user may have few of the user's rows; groups and upstreams have no index.
+ */
 const hasIndex = (filter: RequestFilter): boolean => {
-  const { userId, keyId, requestId, groupId, model, upstream, ...errors } = filter;
+  const { userId, keyId, requestId, groupId, upstream } = filter;
+  if (requestId !== undefined) return true;
+  if (keyId !== undefined) return false;
   return (
-    requestId !== undefined ||
-    (userId !== undefined && keyId === undefined) ||
-    (keyId === undefined &&
-      groupId === undefined &&
-      model === undefined &&
-      upstream === undefined &&
-      !isFailing(errors))
+    userId !== undefined || isFailing(filter) || (groupId === undefined && upstream === undefined)
   );
 };
 
@@ -199,7 +198,7 @@ async function areSumsComplete(queries: Queries): Promise<boolean> {
   return (state?.completeSince ?? null) === null;
 }
 
-/** The hours that have rows of the key, of the group, or of the model and the upstream, the newest first. */
+/** The hours that have rows of the key, or of the group, the model and the upstream, the newest first. */
 async function hoursWith(
   queries: Queries,
   filter: RequestFilter,
@@ -230,9 +229,12 @@ function linesThat(filter: RequestFilter): readonly (Prisma.Sql | undefined)[] {
       userId === undefined ? undefined : Prisma.sql`user_id = ${userId}::uuid`,
     ];
   }
-  if (groupId !== undefined) return [Prisma.sql`cut = 'group' AND group_id = ${groupId}::uuid`];
+  const ofGroup = groupId === undefined ? undefined : Prisma.sql`group_id = ${groupId}::uuid`;
+  const hasModels = model !== undefined || upstream !== undefined;
+  if (ofGroup !== undefined && !hasModels) return [Prisma.sql`cut = 'group'`, ofGroup];
   return [
-    Prisma.sql`cut = 'model'`,
+    ofGroup === undefined ? Prisma.sql`cut = 'model'` : Prisma.sql`cut = 'group-model'`,
+    ofGroup,
     model === undefined ? undefined : Prisma.sql`model = ${model}`,
     upstream === undefined ? undefined : Prisma.sql`upstream = ${upstream}`,
   ];

@@ -3,6 +3,8 @@ import { Prisma } from '../generated/client.ts';
 
 const ERROR_MIN = 400;
 const LEFT = 499;
+/** As the index of errors says it: without a parameter, so that Postgres can see that the index has all of them. */
+const IS_ERROR = Prisma.sql`status >= 400`;
 
 export const isError = (status: RequestFilter['status']): boolean =>
   status === 'error' || (typeof status === 'number' && status >= ERROR_MIN);
@@ -71,14 +73,16 @@ const orOwn = (requestId: string): Prisma.Sql =>
 function statusThat(status: RequestFilter['status']): Prisma.Sql | undefined {
   if (status === undefined) return undefined;
   if (status === 'ok') return Prisma.sql`(status IS NULL OR status < ${ERROR_MIN})`;
-  return status === 'error' ? Prisma.sql`status >= ${ERROR_MIN}` : Prisma.sql`status = ${status}`;
+  if (status === 'error') return IS_ERROR;
+  const isStatus = Prisma.sql`status = ${status}`;
+  return isError(status) ? Prisma.sql`${isStatus} AND ${IS_ERROR}` : isStatus;
 }
 
 function meteredErrorThat(code: string | undefined): Prisma.Sql | undefined {
   if (code === undefined) return undefined;
   return code === 'client_left'
-    ? Prisma.sql`status = ${LEFT}`
-    : Prisma.sql`status >= ${ERROR_MIN} AND status <> ${LEFT}`;
+    ? Prisma.sql`status = ${LEFT} AND ${IS_ERROR}`
+    : Prisma.sql`status <> ${LEFT} AND ${IS_ERROR}`;
 }
 
 export function allOf(conditions: readonly (Prisma.Sql | undefined)[]): Prisma.Sql {

@@ -30,12 +30,12 @@ const COLUMNS = {
 const UUIDS: readonly Dimension[] = ['userId', 'keyId', 'groupId'];
 const DIMENSIONS = Object.keys(COLUMNS) as readonly Dimension[];
 
-/** The fewest lines first. Lines of many dimensions exist only by day: by hour they would be almost as many as the rows. */
+/** The fewest lines first. Lines of all dimensions exist only by day: by hour they would be almost as many as the rows. */
 const CUTS: readonly Cut[] = [
   { name: 'model', dimensions: ['model', 'upstream'], hasHours: true },
   { name: 'group', dimensions: ['groupId'], hasHours: true },
-  { name: 'project', dimensions: ['project'], hasHours: false },
-  { name: 'group-model', dimensions: ['groupId', 'model', 'upstream'], hasHours: false },
+  { name: 'project', dimensions: ['project'], hasHours: true },
+  { name: 'group-model', dimensions: ['groupId', 'model', 'upstream'], hasHours: true },
   { name: 'account', dimensions: ['userId', 'keyId', 'groupId', 'project'], hasHours: true },
   { name: 'all', dimensions: DIMENSIONS, hasHours: false },
 ];
