@@ -11,7 +11,13 @@ const READY = { model_id: 'm', status: 'ready', port: 1 };
 function setUp() {
   const saved: (readonly ReachableModel[])[] = [];
   const located: ModelLocation[] = [DIRECT];
-  const state = { isServing: true, isOwned: true, lost: 0, isStoreDown: false };
+  const state = {
+    isServing: true,
+    isOwned: true,
+    lost: 0,
+    isStoreDown: false,
+    deployed: ['m'],
+  };
   const announced: { readonly names: readonly string[]; readonly isProbed: boolean }[] = [];
   const models = createNodeModels({
     node: { agentId: 'a', connectionId: 'c' },
@@ -19,7 +25,9 @@ function setUp() {
       async saveModels(_node, reachable) {
         if (state.isStoreDown) throw new Error('the store is down');
         saved.push(reachable);
-        return state.isOwned ? reachable.map(placedOf) : undefined;
+        return state.isOwned
+          ? { backends: reachable.map(placedOf), deployed: state.deployed }
+          : undefined;
       },
     },
     announcer: {

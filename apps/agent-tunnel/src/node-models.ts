@@ -113,7 +113,6 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
 
   /** False when the connection has lost its node. */
   async function write(change: DeploymentChange = {}): Promise<boolean> {
-    logIgnored();
     const models = await Promise.all(
       [...known.values()].map(async (model) => ({
         ...model,
@@ -121,14 +120,16 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
         url: (await locate(model))?.url ?? null,
       })),
     );
-    const placed = await connections.saveModels(node, models, {
+    const saved = await connections.saveModels(node, models, {
       onlineSince: onlineSince(),
       ...change,
     });
-    if (placed === undefined) {
+    if (saved === undefined) {
       onLost();
       return false;
     }
+    deployed = new Set(saved.deployed);
+    logIgnored();
     const responsive = new Set(
       [...locations.values()].flatMap(({ location }) =>
         location.isUnresponsive ? [] : [location.url],
@@ -137,8 +138,8 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
     // A backend that moves to another node was not probed here.
     const isProbed = ({ config }: PlacedBackend): boolean =>
       config !== null && responsive.has(config.url);
-    await announcer.announce(placed.filter(isProbed), { isProbed: true });
-    await announcer.announce(placed.filter((backend) => !isProbed(backend)));
+    await announcer.announce(saved.backends.filter(isProbed), { isProbed: true });
+    await announcer.announce(saved.backends.filter((backend) => !isProbed(backend)));
     return true;
   }
 
@@ -225,7 +226,6 @@ export function createNodeModels(dependencies: NodeModelsDependencies): NodeMode
           known = new Map([...known].filter(([id]) => id !== modelId));
           locations.delete(modelId);
           await writeChange({ stopped: modelId });
-          deployed = without(deployed, modelId);
         });
         await stop();
       } finally {

@@ -238,7 +238,7 @@ test.each<[string, (agent: SimulatedAgent, agentId: string) => Promise<unknown>,
   stream.close();
 });
 
-test('deploying a model on another node moves its backend, and the first node takes over again', async () => {
+test('deploying a model on another node moves it, and it does not return while that one is away', async () => {
   const one = await connect('one');
   const two = await connect('two', { host: 'localhost' });
   for (const node of [one, two]) {
@@ -246,17 +246,18 @@ test('deploying a model on another node moves its backend, and the first node ta
     node.agent.heartbeat({ models: [ready()] });
   }
   expect(await backendUrls()).toEqual([`agent-m http://localhost:${upstream.port}`]);
-  const back = await deploy({ model_id: 'm', agent_id: one.agent_id });
-  await back.stream.end();
-  back.stream.close();
-  expect(await backendUrls()).toEqual([`agent-m http://127.0.0.1:${upstream.port}`]);
-  one.agent.socket.close();
-  await waitUntil(
-    async () => (await backendUrls())[0] === `agent-m http://localhost:${upstream.port}`,
-  );
-  await waitUntil(async () => (await scene.chat('m')).status === 200);
   two.agent.socket.close();
   await waitUntil(async () => (await backendUrls()).length === 0);
+  one.agent.heartbeat({ models: [{ ...ready(), port: upstream.port + 1 }], gpu_utilization: 3 });
+  one.agent.heartbeat({ models: [ready()], gpu_utilization: 4 });
+  await waitUntil(async () => (await scene.agent(one.agent_id)).gpu_utilization === 4);
+  expect((await scene.agent(one.agent_id)).models).toEqual([{ ...ready(), status: 'ignored' }]);
+  expect(await backendUrls()).toEqual([]);
+  expect((await scene.chat('m')).status).toBe(404);
+
+  await deployOn(scene, one, upstream.port);
+  expect(await backendUrls()).toEqual([`agent-m http://127.0.0.1:${upstream.port}`]);
+  await waitUntil(async () => (await scene.chat('m')).status === 200);
 });
 
 test('a model is unroutable before its node stops it, and a late heartbeat does not add it again', async () => {

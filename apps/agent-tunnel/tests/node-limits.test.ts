@@ -148,10 +148,11 @@ describe('a model that others serve', () => {
     await deployOn(scene, two, engine.port);
     expect(await backends()).toEqual([`agent-m http://${INTERNAL_HOST}:${engine.port}`]);
     // The first node reports the model as new, and does not get it back by that.
-    one.agent.heartbeat({ models: [{ ...ready(), status: 'failed' }], gpu_utilization: 1 });
-    await waitUntil(async () => (await statusOf(one.agent_id))[0]?.status === 'failed');
-    one.agent.heartbeat({ models: [ready()] });
-    await waitUntil(async () => (await statusOf(one.agent_id))[0]?.status === 'ready');
+    for (const model of [{ ...ready(), port: 1 }, ready()]) {
+      one.agent.heartbeat({ models: [model] });
+      await waitUntil(async () => (await statusOf(one.agent_id))[0]?.port === model.port);
+      expect(await statusOf(one.agent_id)).toEqual([{ ...model, status: 'ignored' }]);
+    }
     expect(await backends()).toEqual([`agent-m http://${INTERNAL_HOST}:${engine.port}`]);
   });
 });

@@ -36,7 +36,7 @@ export async function deployedOn(queries: Queries, agentId: string): Promise<rea
   return rows.map(({ modelId }) => modelId);
 }
 
-/** Lets a node serve a model, in preference to nodes where it was deployed before. */
+/** Lets a node serve a model. The nodes where it was deployed before lose it when it is placed. */
 export async function addDeployment(
   queries: Queries,
   agentId: string,

@@ -1,9 +1,14 @@
-import type { AgentGpu, AgentNode } from '@model-gateway/router';
+import { IGNORED, type AgentGpu, type AgentNode } from '@model-gateway/router';
 import { z } from 'zod';
 import type { Prisma } from '../generated/client.ts';
 
 /** A node with its models, as Prisma reads it. */
-export type AgentRow = Prisma.AgentNodeGetPayload<{ include: { models: true } }>;
+type AgentRow = Prisma.AgentNodeGetPayload<{ include: typeof WITH_MODELS }>;
+
+export const WITH_MODELS = {
+  models: { orderBy: { modelId: 'asc' } },
+  deployments: { select: { modelId: true } },
+} as const;
 
 // The column was validated when it was written; a row that was edited by hand must not break the others.
 const gpusSchema = z
@@ -19,6 +24,7 @@ const gpusSchema = z
 
 /** The node in a row. */
 export function agentOf(row: AgentRow): AgentNode {
+  const deployed = new Set(row.deployments.map(({ modelId }) => modelId));
   return {
     id: row.id,
     name: row.name,
@@ -32,7 +38,12 @@ export function agentOf(row: AgentRow): AgentNode {
       utilization: gpu.utilization,
     })),
     gpuUtilization: row.gpuUtilization,
-    models: row.models.map(({ modelId, status, port }) => ({ modelId, status, port })),
+    // Deploying a model on another node takes it away from this one, without a report of this one.
+    models: row.models.map(({ modelId, status, port, streams }) => ({
+      modelId,
+      status: deployed.has(modelId) || streams.length > 0 ? status : IGNORED,
+      port,
+    })),
     createdAt: row.createdAt,
     connectedAt: row.connectedAt,
     lastHeartbeatAt: row.lastHeartbeatAt,

@@ -8,8 +8,8 @@ interface Placement {
 }
 
 /**
- * Points the backends of these models at the online node where the model was deployed last, inside the transaction that
- * changed the nodes. Returns the changed backends. A backend of the same name that an operator registered stays as it is.
+ * Points the backends of these models at the node where the model was deployed last, if it is online, inside the transaction
+ * that changed the nodes. Returns the changed backends. A backend of the same name that an operator registered stays as it is.
  */
 export async function placeBackends(
   queries: Queries,
@@ -22,6 +22,7 @@ export async function placeBackends(
   await queries.$executeRaw`
     SELECT pg_advisory_xact_lock(hashtextextended('agent-backend:' || model, 0))
     FROM unnest(${models}::text[]) AS model`;
+  await endEarlierDeployments(queries, models);
   const changed = await queries.$queryRaw<Placement[]>`
     WITH serving AS (
       SELECT DISTINCT ON (m.model_id) m.model_id, m.agent_id, m.url, s.capabilities
@@ -62,4 +63,20 @@ export async function placeBackends(
     name: agentBackendName(modelId),
     config: url === null ? null : agentBackend(modelId, url, capabilities),
   }));
+}
+
+/**
+ * A deployment moves a model: nodes where it was deployed before do not serve it any more. A row that another transaction has
+ * locked is left to that one, which places the model after this one.
+ */
+async function endEarlierDeployments(queries: Queries, models: readonly string[]): Promise<void> {
+  await queries.$executeRaw`
+    DELETE FROM agent_deployments WHERE (agent_id, model_id) IN (
+      SELECT d.agent_id, d.model_id FROM agent_deployments d
+      WHERE d.model_id = ANY(${models}::text[]) AND EXISTS (
+        SELECT FROM agent_deployments later WHERE later.model_id = d.model_id
+          AND (later.deployed_at, later.agent_id) > (d.deployed_at, d.agent_id)
+      )
+      FOR UPDATE OF d SKIP LOCKED
+    )`;
 }

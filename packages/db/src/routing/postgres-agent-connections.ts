@@ -80,7 +80,8 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         if (deployed !== undefined) await addDeployment(queries, agentId, deployed);
         if (stopped !== undefined) await removeDeployment(queries, agentId, stopped);
         const changed = stopped === undefined ? modelIds : [...modelIds, stopped];
-        return placeBackends(queries, [...removedIds, ...changed], onlineSince);
+        const backends = await placeBackends(queries, [...removedIds, ...changed], onlineSince);
+        return { backends, deployed: await deployedOn(queries, agentId) };
       }),
 
     beginDeploy: ({ agentId, connectionId }, modelId, streamId) =>

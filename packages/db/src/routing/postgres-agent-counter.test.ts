@@ -1,7 +1,9 @@
 import { newId, sha256Hex } from '@model-gateway/kernel';
 import { openTestDatabase } from '../../tests/test-database.ts';
 
-test('agents are counted by their connection and heartbeat, GPUs and ready models on those that are online', async () => {
+const NOT_DEPLOYED = 'moved';
+
+test('agents are counted by their connection and heartbeat, GPUs and deployed, ready models on those that are online', async () => {
   const database = await openTestDatabase();
   const heartbeatSince = new Date('2026-01-01T00:00:00Z');
   const count = () => database.agentCounter.count({ heartbeatSince });
@@ -24,6 +26,11 @@ test('agents are counted by their connection and heartbeat, GPUs and ready model
         'INSERT INTO agent_models (agent_id, model_id, status) VALUES ($1, $2, $3)',
         [id, model, status],
       );
+      if (model !== NOT_DEPLOYED)
+        await database.raw.query(
+          'INSERT INTO agent_deployments (agent_id, model_id) VALUES ($1, $2)',
+          [id, model],
+        );
     }
   };
   const gpu = { name: 'L4', memory_total_mb: 24_000 };
@@ -41,6 +48,7 @@ test('agents are counted by their connection and heartbeat, GPUs and ready model
     [
       ['m1', 'ready'],
       ['m3', 'ready'],
+      [NOT_DEPLOYED, 'ready'],
     ],
   );
   await agent('2026-01-01T00:00:05Z', {}, []);

@@ -20,6 +20,7 @@ export function createPostgresAgentCounter(connection: Connection): AgentCounter
             (
               SELECT count(DISTINCT m.model_id)::int
               FROM agent_models m JOIN online ON online.id = m.agent_id
+              JOIN agent_deployments d ON d.agent_id = m.agent_id AND d.model_id = m.model_id
               WHERE m.status = 'ready'
             ) AS "modelsDeployed"`;
         return rows[0] ?? NONE;

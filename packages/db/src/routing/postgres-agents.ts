@@ -1,11 +1,10 @@
 import type { AgentStore } from '@model-gateway/router';
-import { agentOf } from './agent-rows.ts';
+import { agentOf, WITH_MODELS } from './agent-rows.ts';
 import { endDeploys, modelsOf } from './agent-deploys.ts';
 import type { Connection } from '../connection/connection.ts';
 import { placeBackends } from './place-backends.ts';
 
 const LISTED_MAX = 10_000;
-const WITH_MODELS = { models: { orderBy: { modelId: 'asc' } } } as const;
 
 /** The registered nodes in Postgres. */
 export function createPostgresAgents(connection: Connection): AgentStore {

@@ -46,13 +46,20 @@ export interface AgentConnections {
     node: NodeConnection,
     models: readonly ReachableModel[],
     options: PlacementOptions,
-  ): Promise<readonly PlacedBackend[] | undefined>;
+  ): Promise<SavedModels | undefined>;
   /** Adds a stream to a deployment, unless something prevents it. */
   beginDeploy(node: NodeConnection, modelId: string, streamId: string): Promise<DeployBegin>;
   /** Ends a deployment; returns the streams on which the end must be published. */
   endDeploy(agentId: string, modelId: string): Promise<readonly string[]>;
   /** The nodes with a connection but without a heartbeat since then. */
   findStale(since: Date): Promise<readonly NodeConnection[]>;
+}
+
+/** What storing the models of a node has changed. */
+export interface SavedModels {
+  readonly backends: readonly PlacedBackend[];
+  /** The models that are deployed on the node: deploying one elsewhere takes it away. */
+  readonly deployed: readonly string[];
 }
 
 /** The node that a token belongs to. */
