@@ -9,7 +9,7 @@ import { serializeMessage } from '@model-gateway/json-rpc';
 import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import type { RawData, WebSocket } from 'ws';
 import { createAgentCalls, type AgentCalls } from './agent-calls.ts';
-import { createAgentProtocol, type Refusal } from './agent-protocol.ts';
+import { createAgentProtocol, type FrameRefusal } from './agent-protocol.ts';
 
 /** The open WebSocket of a node. */
 export interface AgentLink {
@@ -95,7 +95,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     setTimeout(() => end(reason), CLOSE_TIMEOUT_MS).unref();
   }
 
-  function refuse({ why, reply, isFatal }: Refusal): void {
+  function refuse({ why, reply, isFatal }: FrameRefusal): void {
     options.onRefused();
     if (!logged.has(why)) log.warn({ why }, 'refused a frame of an agent');
     logged.add(why);

@@ -18,10 +18,10 @@ export type ParsedFrame =
   | { readonly kind: 'heartbeat'; readonly heartbeat: AgentHeartbeat; readonly reply?: string }
   | { readonly kind: 'progress'; readonly progress: AgentProgress; readonly reply?: string }
   | { readonly kind: 'response'; readonly id: number; readonly outcome: AgentResponse }
-  | Refusal;
+  | FrameRefusal;
 
 /** A frame that is not accepted. */
-export interface Refusal {
+export interface FrameRefusal {
   readonly kind: 'refused';
   /** One of a few texts, so that each is logged once. */
   readonly why: string;
@@ -67,7 +67,7 @@ export function createAgentProtocol({ agentId, isDeploying }: AgentProtocolOptio
   let hasHello = false;
   let refused = 0;
 
-  function refuse(why: string, options: RefusalOptions = {}): Refusal {
+  function refuse(why: string, options: RefusalOptions = {}): FrameRefusal {
     refused += 1;
     const { id, code = RPC_ERRORS.invalidRequest, isFatal = false } = options;
     return {

@@ -1,10 +1,10 @@
 // A real browser and a real service for the screenshots: the builds, on embedded stores in a temporary folder.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@model-gateway/testkit';
 import { chromium } from 'playwright-core';
 
 /** Takes a third less CPU time than the whole browser; not every Debian has it. */
@@ -73,15 +73,4 @@ export async function problemsOf(page) {
     ),
     ...(isWide ? ['scrolls sideways'] : []),
   ];
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

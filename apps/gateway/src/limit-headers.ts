@@ -12,7 +12,7 @@ import type { RequestLimiter } from './request-limiter.ts';
 export type LimitHeaders = readonly string[];
 
 /** The tier limits that headers can tell about; null means unlimited. */
-interface TierLimits {
+interface TokenQuota {
   readonly monthlyTokenQuota: number | null;
 }
 
@@ -49,7 +49,7 @@ export const reachedHeaders = (limit: number): LimitHeaders =>
 
 /** What is left of the monthly tokens of the tier; nothing where there is no limit, or it is not known. */
 export function tokenHeaders(
-  { monthlyTokenQuota }: TierLimits,
+  { monthlyTokenQuota }: TokenQuota,
   {
     window,
     reserved,

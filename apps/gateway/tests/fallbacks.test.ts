@@ -92,7 +92,7 @@ describe('a route', () => {
   });
 
   test('gives each target its time until the first byte', async () => {
-    await setRoute({ timeoutMs: 500 });
+    await setRoute({ timeoutMs: 3_000 });
     first.faults.next({ kind: 'hang' });
     const response = await chat({ model, stream: true });
     expect(served(response)).toEqual([200, 'spare@second']);

@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
 
 /** What the program prints instead of starting the service. */
-export interface Reply {
+export interface ProgramOutput {
   readonly text: string;
   readonly status: 0 | 2;
 }
@@ -11,7 +11,7 @@ export function replyToArguments(
   args: readonly string[],
   program: string,
   version: string,
-): Reply | undefined {
+): ProgramOutput | undefined {
   const [argument] = args;
   switch (argument) {
     case undefined:

@@ -35,12 +35,12 @@ const replySchema = z.discriminatedUnion('ok', [
   z.object({ id: z.string(), ok: z.literal(true), value: z.unknown().optional() }),
   z.object({ id: z.string(), ok: z.literal(false), message: z.string() }),
 ]);
-type Reply = z.infer<typeof replySchema>;
+type CallReply = z.infer<typeof replySchema>;
 
 export function createRequests(options: RequestsOptions): ChannelRequests {
   const { channels, log, waitingMax = WAITING_CALLS_MAX } = options;
   const replyChannel = `reply:${randomToken()}`;
-  const calls = createPendingCalls<string, Reply>();
+  const calls = createPendingCalls<string, CallReply>();
   let listening: Promise<Subscription> | undefined;
   let closed = false;
 
@@ -114,7 +114,7 @@ export function createRequests(options: RequestsOptions): ChannelRequests {
   };
 }
 
-function valueOf(reply: Reply): unknown {
+function valueOf(reply: CallReply): unknown {
   if (reply.ok) return reply.value;
   throw new RequestError('failed', reply.message);
 }

@@ -3,7 +3,7 @@ import type { Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { readListedModel, type ListedModel } from './listed-model.ts';
 
-interface ListedBackend {
+interface ProbedBackend {
   /** Ids that are served even if the upstream does not list them. */
   readonly models: readonly string[];
   /** Whether a server whose listing fails may still serve those; otherwise only one without a listing may. */
@@ -23,7 +23,7 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 export function probeResult(
   status: number,
   text: string,
-  { models: statics, isListingOptional, servesOnlyGiven = false }: ListedBackend,
+  { models: statics, isListingOptional, servesOnlyGiven = false }: ProbedBackend,
 ): Probe {
   if (!isSuccess(status)) {
     return unlistedProbe(status, { models: statics, isListingOptional });
@@ -45,7 +45,7 @@ export function probeResult(
 /** What a refused listing says about a backend. */
 export function unlistedProbe(
   status: number,
-  { models: statics, isListingOptional }: Pick<ListedBackend, 'models' | 'isListingOptional'>,
+  { models: statics, isListingOptional }: Pick<ProbedBackend, 'models' | 'isListingOptional'>,
 ): Probe {
   const answered = `the models listing answered ${status}`;
   if (statics.length > 0 && (status === 404 || (isListingOptional && isUnlisted(status)))) {

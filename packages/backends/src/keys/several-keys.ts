@@ -44,7 +44,7 @@ export function createSeveralKeys(
     ask: (backend: Backend) => Promise<Answer>,
     canRepeat = true,
   ): Promise<Answer> {
-    const refusals: Refusal[] = [];
+    const refusals: KeyRefusal[] = [];
     for (const key of usable()) {
       try {
         return await ask(key.backend);
@@ -107,7 +107,7 @@ export function createSeveralKeys(
 }
 
 /** A key that did not serve a request. */
-interface Refusal {
+interface KeyRefusal {
   readonly key: Key;
   readonly failure: unknown;
   readonly restMs: number;

@@ -9,7 +9,7 @@ import { asObject, asText } from '../wire/json.ts';
 import { sendCut } from '../wire/send-cut.ts';
 import { sse } from '../wire/sse.ts';
 import { writeStream, type StreamOutcome } from '../wire/stream-writer.ts';
-import type { Operation, Reply } from './operation.ts';
+import type { Operation, OperationReply } from './operation.ts';
 
 interface OperationTurn {
   readonly exchange: Exchange;
@@ -40,7 +40,7 @@ export async function answerOperation(turn: OperationTurn): Promise<string | und
 
 async function send(
   { exchange, faults, tokenDelayMs }: OperationTurn,
-  reply: Reply,
+  reply: OperationReply,
 ): Promise<StreamOutcome> {
   if (exchange.closed.aborted) return { tokens: 0, completed: false };
   if ('chunks' in reply) {

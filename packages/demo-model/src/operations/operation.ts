@@ -11,7 +11,7 @@ export interface OperationRequest {
 }
 
 /** A whole response, or the chunks of a streamed one. */
-export type Reply = {
+export type OperationReply = {
   readonly contentType: string;
   readonly promptTokens: number;
 } & (
@@ -20,10 +20,16 @@ export type Reply = {
 );
 
 /** Answers a request, or returns an error message for an invalid one. */
-export type Operation = (request: OperationRequest) => Reply | string | Promise<Reply | string>;
+export type Operation = (
+  request: OperationRequest,
+) => OperationReply | string | Promise<OperationReply | string>;
 
 /** A whole response in JSON. */
-export const jsonReply = (value: unknown, promptTokens: number, completionTokens = 0): Reply => ({
+export const jsonReply = (
+  value: unknown,
+  promptTokens: number,
+  completionTokens = 0,
+): OperationReply => ({
   contentType: 'application/json',
   content: Buffer.from(JSON.stringify(value)),
   promptTokens,

@@ -3,7 +3,7 @@ import { isUploadedFile } from '../wire/form.ts';
 import { asText } from '../wire/json.ts';
 import { sse } from '../wire/sse.ts';
 import type { Chunk } from '../wire/stream-writer.ts';
-import { jsonReply, type Operation, type Reply } from './operation.ts';
+import { jsonReply, type Operation, type OperationReply } from './operation.ts';
 import { wavSeconds } from './wav.ts';
 
 interface Transcript {
@@ -30,10 +30,10 @@ export const transcribe: Operation = ({ body, withUsage }) => {
   return formatted(transcript, asText(body.response_format) ?? 'json', usage);
 };
 
-function formatted(transcript: Transcript, format: string, usage: object): Reply | string {
+function formatted(transcript: Transcript, format: string, usage: object): OperationReply | string {
   const { text, seconds = 0 } = transcript;
   const completionTokens = countTokens(text);
-  const plain = (content: string): Reply => ({
+  const plain = (content: string): OperationReply => ({
     contentType: 'text/plain; charset=utf-8',
     content: Buffer.from(content),
     promptTokens: 0,

@@ -32,7 +32,7 @@ interface ExplainRouteDependencies {
 }
 
 /** Why a key gets none of the targets. */
-interface Refusal {
+interface RequestRefusal {
   readonly reason: 'not_allowed' | 'too_dear';
   readonly detail: string;
 }
@@ -52,7 +52,7 @@ export function createExplainRoute(dependencies: ExplainRouteDependencies): Expl
     key: ApiKey,
     requested: string,
     aliasTarget: string,
-  ): Promise<Refusal | undefined> {
+  ): Promise<RequestRefusal | undefined> {
     if (!key.active) return { reason: 'not_allowed', detail: 'the key is not active' };
     const policy = await policies.policyOf(key);
     const refusing = policy === null ? undefined : modelRefusal(policy, { requested, aliasTarget });
@@ -87,7 +87,7 @@ export function createExplainRoute(dependencies: ExplainRouteDependencies): Expl
 /** What no request gets stays the reason; the rules of the key concern the others. */
 function targetRecord(
   { backend, kind, model, target, ...found }: ExplainedTarget,
-  refusal: Refusal | undefined,
+  refusal: RequestRefusal | undefined,
 ): RouteExplanation['targets'][number] {
   const isRefused = refusal !== undefined && found.position !== undefined;
   const { position, share, reason, detail } = isRefused
