@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@model-gateway/testkit';
+import { freePort } from '@model-gateway/kernel';
 import { chromium } from 'playwright-core';
 
 /** Takes a third less CPU time than the whole browser; not every Debian has it. */
