@@ -209,6 +209,19 @@ test('new requests appear by themselves', async () => {
   await waitUntil(async () => (await rows()) > before, { what: 'the row of the request' });
 });
 
+test('the way of a request is explained, from the list of models', async () => {
+  await visit('Models');
+  await visit('Explain where requests for cloud-model go');
+  await see('cloud-model has no route');
+  await waitUntil(
+    async () =>
+      /1\s+cloud-model@cloud\s+Tried[^]*Does not list the model/.test(
+        String(await evaluate('document.querySelector("tbody")?.innerText')),
+      ),
+    { what: 'the targets in their order' },
+  );
+});
+
 test('a webhook is added, tried and removed', async () => {
   await visit('Webhooks');
   await press('Add a webhook');

@@ -157,6 +157,16 @@ export const PAGES = [
       await page.getByRole('button', { name: 'Edit the route of best' }).waitFor();
     },
   },
+  {
+    name: 'routes-explain',
+    path: '/routes/explain?model=demo-chat',
+    prepare: (page) => page.getByRole('table').waitFor(),
+  },
+  {
+    name: 'routes-explain-none',
+    path: '/routes/explain?model=best',
+    prepare: (page) => page.getByRole('table').waitFor(),
+  },
   { name: 'nodes-empty', path: '/nodes' },
   {
     name: 'nodes',

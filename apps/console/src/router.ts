@@ -16,6 +16,7 @@ import { modelsRoute } from './pages/models/route.ts';
 import { nodesRoute } from './pages/nodes/route.ts';
 import { peopleRoute } from './pages/people/route.ts';
 import { pricesRoute } from './pages/prices/route.ts';
+import { explainRoute } from './pages/routes/explain-route.ts';
 import { routesRoute } from './pages/routes/route.ts';
 import { settingsRoute } from './pages/settings/route.ts';
 import { signInRoute } from './pages/sign-in/route.ts';
@@ -31,6 +32,7 @@ const adminRoutes = [
   modelsRoute,
   backendsRoute,
   routesRoute,
+  explainRoute,
   nodesRoute,
   videoRoute,
   pricesRoute,

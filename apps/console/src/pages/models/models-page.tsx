@@ -84,6 +84,21 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
         cell: ({ pricing }) => price(pricing?.completion),
         sortBy: ({ pricing }) => Number(pricing?.completion ?? 0),
       },
+      {
+        id: 'actions',
+        header: t('routes.column.actions'),
+        isHeaderHidden: true,
+        cell: ({ id }) => (
+          <Link
+            to="/routes/explain"
+            search={{ model: id }}
+            className="button"
+            aria-label={t('routes.explain.of', { model: id })}
+          >
+            {t('routes.explain')}
+          </Link>
+        ),
+      },
     ];
   }, [t, format]);
   return (

@@ -17,6 +17,9 @@ interface EditRouteProps {
 }
 
 const ATTEMPTS_MAX = 5;
+const HEDGE_AFTER_MS_MAX = 600_000;
+const CACHE_SECS_MAX = 86_400;
+const STRATEGIES = ['weighted', 'fastest'] as const;
 
 /** The form of a route. */
 export function EditRoute({ route, onClose }: EditRouteProps) {
@@ -102,6 +105,30 @@ export function EditRoute({ route, onClose }: EditRouteProps) {
           step="any"
           value={draft.timeout}
           onValueChange={(timeout) => setDraft({ ...draft, timeout })}
+        />
+        <Select
+          label={t('routes.strategy')}
+          value={draft.strategy}
+          choices={STRATEGIES.map((value) => ({ value, label: t(`routes.strategy.${value}`) }))}
+          onChange={(strategy) => setDraft({ ...draft, strategy })}
+        />
+        <TextField
+          label={t('routes.hedge')}
+          hint={t('routes.hedge.hint')}
+          type="number"
+          min={1}
+          max={HEDGE_AFTER_MS_MAX}
+          value={draft.hedgeAfterMs}
+          onValueChange={(hedgeAfterMs) => setDraft({ ...draft, hedgeAfterMs })}
+        />
+        <TextField
+          label={t('routes.cache')}
+          hint={t('routes.cache.hint')}
+          type="number"
+          min={1}
+          max={CACHE_SECS_MAX}
+          value={draft.cacheSecs}
+          onValueChange={(cacheSecs) => setDraft({ ...draft, cacheSecs })}
         />
         <ErrorNote error={set.error} />
         <div className="dialog-actions">

@@ -37,7 +37,15 @@ test('a new route has one target and no time limit', () => {
     model: 'm',
     targets: [{ model: '', priority: 0, weight: 1 }],
     attempts: 2,
+    strategy: 'weighted',
   });
+});
+
+test('what the form leaves empty is removed from a route', () => {
+  const cleared = { timeout: '', hedgeAfterMs: ' ', cacheSecs: '' };
+  const saved = routeOf({ ...draftOf(route), ...cleared });
+  for (const name of ['timeout_secs', 'hedge_after_ms', 'cache'])
+    expect(saved).not.toHaveProperty(name);
 });
 
 test('targets are shown in the order in which they are tried', () => {

@@ -18,12 +18,13 @@ export interface RouteDraft {
   readonly attempts: string;
   /** Empty for no limit. */
   readonly timeout: string;
+  readonly strategy: Route['strategy'];
+  /** Empty for never. */
+  readonly hedgeAfterMs: string;
+  /** Empty for no cache. */
+  readonly cacheSecs: string;
   /** The form does not show it: what was set stays. */
   readonly retryOn?: Route['retry_on'];
-  /** Likewise. */
-  readonly strategy?: Route['strategy'];
-  readonly hedgeAfterMs?: Route['hedge_after_ms'];
-  readonly cache?: Route['cache'];
 }
 
 export const emptyTarget = (id: number, priority = 0): TargetDraft => ({
@@ -37,7 +38,15 @@ export const emptyTarget = (id: number, priority = 0): TargetDraft => ({
 /** The fields of a route that is changed, or of a new one. */
 export function draftOf(route: Route | undefined): RouteDraft {
   if (route === undefined)
-    return { model: '', targets: [emptyTarget(1)], attempts: '2', timeout: '' };
+    return {
+      model: '',
+      targets: [emptyTarget(1)],
+      attempts: '2',
+      timeout: '',
+      strategy: 'weighted',
+      hedgeAfterMs: '',
+      cacheSecs: '',
+    };
   return {
     model: route.model,
     targets: route.targets.map(({ model, backend, priority, weight }, index) => ({
@@ -48,11 +57,11 @@ export function draftOf(route: Route | undefined): RouteDraft {
       weight: String(weight),
     })),
     attempts: String(route.attempts),
-    timeout: route.timeout_secs === null ? '' : String(route.timeout_secs),
-    retryOn: route.retry_on,
+    timeout: String(route.timeout_secs ?? ''),
     strategy: route.strategy,
-    hedgeAfterMs: route.hedge_after_ms,
-    cache: route.cache,
+    hedgeAfterMs: String(route.hedge_after_ms ?? ''),
+    cacheSecs: String(route.cache?.ttl_secs ?? ''),
+    retryOn: route.retry_on,
   };
 }
 
@@ -67,13 +76,15 @@ export function routeOf(draft: RouteDraft): RpcInput<'routes.set'> {
       weight: Number(weight),
     })),
     attempts: Number(draft.attempts),
-    ...(draft.timeout.trim() === '' ? {} : { timeout_secs: Number(draft.timeout) }),
+    strategy: draft.strategy,
+    ...(isEmpty(draft.timeout) ? {} : { timeout_secs: Number(draft.timeout) }),
+    ...(isEmpty(draft.hedgeAfterMs) ? {} : { hedge_after_ms: Number(draft.hedgeAfterMs) }),
+    ...(isEmpty(draft.cacheSecs) ? {} : { cache: { ttl_secs: Number(draft.cacheSecs) } }),
     ...(draft.retryOn === undefined ? {} : { retry_on: [...draft.retryOn] }),
-    ...(draft.strategy === undefined ? {} : { strategy: draft.strategy }),
-    ...(draft.cache === undefined || draft.cache === null ? {} : { cache: draft.cache }),
-    ...(typeof draft.hedgeAfterMs === 'number' ? { hedge_after_ms: draft.hedgeAfterMs } : {}),
   };
 }
+
+const isEmpty = (text: string): boolean => text.trim() === '';
 
 /** The order in which targets are tried: the lowest priority first, then the largest weight. */
 export const inOrder = <Target extends { readonly priority: number; readonly weight: number }>(

@@ -1,5 +1,6 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -31,7 +32,14 @@ export function RoutesPage() {
     <Page
       title={t('routes.title')}
       intro={t('routes.intro')}
-      actions={add}
+      actions={
+        <>
+          <Link to="/routes/explain" className="button">
+            {t('explain.title')}
+          </Link>
+          {add}
+        </>
+      }
       isBusy={routes.isFetching}
     >
       <ErrorNote error={routes.error} onRetry={() => void routes.refetch()} />
@@ -105,6 +113,14 @@ function RouteTable({ routes, onEdit, onRemove }: RouteTableProps) {
         isHeaderHidden: true,
         cell: (route) => (
           <span className="card-actions">
+            <Link
+              to="/routes/explain"
+              search={{ model: route.model }}
+              className="button"
+              aria-label={t('routes.explain.of', { model: route.model })}
+            >
+              {t('routes.explain')}
+            </Link>
             <Button
               aria-label={t('routes.edit.of', { model: route.model })}
               onClick={() => onEdit(route)}

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
+import { CodeText } from '../../ui/code-text.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -51,7 +52,9 @@ function SettingTable({ settings }: { readonly settings: readonly Setting[] }) {
         cell: ({ name, description }) => (
           <div className="setting-name">
             <code>{name}</code>
-            <small>{description}</small>
+            <small>
+              <CodeText text={description} />
+            </small>
           </div>
         ),
         sortBy: ({ name }) => name,
