@@ -184,7 +184,7 @@ export function createRequestAuthorizer(
       };
       if (options.cache === undefined) return authorized;
       return answerCache.serve(authorized, {
-        ...options.cache,
+        options: options.cache,
         request,
         response,
         parsed,

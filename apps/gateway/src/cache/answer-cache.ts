@@ -22,12 +22,12 @@ import { decodeAnswer, encodeAnswer, type StoredAnswer } from './stored-answer.t
 export interface AnswerCache {
   /**
    * Sends a stored answer and resolves to undefined; otherwise resolves to the request, whose answer is then stored if it is
-   * complete.
+   * complete. Returns the request at once where no cache is set.
    */
   serve<Body extends CachedBody>(
     authorized: AuthorizedRequest<Body>,
     lookup: CacheLookup<Body>,
-  ): Promise<AuthorizedRequest<Body> | undefined>;
+  ): Promise<AuthorizedRequest<Body> | undefined> | AuthorizedRequest<Body>;
 }
 
 interface CachedBody {
@@ -43,7 +43,8 @@ export interface CacheOptions<Body> {
 }
 
 /** A request as the cache looks it up. */
-export interface CacheLookup<Body> extends CacheOptions<Body> {
+export interface CacheLookup<Body> {
+  readonly options: CacheOptions<Body>;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The body as it was parsed; undefined for one that is too large to be compared. */
@@ -61,6 +62,8 @@ interface AnswerCacheDependencies {
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
+
+type RouteRule = NonNullable<ReturnType<Router['routes']['find']>>;
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const EVENT_TYPE = 'text/event-stream';
@@ -104,7 +107,7 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
 
   function keyOf<Body extends CachedBody>(
     { caller, body, resolvedModel, fallbacks }: AuthorizedRequest<Body>,
-    { request, parsed, state, headers = [] }: CacheLookup<Body>,
+    { request, parsed, options: { state, headers = [] } }: CacheLookup<Body>,
     targets: Parameters<typeof cacheKey>[0]['targets'],
   ): string | undefined {
     if (parsed === undefined || isStateful(request, state(body), memory.isConfigured))
@@ -125,13 +128,13 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     });
   }
 
-  async function serve<Body extends CachedBody>(
+  async function lookUp<Body extends CachedBody>(
     authorized: AuthorizedRequest<Body>,
     lookup: CacheLookup<Body>,
+    rule: RouteRule | undefined,
   ): Promise<AuthorizedRequest<Body> | undefined> {
-    const { body, resolvedModel, limitHeaders, trace } = authorized;
+    const { limitHeaders, trace } = authorized;
     const { request, response, keySecs } = lookup;
-    const rule = router.routes.find(body.model, resolvedModel);
     const ttls = { keySecs, routeSecs: rule?.cacheTtlSecs };
     const use = cacheUse(ttls, request.headers[HEADER]?.toString());
     if (use === undefined) return authorized;
@@ -159,19 +162,34 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     return { ...authorized, limitHeaders: [...limitHeaders, HEADER, 'miss'] };
   }
 
+  /** Ends the reservation of a request that is not to be served. */
+  async function serveCached<Body extends CachedBody>(
+    authorized: AuthorizedRequest<Body>,
+    lookup: CacheLookup<Body>,
+    rule: RouteRule | undefined,
+  ): Promise<AuthorizedRequest<Body> | undefined> {
+    const { reservation, limitHeaders } = authorized;
+    let toServe: AuthorizedRequest<Body> | undefined;
+    try {
+      toServe = await lookUp(authorized, lookup, rule);
+      return toServe;
+    } catch (error) {
+      setLimitHeaders(lookup.response, limitHeaders);
+      throw error;
+    } finally {
+      if (toServe === undefined) reservation.end();
+    }
+  }
+
   return {
-    async serve(authorized, lookup) {
-      const { reservation, limitHeaders } = authorized;
-      let toServe: typeof authorized | undefined;
-      try {
-        toServe = await serve(authorized, lookup);
-        return toServe;
-      } catch (error) {
-        setLimitHeaders(lookup.response, limitHeaders);
-        throw error;
-      } finally {
-        if (toServe === undefined) reservation.end();
-      }
+    serve(authorized, lookup) {
+      const { body, resolvedModel } = authorized;
+      const { request, keySecs } = lookup;
+      const rule = router.routes.find(body.model, resolvedModel);
+      const isSet = keySecs !== null || rule?.cacheTtlSecs !== undefined;
+      // A header is checked even where no cache is set.
+      if (!isSet && request.headers[HEADER] === undefined) return authorized;
+      return serveCached(authorized, lookup, rule);
     },
   };
 }

@@ -58,11 +58,16 @@ function highestOf(
   found: readonly (FoundPrice | undefined)[],
   { promptTokens, completionTokens, images, audioSeconds }: ExpectedUsage,
 ): number {
-  const usage = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
-  const billed = { ...usage, images, audioSeconds };
-  return found.reduce(
-    (highest, price) =>
-      price === undefined ? highest : Math.max(highest, highestCostAt(price, billed)),
-    0,
-  );
+  // No spread: V8 would make a new hidden class for every request.
+  const billed = {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    images,
+    audioSeconds,
+  };
+  let highest = 0;
+  for (const price of found) {
+    if (price !== undefined) highest = Math.max(highest, highestCostAt(price, billed));
+  }
+  return highest;
 }
