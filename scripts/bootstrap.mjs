@@ -119,7 +119,7 @@ function workspaceFolders() {
   const grouped = ['apps', 'packages'].flatMap((group) =>
     readdirSync(join(ROOT, group)).map((name) => join(group, name)),
   );
-  return [...grouped, 'fuzz', 'infra'].filter((folder) =>
+  return [...grouped, 'chaos', 'fuzz', 'infra'].filter((folder) =>
     existsSync(join(ROOT, folder, 'package.json')),
   );
 }

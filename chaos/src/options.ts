@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util';
+
+const MINUTES_DEFAULT = 3;
+const CLIENTS_DEFAULT = 12;
+const RECOVERY_SECONDS_DEFAULT = 10;
+/** A calm time, a fault and its recovery. */
+const SECONDS_PER_STEP = 15;
+
+/** Printed by `--help` and for unknown options. */
+export const USAGE = `npm run chaos -- [options]
+
+  --seed N               the seed of the plan and of the load; a random one by default
+  --minutes N            how long to run; ${MINUTES_DEFAULT} by default, with a step every ${SECONDS_PER_STEP} seconds
+  --steps N              this many steps instead
+  --clients N            how many clients send requests; ${CLIENTS_DEFAULT} by default
+  --recovery-seconds N   the longest recovery after a single fault; ${RECOVERY_SECONDS_DEFAULT} by default
+  --plan                 only print the plan of the seed
+  --help                 this text
+`;
+
+export interface Options {
+  readonly seed: number;
+  readonly steps: number;
+  readonly clients: number;
+  readonly recoverySeconds: number;
+  readonly isPlanOnly: boolean;
+  readonly help: boolean;
+}
+
+/** Reads the command line; throws for what it does not know. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string' },
+      minutes: { type: 'string', default: String(MINUTES_DEFAULT) },
+      steps: { type: 'string' },
+      clients: { type: 'string', default: String(CLIENTS_DEFAULT) },
+      'recovery-seconds': { type: 'string', default: String(RECOVERY_SECONDS_DEFAULT) },
+      plan: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const byTime = Math.ceil((positive('--minutes', values.minutes) * 60) / SECONDS_PER_STEP);
+  return {
+    seed: values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed),
+    steps: values.steps === undefined ? byTime : positive('--steps', values.steps),
+    clients: positive('--clients', values.clients),
+    recoverySeconds: positive('--recovery-seconds', values['recovery-seconds']),
+    isPlanOnly: values.plan,
+    help: values.help,
+  };
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (value > 0) return value;
+  throw new Error(`${name} must be a number above 0`);
+}

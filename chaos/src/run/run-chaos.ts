@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@model-gateway/testkit';
+import { checkBooks, type Differences } from '../books/check-books.ts';
+import { countUnfinishedJobs, readBooks } from '../books/read-books.ts';
+import type { Deployment } from '../deployment/deployment.ts';
+import { inflict } from '../faults/inflict.ts';
+import { describeFaults, type Fault } from '../faults/plan.ts';
+import { recovered } from '../faults/recovery.ts';
+import type { Sent } from '../load/outcome.ts';
+import { startLoad } from '../load/run-load.ts';
+import { readProcessStates, sumMetric, type ProcessState } from './processes-state.ts';
+
+/** One step of a run: faults, and how long the deployment took to serve everything again. */
+export interface Step {
+  readonly faults: readonly Fault[];
+  readonly recoveryMs: number;
+}
+
+/** What a run found. */
+export interface ChaosResult {
+  readonly sent: readonly Sent[];
+  readonly steps: readonly Step[];
+  readonly rows: number;
+  readonly settledMs: number;
+  readonly differences: Differences;
+  /** What was not as it must be, besides the books. */
+  readonly problems: readonly string[];
+  readonly before: readonly ProcessState[];
+  readonly after: readonly ProcessState[];
+}
+
+interface ChaosOptions {
+  readonly deployment: Deployment;
+  readonly plan: readonly (readonly Fault[])[];
+  readonly seed: number;
+  readonly clients: number;
+  readonly thinkMsMax: number;
+  /** Requests that are completed before each step. */
+  readonly calmRequests: number;
+  /** And how many seconds pass at least. */
+  readonly calmSeconds: number;
+  readonly onStep?: (text: string) => void;
+  /** Ends the faults early; the rest of the run follows. */
+  readonly signal?: AbortSignal;
+}
+
+const CALM_WITHIN_MS = 180_000;
+const OUTPUT_CHARS_MAX = 2_000;
+const SETTLED_WITHIN_MS = 180_000;
+
+/** Runs the plan under load, then waits until everything is written and compares the books. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { deployment, plan, signal, onStep } = options;
+  const load = startLoad(options);
+  const steps: Step[] = [];
+  const problems: string[] = [];
+  let before: readonly ProcessState[] = [];
+  try {
+    for (const faults of plan) {
+      await calm(options, load.sent);
+      if (signal?.aborted === true) break;
+      if (before.length === 0) before = readProcessStates(deployment);
+      const step = await runStep(deployment, faults);
+      steps.push(step);
+      onStep?.(`${describeFaults(faults)}: recovered in ${(step.recoveryMs / 1_000).toFixed(1)} s`);
+    }
+    await calm(options, load.sent);
+  } catch (error) {
+    problems.push(String(error));
+  } finally {
+    await load.stop();
+  }
+  const settledMs = await timed(() => settled(deployment)).catch((error: unknown) => {
+    problems.push(String(error));
+    return Number.NaN;
+  });
+  const after = readProcessStates(deployment);
+  const books = await readBooks(deployment.postgres.url);
+  const { accounts, upstreams, video } = deployment;
+  const served = new Map(upstreams.left.served);
+  for (const [ref, answers] of upstreams.right.served)
+    served.set(ref, [...(served.get(ref) ?? []), ...answers]);
+  for (const app of deployment.processes.values())
+    if (app.unexpectedEnds > 0)
+      problems.push(`${app.name} ended unexpectedly:\n${app.output().slice(-OUTPUT_CHARS_MAX)}`);
+  const truth = { sent: load.sent, served, funded: accounts.funded, videoTasks: video.taskCount };
+  return {
+    sent: load.sent,
+    steps,
+    rows: books.rows.length,
+    settledMs,
+    differences: checkBooks(books, truth),
+    problems,
+    before,
+    after,
+  };
+}
+
+async function runStep(deployment: Deployment, faults: readonly Fault[]): Promise<Step> {
+  const begun = faults.map((fault) => inflict(deployment, fault));
+  const restarted = Promise.all(begun.map((each) => each.restarted));
+  // A failed restart is reported below, after the end of the other faults.
+  restarted.catch(() => undefined);
+  await Promise.all(begun.map(({ ended }) => ended));
+  const recoveryMs = await timed(async () => {
+    await restarted;
+    await recovered(deployment);
+  });
+  return { faults, recoveryMs };
+}
+
+async function calm(
+  { calmRequests, calmSeconds, signal }: ChaosOptions,
+  sent: readonly Sent[],
+): Promise<void> {
+  const completed = (): number => sent.filter(({ outcome }) => outcome.name === 'complete').length;
+  const goal = completed() + calmRequests;
+  await sleep(calmSeconds * 1_000, undefined, signal === undefined ? {} : { signal }).catch(
+    () => undefined,
+  );
+  await waitUntil(() => signal?.aborted === true || completed() >= goal, {
+    timeoutMs: CALM_WITHIN_MS,
+    what: `${calmRequests} completed requests`,
+  });
+}
+
+/** Waits until every movement of points is certain, every job has ended, and the journal is empty. */
+async function settled(deployment: Deployment): Promise<void> {
+  await deployment.accounts.finish();
+  const { url } = deployment.postgres;
+  await waitUntil(async () => (await countUnfinishedJobs(url)) === 0, {
+    timeoutMs: SETTLED_WITHIN_MS,
+    what: 'the end of every video job',
+  });
+  await waitUntil(
+    async () =>
+      (await sumMetric(deployment, 'service_http_requests_in_flight')) <=
+      IDLE_REQUESTS_MAX * deployment.processes.size,
+    {
+      timeoutMs: SETTLED_WITHIN_MS,
+      what: 'the end of every request',
+    },
+  );
+  await waitUntil(async () => (await sumMetric(deployment, 'service_journal_lag')) === 0, {
+    timeoutMs: SETTLED_WITHIN_MS,
+    what: 'an empty usage journal',
+  });
+}
+
+/** The request for metrics counts itself, and a readiness probe may be in progress. */
+const IDLE_REQUESTS_MAX = 2;
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
