@@ -81,7 +81,7 @@ export {
 export type { ChoiceOptions, Route } from './choice/chooser.ts';
 export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
 export type { ExplainedTarget } from './choice/explain.ts';
-export type { Tried } from './choice/ruled-choice.ts';
+export type { AnswerKind, Tried } from './choice/ruled-choice.ts';
 export {
   appliedLimits,
   LIMIT_NAMES,

@@ -133,7 +133,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
   const list = createBackendList();
   const counts = createRequestCounts({ channels, log });
   const limits = createLimits({ store: dependencies.limitStore, list, log });
-  const firstTokens = createFirstTokens({ channels, entries, log });
+  const firstTokens = createFirstTokens({ channels, entries, clock, log });
   const affinity = createAffinity(entries);
   const aliases = createAliases({ channels, requests, clock, log });
   const routes = createRouteRules({ store: dependencies.routeStore, channels, log });

@@ -1,5 +1,5 @@
-import { manualClock } from '@model-gateway/kernel';
-import type { RouteRule, Router } from '../src/index.ts';
+import { manualClock, type ManualClock } from '@model-gateway/kernel';
+import type { Route, RouteRule, Router } from '../src/index.ts';
 import { pickCandidate } from '../src/choice/ruled-choice.ts';
 import type { Candidate } from '../src/choice/choice.ts';
 import type { Slot } from '../src/registry/backend-list.ts';
@@ -51,6 +51,7 @@ test('while one has not been measured, all get the same', () => {
 
 describe('replicas', () => {
   let replicas: Replicas;
+  let clock: ManualClock;
   let router: Router;
   let other: Router;
 
@@ -63,7 +64,8 @@ describe('replicas', () => {
   };
 
   beforeEach(async () => {
-    replicas = createReplicas(manualClock(1_000_000));
+    clock = manualClock(1_000_000);
+    replicas = createReplicas(clock);
     router = await replicas.start({ random: () => 0 });
     other = await replicas.start();
     for (const name of ['a', 'b']) await router.registry.register(replicas.upstream(name));
@@ -71,6 +73,40 @@ describe('replicas', () => {
     await until(() => other.routes.list().length === 1 && other.list().length === 2);
   });
   afterEach(() => replicas.stop());
+
+  const exceptFirst = async (first: Route): Promise<Route> =>
+    router.choose('best', { exclude: [{ backend: first.backend.name, model: 'm' }] });
+
+  test('a target that another one overtook is slower than that one', async () => {
+    const slow = await router.choose('best');
+    const quick = await exceptFirst(slow);
+    quick.begun?.();
+    // Whatever it took, it is more than this.
+    slow.lost?.('streamed', 0);
+    for (const route of [slow, quick]) await route.settle('neutral');
+    const known = await detailsAt(router);
+    expect(Object.keys(known).toSorted()).toEqual(['a', 'b']);
+    expect(Object.values(known)).not.toContain('');
+  });
+
+  test('a target that was asked for less time than the other took is not measured by that', async () => {
+    const late = await router.choose('best');
+    late.lost?.('streamed', Infinity);
+    await late.settle('neutral');
+    expect(Object.values(await detailsAt(router))).toEqual(['', '']);
+  });
+
+  test('times are forgotten when nothing was measured for an hour', async () => {
+    const first = await router.choose('best');
+    const second = await exceptFirst(first);
+    for (const route of [first, second]) {
+      route.begun?.();
+      await route.settle('success');
+    }
+    expect(Object.values(await detailsAt(router))).not.toContain('');
+    clock.advance(60 * 60 * 1_000);
+    expect(Object.values(await detailsAt(router))).toEqual(['', '']);
+  });
 
   const detailsAt = async (asked: Router) => {
     const targets = await asked.explain('best');

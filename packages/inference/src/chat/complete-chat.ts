@@ -33,7 +33,7 @@ export async function completeChat(
   dependencies: ChatDependencies,
 ): Promise<ChatAnswer> {
   const { full, fallbacks = [] } = turn;
-  const query = routeRequestOf(turn, dependencies);
+  const query = routeRequestOf(turn, dependencies, 'whole');
   const { answer, route, call } = await attemptModels(
     dependencies,
     query,

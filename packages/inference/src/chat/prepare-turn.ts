@@ -1,4 +1,5 @@
 import { ServiceError, type ChatMessage, type ChatRequest } from '@model-gateway/contracts';
+import type { AnswerKind } from '@model-gateway/router';
 import type { RouteRequest } from '../upstream/attempts.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
@@ -54,6 +55,7 @@ export function prepareTurn(
 export function routeRequestOf(
   turn: PreparedTurn,
   { requests, meter }: Pick<ChatDependencies, 'requests' | 'meter'>,
+  answerKind: AnswerKind = 'streamed',
 ): RouteRequest {
   const { request, resolvedModel, conversationId, signal, record, trace } = turn;
   return {
@@ -64,6 +66,7 @@ export function routeRequestOf(
     conversationId,
     signal,
     trace,
+    answerKind,
     onAccepted() {
       requests.accepted();
       void record?.begin();

@@ -178,3 +178,57 @@ test.each([
   await settleFailure({ route, call }, failure, createCanceller().cancel);
   expect(outcomes).toEqual([outcome]);
 });
+
+describe('a hedged request', () => {
+  const retries = { attempts: 2, retryOn: [], hedgeAfterMs: 1 } satisfies Route['retries'];
+
+  /** Its first target answers when the second was to be chosen, or never. */
+  async function hedge(chooseSecond: () => Promise<Route>, isFirstAnswering: boolean) {
+    const lost: string[] = [];
+    let onSecondChoice = (): void => undefined;
+    const secondChoice = new Promise<void>((resolve) => void (onSecondChoice = resolve));
+    const choose = async (_model: string, { exclude }: { exclude?: readonly Tried[] } = {}) => {
+      const route = exclude === undefined ? routeTo('first') : await chooseSecond();
+      return {
+        ...route,
+        retries,
+        lost: (kind: string) => void lost.push(`${route.model} ${kind}`),
+      };
+    };
+    const { answer } = await attempt(
+      {
+        telemetry,
+        router: {
+          choose: (...query) =>
+            choose(...(query as Parameters<typeof choose>)).finally(() => {
+              if (query[1]?.exclude !== undefined) onSecondChoice();
+            }),
+        },
+      },
+      {
+        model: 'm',
+        capability: 'chat',
+        signal: createCanceller().cancel,
+        onAccepted: () => undefined,
+        unbilled: () => ({ prompt_tokens: 1, cost: null }),
+        answerKind: 'whole',
+      },
+      async ({ model }) => {
+        if (model === 'first') await secondChoice;
+        if (model === 'first' && !isFirstAnswering) await new Promise(() => undefined);
+        return model;
+      },
+    );
+    return { answer, lost };
+  }
+
+  test('reports the target that was slower', async () => {
+    const outcome = await hedge(async () => routeTo('second'), false);
+    expect(outcome).toEqual({ answer: 'second', lost: ['first whole'] });
+  });
+
+  test('is answered by the first target when choosing a second one fails', async () => {
+    const outcome = await hedge(() => Promise.reject(new Error('the store is away')), true);
+    expect(outcome).toEqual({ answer: 'first', lost: [] });
+  });
+});

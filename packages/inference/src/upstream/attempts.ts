@@ -5,6 +5,7 @@ import {
   outcomeOf,
   UnsupportedByBackend,
   UpstreamFailure,
+  type AnswerKind,
   type Capability,
   type ChoiceOptions,
   type Route,
@@ -32,6 +33,8 @@ export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   readonly onLeft?: (route: Route) => Promise<void>;
   /** What a target that loses against another one costs the operator; without it only one target is asked at a time. */
   readonly unbilled?: (route: Route) => UnbilledPrompt;
+  /** What is asked for, which decides which times of the targets it is compared with; a stream by default. */
+  readonly answerKind?: AnswerKind;
   /** Notes the backends that were tried, if there were several or one failed. */
   readonly trace?: RequestTrace | undefined;
 }
@@ -143,7 +146,11 @@ async function askHedged<Answer>(
       noteFailure(query, asked.route, failure, asked.startedAt);
       await settleFailure(asked, failure, signal);
     }
-    if (loser !== undefined) leaveTarget(query, loser);
+    if (loser !== undefined) {
+      const { answerKind = 'streamed' } = query;
+      loser.route.lost?.(answerKind, performance.now() - winner.asked.startedAt);
+      leaveTarget(query, loser);
+    }
     if (trace !== undefined) noteAnswer(trace, winner.asked.route, winner.asked.startedAt);
     return { answer: winner.answer, route: winner.asked.route, call: winner.asked.call };
   }

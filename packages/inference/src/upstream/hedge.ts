@@ -92,7 +92,8 @@ export async function race<Answer>(
   const ofFirst = targetOutcome(first);
   const early = await within(ofFirst, afterMs);
   if (early !== undefined) return raceOf([early], undefined);
-  const second = await askSecond();
+  // A failed choice leaves the first target; if that fails as well, the choice is repeated and its error is thrown.
+  const second = await askSecond().catch(() => undefined);
   if (second === undefined) return raceOf([await ofFirst], undefined);
   const ofSecond = targetOutcome(second);
   const begun = await Promise.race([ofFirst, ofSecond]);

@@ -52,6 +52,8 @@ export interface Route {
   readonly retries?: RetryPolicy | undefined;
   /** Reports that the first token of a streamed answer has arrived. */
   begun?(): void;
+  /** Reports that another target, which took this long, answered the same request first; `settle` must still be called. */
+  lost?(kind: AnswerKind, otherMs: number): void;
   /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
   answered(): Promise<void>;
   /**
@@ -78,6 +80,13 @@ interface ChooserDependencies {
   readonly log: Log;
   /** From 0 to below 1, for the weights of routes. */
   readonly random: () => number;
+}
+
+/** How long one call takes. Only the first of these is noted. */
+interface CallTimes {
+  took(kind: AnswerKind): void;
+  /** It ended without an answer: noted only where it took longer than answers usually do, or than this if none was measured. */
+  tookLonger(kinds: readonly AnswerKind[], unmeasuredMs?: number): void;
 }
 
 /** What was passed over on the way to a choice. */
@@ -177,12 +186,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     counts.add(backend.name);
     const leave = slot.use();
     let isSettled = false;
-    const time = rule?.strategy === 'fastest' ? timed(backend.name, model) : undefined;
+    const times = rule?.strategy === 'fastest' ? timed(backend.name, model) : undefined;
     return {
       backend,
       model,
       retries: rule,
-      begun: () => time?.('streamed'),
+      begun: () => times?.took('streamed'),
+      lost: (kind, otherMs) => times?.tookLonger([kind], otherMs),
       answered() {
         refusals.keyAccepted(backend.name);
         return permit.settle('success');
@@ -193,9 +203,8 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
         if (isSettled) return permit.settle('neutral');
         isSettled = true;
         // A time-out says how slow the backend is at least.
-        if (outcome === 'success' || outcome === 'failure') {
-          time?.(outcome === 'success' ? 'whole' : 'failure');
-        }
+        if (outcome === 'success') times?.took('whole');
+        if (outcome === 'failure') times?.tookLonger(ANSWER_KINDS);
         if (outcome === 'success') refusals.keyAccepted(backend.name);
         return typeof outcome === 'string'
           ? permit.settle(outcome)
@@ -204,18 +213,28 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     };
   }
 
-  /** Notes once how long a backend took. A failure is noted only where it took longer than answers usually do. */
-  function timed(name: string, model: string): (end: AnswerKind | 'failure') => void {
+  /** Notes once how long a backend took. */
+  function timed(name: string, model: string): CallTimes {
     const startedAt = performance.now();
     let isNoted = false;
-    return (end) => {
-      if (isNoted) return;
+    const sinceStart = (): number | undefined => {
+      if (isNoted) return undefined;
       isNoted = true;
-      const ms = performance.now() - startedAt;
-      for (const kind of end === 'failure' ? ANSWER_KINDS : [end]) {
-        const usual = firstTokens.medianMs(name, model, kind) ?? Infinity;
-        if (end !== 'failure' || ms > usual) firstTokens.add(name, model, kind, ms);
-      }
+      return performance.now() - startedAt;
+    };
+    return {
+      took(kind) {
+        const ms = sinceStart();
+        if (ms !== undefined) firstTokens.add(name, model, kind, ms);
+      },
+      tookLonger(kinds, unmeasuredMs = Infinity) {
+        const ms = sinceStart();
+        if (ms === undefined) return;
+        for (const kind of kinds) {
+          const usual = firstTokens.medianMs(name, model, kind) ?? unmeasuredMs;
+          if (ms > usual) firstTokens.add(name, model, kind, ms);
+        }
+      },
     };
   }
 

@@ -2,6 +2,7 @@ import {
   randomToken,
   tryParse,
   type Channels,
+  type Clock,
   type Entries,
   type Log,
   type Subscription,
@@ -25,6 +26,7 @@ export interface FirstTokens extends FirstTokenTimes {
 interface FirstTokensDependencies {
   readonly channels: Channels;
   readonly entries: Entries;
+  readonly clock: Clock;
   readonly log: Log;
   readonly shareEveryMs?: number;
 }
@@ -32,7 +34,8 @@ interface FirstTokensDependencies {
 /** Enough that one slow request changes nothing, and few enough that a change is seen soon. */
 const SAMPLES_MAX = 15;
 const SHARE_EVERY_MS = 500;
-const KEPT_FOR_MS = 24 * 60 * 60 * 1_000;
+/** Later a target counts as not measured, so that what nobody asks for any more decides nothing. */
+const MEASURED_FOR_MS = 60 * 60 * 1_000;
 const TARGETS_MAX = 2_000;
 const CHANNEL = 'first-tokens';
 const ENTRY = 'first-tokens';
@@ -42,6 +45,8 @@ const sample = z.object({
   model: z.string(),
   kind: z.enum(ANSWER_KINDS),
   ms: z.array(z.number().min(0)),
+  /** When the last of them was measured, in milliseconds since 1970; without it, now. */
+  at: z.number().optional(),
 });
 const messageSchema = z.object({ from: z.string(), samples: z.array(sample) });
 const entrySchema = z.array(sample);
@@ -50,10 +55,11 @@ type Sample = z.infer<typeof sample>;
 /** The last times of one backend, model and kind of answer, the newest at the end. */
 interface Times extends Sample {
   readonly median: number;
+  readonly at: number;
 }
 
 export function createFirstTokens(dependencies: FirstTokensDependencies): FirstTokens {
-  const { channels, entries, log, shareEveryMs = SHARE_EVERY_MS } = dependencies;
+  const { channels, entries, clock, log, shareEveryMs = SHARE_EVERY_MS } = dependencies;
   const from = randomToken();
   const known = new Map<string, Times>();
   let unshared: Sample[] = [];
@@ -63,12 +69,23 @@ export function createFirstTokens(dependencies: FirstTokensDependencies): FirstT
   const keyOf = (name: string, model: string, kind: AnswerKind): string =>
     JSON.stringify([name, model, kind]);
 
-  function note({ name, model, kind, ms: added }: Sample): void {
+  const isRecent = ({ at }: Pick<Times, 'at'>): boolean => at + MEASURED_FOR_MS > clock.now();
+
+  function recent(name: string, model: string, kind: AnswerKind): Times | undefined {
+    const times = known.get(keyOf(name, model, kind));
+    return times !== undefined && isRecent(times) ? times : undefined;
+  }
+
+  function note({ name, model, kind, ms: added, at = clock.now() }: Sample): void {
+    if (known.size >= TARGETS_MAX) forgetOld();
     const key = keyOf(name, model, kind);
-    const times = known.get(key);
-    if (times === undefined && known.size >= TARGETS_MAX) return;
-    const ms = [...(times?.ms ?? []), ...added].slice(-SAMPLES_MAX);
-    if (ms.length > 0) known.set(key, { name, model, kind, ms, median: medianOf(ms) });
+    if (!known.has(key) && known.size >= TARGETS_MAX) return;
+    const ms = [...(recent(name, model, kind)?.ms ?? []), ...added].slice(-SAMPLES_MAX);
+    if (ms.length > 0) known.set(key, { name, model, kind, ms, at, median: medianOf(ms) });
+  }
+
+  function forgetOld(): void {
+    for (const [key, times] of known) if (!isRecent(times)) known.delete(key);
   }
 
   /** Tells the other processes what is new, and keeps all of it for those that start later. */
@@ -76,11 +93,12 @@ export function createFirstTokens(dependencies: FirstTokensDependencies): FirstT
     timer = undefined;
     const message = JSON.stringify({ from, samples: unshared });
     unshared = [];
+    forgetOld();
     const all = [...known.values()].map(({ median: _median, ...times }) => times);
     try {
       await Promise.all([
         channels.publish(CHANNEL, message),
-        entries.put(ENTRY, JSON.stringify(all), { expiresAfterMs: KEPT_FOR_MS }),
+        entries.put(ENTRY, JSON.stringify(all), { expiresAfterMs: MEASURED_FOR_MS }),
       ]);
     } catch (error) {
       log.warn({ error }, 'sharing the times of backends failed');
@@ -88,7 +106,7 @@ export function createFirstTokens(dependencies: FirstTokensDependencies): FirstT
   }
 
   return {
-    medianMs: (name, model, kind) => known.get(keyOf(name, model, kind))?.median,
+    medianMs: (name, model, kind) => recent(name, model, kind)?.median,
     add(name, model, kind, ms) {
       const rounded = { name, model, kind, ms: [Math.round(ms)] };
       note(rounded);
