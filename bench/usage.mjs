@@ -45,7 +45,6 @@ async function measure(options, { folder, opened }) {
     const scene = await withClient(databaseUrl, (client) => seed(client, rows, print));
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
-    for await (const _day of database.spendSums.check({ repairs: true }));
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
     sizes.push({ rows, databaseUrl, database, scene });
     print(`${shown(rows)} rows are there`);

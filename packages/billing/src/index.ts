@@ -49,6 +49,7 @@ export {
   monthStart,
   nextMonthStart,
   secondsToNextMonth,
+  windowName,
   windowOf,
 } from './quota-window.ts';
 export { decideBudget } from './budget-decision.ts';

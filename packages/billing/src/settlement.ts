@@ -2,7 +2,7 @@ import type { UsageEvent } from '@model-gateway/contracts';
 import type { AccountState, DrawingAccount, QuotaWindow, WindowUsage } from './admission-store.ts';
 import type { TierLimits } from './billing-facts.ts';
 import { FREE_TIER, isDrained } from './drained-tier.ts';
-import { nextMonthStart, windowName, windowOf } from './quota-window.ts';
+import { nextMonthStart, windowName } from './quota-window.ts';
 
 type TierUsage = Pick<WindowUsage, 'costUsd' | 'tokens'>;
 
@@ -46,6 +46,7 @@ export interface Settlement {
 
 // The maximum of a usage row.
 const POINTS_MAX = 2_147_483_647;
+const MONTH_CHARS = 'YYYY-MM'.length;
 const UNUSED: TierUsage = { costUsd: 0, tokens: 0 };
 
 /** Settles events one after another: points where the account covers them, the tier's quota otherwise. */
@@ -62,9 +63,11 @@ export function accountOf(event: Pick<UsageEvent, 'user_id' | 'group_id'>): Draw
     : { type: 'group', id: event.group_id };
 }
 
-/** The window that an event counts in. When it was completed decides the month, not when it is settled. */
-export const windowOfEvent = (event: UsageEvent): QuotaWindow =>
-  windowOf(event.user_id, new Date(event.created_at));
+/** The window that an event counts in: the UTC month in which it was completed, whenever it is settled. */
+export const windowOfEvent = (event: UsageEvent): QuotaWindow => ({
+  userId: event.user_id,
+  month: event.created_at.slice(0, MONTH_CHARS),
+});
 
 function settleOne(event: UsageEvent, books: Books, pointsPerUsd: number): SettledRow {
   const account = books.accountFor(event);

@@ -37,7 +37,8 @@ const BLOCK_MS = 500;
 // Only a dead connection reaches it.
 const READ_TIMEOUT_MS = BLOCK_MS + 2_000;
 const RETRY_MS = 200;
-const BATCH_MAX = 1_000;
+// Well below the number of values that a script of Redis can pass to a command.
+const BATCH_MAX = 2_000;
 // Settling a batch costs the database about as much as thirty entries. So frequent entries are collected first; a single one
 // is recorded at once.
 const GATHER_MS = 50;

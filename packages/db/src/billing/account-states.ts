@@ -1,4 +1,5 @@
 import type { AccountState, DrawingAccount } from '@model-gateway/billing';
+import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 
 const UNOPENED: AccountState = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
@@ -16,8 +17,8 @@ export async function readAccounts(
       account.refused_until AS "refusedUntil",
       coalesce(account.version, 0)::double precision AS version
     FROM unnest(
-      ${accounts.map(({ type }) => type)}::text[],
-      ${accounts.map(({ id }) => id)}::uuid[]
+      ${arrayText(accounts.map(({ type }) => type))}::text[],
+      ${arrayText(accounts.map(({ id }) => id))}::uuid[]
     ) WITH ORDINALITY AS asked (owner_type, owner_id, position)
     LEFT JOIN ledger_accounts account
       ON account.owner_type = asked.owner_type AND account.owner_id = asked.owner_id

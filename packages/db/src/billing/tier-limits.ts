@@ -1,4 +1,5 @@
 import { FREE_TIER, type TierLimits } from '@model-gateway/billing';
+import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 
 type TierRow = Omit<TierLimits, 'name'> & { readonly name: string | null };
@@ -14,7 +15,7 @@ export async function readTiers(
       tier.monthly_usd_quota AS "monthlyUsdQuota",
       tier.monthly_token_quota::double precision AS "monthlyTokenQuota",
       tier.rpm
-    FROM unnest(${[...userIds]}::uuid[]) WITH ORDINALITY AS asked (user_id, position)
+    FROM unnest(${arrayText(userIds)}::uuid[]) WITH ORDINALITY AS asked (user_id, position)
     LEFT JOIN users ON users.id = asked.user_id
     LEFT JOIN billing_tiers tier ON tier.name = coalesce(users.tier, ${FREE_TIER.name})
     ORDER BY asked.position`;

@@ -1,4 +1,5 @@
 import type { BudgetUsage, BudgetWindow } from '@model-gateway/billing';
+import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 
 /** Of a budget, in percent. */
@@ -18,10 +19,10 @@ export async function storeThresholds(
     INSERT INTO budget_thresholds (key_id, period, start, percent, budget_usd, spent_usd)
     SELECT key.id, used.period, used.start, threshold.percent, key.budget_usd, used.spent_usd
     FROM unnest(
-      ${budgets.map(({ keyId }) => keyId)}::uuid[],
-      ${budgets.map(({ period }) => period)}::text[],
-      ${budgets.map(({ start }) => start)}::date[],
-      ${budgets.map(({ costUsd }) => costUsd)}::double precision[]
+      ${arrayText(budgets.map(({ keyId }) => keyId))}::uuid[],
+      ${arrayText(budgets.map(({ period }) => period))}::text[],
+      ${arrayText(budgets.map(({ start }) => start))}::date[],
+      ${arrayText(budgets.map(({ costUsd }) => costUsd))}::double precision[]
     ) AS used (key_id, period, start, spent_usd)
     JOIN api_keys key ON key.id = used.key_id
     CROSS JOIN unnest(${THRESHOLDS}::integer[]) AS threshold (percent)

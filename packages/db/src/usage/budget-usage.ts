@@ -1,5 +1,6 @@
 import { budgetWindowOf, type BudgetUsage, type BudgetWindow } from '@model-gateway/billing';
 import type { BudgetPeriod } from '@model-gateway/contracts';
+import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 
 const NOTHING: BudgetUsage = { costUsd: 0, version: 0 };
@@ -13,9 +14,9 @@ export async function readBudgets(
   const rows = await queries.$queryRaw<BudgetUsage[]>`
     SELECT used."costUsd", used.version
     FROM unnest(
-      ${windows.map(({ keyId }) => keyId)}::uuid[],
-      ${windows.map(({ period }) => period)}::text[],
-      ${windows.map(({ start }) => start)}::date[]
+      ${arrayText(windows.map(({ keyId }) => keyId))}::uuid[],
+      ${arrayText(windows.map(({ period }) => period))}::text[],
+      ${arrayText(windows.map(({ start }) => start))}::date[]
     ) WITH ORDINALITY AS asked (key_id, period, start, position)
     CROSS JOIN LATERAL (
       SELECT

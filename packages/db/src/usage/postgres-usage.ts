@@ -1,6 +1,7 @@
 import { UsageRejectedError, type RecordedBatch, type UsageStore } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
+import { arrayText } from '../connection/array-text.ts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { isFaultOfValues } from '../connection/store-failure.ts';
 import { listUsage } from './usage-listing.ts';
@@ -8,6 +9,9 @@ import { storable } from './usage-rows.ts';
 import { settleBatch } from './usage-settlement.ts';
 
 const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], accounts: [] } };
+
+/** On a machine that is busy, a batch of thousands takes its time; to begin again would take longer. */
+const RECORDING = { timeoutMs: 60_000 };
 
 /** Metered requests in Postgres. */
 export function createPostgresUsage(connection: Connection, log: Log): UsageStore {
@@ -38,7 +42,7 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
           const recorded = await settleBatch(queries, batch, pointsPerUsd);
           await touchKeys(queries, batch);
           return recorded;
-        });
+        }, RECORDING);
       } catch (error) {
         if (!isFaultOfValues(error)) throw error;
         const reason = describeError(error).replaceAll(/\s+/g, ' ').trim();
@@ -58,8 +62,8 @@ async function touchKeys(queries: Queries, events: readonly UsageEvent[]): Promi
     WITH used AS (
       SELECT key_id, max(used_at) AS used_at
       FROM unnest(
-        ${used.map((event) => event.key_id)}::uuid[],
-        ${used.map((event) => event.created_at)}::timestamptz[]
+        ${arrayText(used.map((event) => event.key_id))}::uuid[],
+        ${arrayText(used.map((event) => event.created_at))}::timestamptz[]
       ) AS event (key_id, used_at)
       GROUP BY key_id
     ), stale AS (

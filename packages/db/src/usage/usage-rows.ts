@@ -1,5 +1,6 @@
 import type { SettledRow } from '@model-gateway/billing';
 import type { PriceRecord, UsageEvent } from '@model-gateway/contracts';
+import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 
 // Numbers from an upstream are not trusted: an absurd one must not fail a whole batch.
@@ -32,7 +33,8 @@ export function storable(event: UsageEvent): UsageEvent {
 }
 
 // Postgres rejects the whole batch for one NUL character.
-const clean = (value: string): string => value.replaceAll('\u0000', '');
+const clean = (value: string): string =>
+  value.includes('\u0000') ? value.replaceAll('\u0000', '') : value;
 
 const storablePrice = ({ backend, ...price }: PriceRecord): PriceRecord => ({
   ...price,
@@ -48,8 +50,8 @@ export async function insertUsageRows(
   queries: Queries,
   rows: readonly SettledRow[],
 ): Promise<void> {
-  const column = <Value>(pick: (event: UsageEvent) => Value): Value[] =>
-    rows.map(({ event }) => pick(event));
+  const column = (pick: (event: UsageEvent) => string | number | boolean | null): string =>
+    arrayText(rows.map(({ event }) => pick(event)));
   await queries.$executeRaw`
     INSERT INTO usage_records (
       id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
@@ -72,8 +74,8 @@ export async function insertUsageRows(
       ${column((event) => event.total_tokens)}::integer[],
       ${column((event) => event.cost)}::double precision[],
       ${column((event) => event.created_at)}::timestamptz[],
-      ${rows.map(({ points }) => points)}::integer[],
-      ${rows.map(({ accountType }) => accountType)}::text[],
+      ${arrayText(rows.map(({ points }) => points))}::integer[],
+      ${arrayText(rows.map(({ accountType }) => accountType))}::text[],
       ${column((event) => event.upstream ?? null)}::text[],
       ${column((event) => event.cached_tokens ?? null)}::integer[],
       ${column((event) => event.latency_ms ?? null)}::integer[],

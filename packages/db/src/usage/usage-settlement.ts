@@ -1,14 +1,17 @@
 import {
   accountOf,
   settle,
+  windowName,
   windowOfEvent,
   type DrawingAccount,
   type PointsMovement,
+  type QuotaWindow,
   type RecordedBatch,
   type SettledAccount,
 } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
 import { readAccounts } from '../billing/account-states.ts';
+import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
 import { insertRequestDetails } from './request-details.ts';
@@ -31,8 +34,8 @@ export async function settleBatch(
   await takeTurn(queries);
   const events = await withoutKnown(queries, batch);
   const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
-  const windows = await readWindows(queries, distinct(batch.map(windowOfEvent)));
-  const accounts = await readAccounts(queries, distinct(batch.map(accountOf)));
+  const windows = await readWindows(queries, windowsOf(batch));
+  const accounts = await readAccounts(queries, accountsOf(batch));
   const budgets = await readBudgets(queries, await budgetWindowsOf(queries, usesOfKeys(batch)));
   await storeThresholds(queries, budgets);
   return { added: events.length, points, facts: { windows, accounts, budgets } };
@@ -51,9 +54,9 @@ async function settleNew(
 ): Promise<number> {
   const settlement = settle({
     events,
-    accounts: await lockAccounts(queries, distinct(events.map(accountOf))),
-    windows: await readWindows(queries, distinct(events.map(windowOfEvent))),
-    tiers: await readTiers(queries, distinct(events.map((event) => event.user_id))),
+    accounts: await lockAccounts(queries, accountsOf(events)),
+    windows: await readWindows(queries, windowsOf(events)),
+    tiers: await readTiers(queries, [...new Set(events.map((event) => event.user_id))]),
     pointsPerUsd,
   });
   await insertUsageRows(queries, settlement.rows);
@@ -79,8 +82,8 @@ async function withoutKnown(
   const known = await queries.$queryRaw<{ position: number }[]>`
     SELECT asked.position::integer AS position
     FROM unnest(
-      ${events.map((event) => event.id)}::uuid[],
-      ${events.map((event) => event.created_at)}::timestamptz[]
+      ${arrayText(events.map((event) => event.id))}::uuid[],
+      ${arrayText(events.map((event) => event.created_at))}::timestamptz[]
     ) WITH ORDINALITY AS asked (id, created_at, position)
     JOIN usage_records record ON record.id = asked.id AND record.created_at = asked.created_at`;
   const positions = new Set(known.map(({ position }) => position));
@@ -101,8 +104,8 @@ async function lockAccounts(
       asked.position::integer AS position, account.balance::double precision AS balance,
       account.refused_until AS "refusedUntil"
     FROM unnest(
-      ${accounts.map(({ type }) => type)}::text[],
-      ${accounts.map(({ id }) => id)}::uuid[]
+      ${arrayText(accounts.map(({ type }) => type))}::text[],
+      ${arrayText(accounts.map(({ id }) => id))}::uuid[]
     ) WITH ORDINALITY AS asked (owner_type, owner_id, position)
     JOIN ledger_accounts account
       ON account.owner_type = asked.owner_type AND account.owner_id = asked.owner_id
@@ -123,11 +126,11 @@ async function insertEntries(
     INSERT INTO ledger_entries (account_id, delta, balance_after, kind, ref)
     SELECT account.id, -moved.points, moved.balance_after, 'usage', moved.row_id
     FROM unnest(
-      ${movements.map(({ account }) => account.type)}::text[],
-      ${movements.map(({ account }) => account.id)}::uuid[],
-      ${movements.map(({ points }) => points)}::bigint[],
-      ${movements.map(({ balanceAfter }) => balanceAfter)}::bigint[],
-      ${movements.map(({ rowId }) => rowId)}::text[]
+      ${arrayText(movements.map(({ account }) => account.type))}::text[],
+      ${arrayText(movements.map(({ account }) => account.id))}::uuid[],
+      ${arrayText(movements.map(({ points }) => points))}::bigint[],
+      ${arrayText(movements.map(({ balanceAfter }) => balanceAfter))}::bigint[],
+      ${arrayText(movements.map(({ rowId }) => rowId))}::text[]
     ) WITH ORDINALITY AS moved (owner_type, owner_id, points, balance_after, row_id, position)
     JOIN ledger_accounts account
       ON account.owner_type = moved.owner_type AND account.owner_id = moved.owner_id
@@ -143,15 +146,22 @@ async function updateAccounts(
     UPDATE ledger_accounts account
     SET balance = settled.balance, refused_until = settled.refused_until
     FROM unnest(
-      ${accounts.map(({ type }) => type)}::text[],
-      ${accounts.map(({ id }) => id)}::uuid[],
-      ${accounts.map(({ balance }) => balance)}::bigint[],
-      ${accounts.map(({ refusedUntil }) => refusedUntil?.toISOString() ?? null)}::timestamptz[]
+      ${arrayText(accounts.map(({ type }) => type))}::text[],
+      ${arrayText(accounts.map(({ id }) => id))}::uuid[],
+      ${arrayText(accounts.map(({ balance }) => balance))}::bigint[],
+      ${arrayText(accounts.map(({ refusedUntil }) => refusedUntil?.toISOString() ?? null))}::timestamptz[]
     ) AS settled (owner_type, owner_id, balance, refused_until)
     WHERE account.owner_type = settled.owner_type AND account.owner_id = settled.owner_id`;
 }
 
-/** Each value once, in the order of first appearance. */
-function distinct<Value>(values: readonly Value[]): readonly Value[] {
-  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
-}
+/** Each window and each account once, in the order of first appearance. */
+const windowsOf = (events: readonly UsageEvent[]): readonly QuotaWindow[] =>
+  distinct(events.map(windowOfEvent), windowName);
+
+const accountsOf = (events: readonly UsageEvent[]): readonly DrawingAccount[] =>
+  distinct(events.map(accountOf), ({ type, id }) => `${type}:${id}`);
+
+const distinct = <Value>(
+  values: readonly Value[],
+  nameOf: (value: Value) => string,
+): readonly Value[] => [...new Map(values.map((value) => [nameOf(value), value])).values()];

@@ -1,4 +1,5 @@
 import type { QuotaWindow, WindowUsage } from '@model-gateway/billing';
+import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 
 const EMPTY: WindowUsage = { costUsd: 0, tokens: 0, version: 0 };
@@ -12,7 +13,7 @@ export async function readWindows(
   const rows = await queries.$queryRaw<WindowUsage[]>`
     SELECT used."costUsd", used.tokens, used.version
     FROM unnest(
-      ${windows.map(({ userId }) => userId)}::uuid[],
+      ${arrayText(windows.map(({ userId }) => userId))}::uuid[],
       ${windows.map(({ month }) => `${month}-01`)}::date[]
     ) WITH ORDINALITY AS asked (user_id, month, position)
     CROSS JOIN LATERAL (
