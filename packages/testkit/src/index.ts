@@ -1,4 +1,5 @@
 export { freePort } from '@model-gateway/kernel';
+export { askSocket } from './ask-socket.ts';
 export { fullSize, fullTable, fullTest, testPostgresUrl, testRedisUrl } from './config.ts';
 export { createGate } from './gate.ts';
 export { startSmtpServer, type TestSmtpServer } from './smtp-server.ts';
