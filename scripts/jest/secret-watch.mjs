@@ -10,13 +10,19 @@ const HELD_CHARS_MAX = 32 * 1024 * 1024;
 const SECRET_FIELDS = new Set([
   'password',
   'new_password',
+  // Of `auth.change_password`.
+  'current',
+  'next',
   'api_key',
+  'api_keys',
   'token',
   'secret',
   'access_token',
   'refresh_token',
   'key',
 ]);
+
+const KEY_HEADERS = ['x-api-key', 'api-key'];
 
 /** The watch of one worker, over the test file that runs. */
 export function createSecretWatch() {
@@ -72,7 +78,8 @@ export function watchedFetch(fetch, watch) {
         watch.text(`${status} of ${new URL(url).pathname}`, text);
         return;
       }
-      addBearer(options?.headers, watch);
+      addHeaders(options?.headers, watch);
+      addCookies(response.headers.getSetCookie(), watch);
       addFields(parsed(options?.body), watch);
       addFields(body, watch);
     }
@@ -102,11 +109,20 @@ function isWatchedResponse({ statusCode, headers }) {
   return statusCode >= 400 || headers['content-type']?.includes('json') === true;
 }
 
-function lookAtResponse({ statusCode, req }, text, watch) {
+function lookAtResponse({ statusCode, req, headers }, text, watch) {
   const body = parsed(text);
-  if (statusCode >= 400 || hasError(body)) watch.text(`${statusCode} of ${pathOf(req.path)}`, text);
-  else addFields(body, watch);
+  if (statusCode >= 400 || hasError(body)) {
+    watch.text(`${statusCode} of ${pathOf(req.path)}`, text);
+    return;
+  }
+  addHeaders(textHeaders(req.getHeaders()), watch);
+  addCookies(headers['set-cookie'] ?? [], watch);
+  addFields(body, watch);
 }
+
+/** Without those that have several values. */
+const textHeaders = (headers) =>
+  Object.fromEntries(Object.entries(headers).filter(([, value]) => typeof value === 'string'));
 
 const pathOf = (url) => new URL(url, 'http://localhost').pathname;
 
@@ -130,18 +146,29 @@ function lookAtFrame(text, watch) {
 const hasError = (body) =>
   [body].flat().some((one) => typeof one === 'object' && one !== null && Boolean(one.error));
 
-function addBearer(headers, watch) {
-  if (headers === undefined) return;
-  const bearer = /^bearer (.+)$/i.exec(new Headers(headers).get('authorization') ?? '')?.[1];
-  watch.secret('bearer', bearer);
+function addHeaders(given, watch) {
+  if (given === undefined) return;
+  const headers = new Headers(given);
+  watch.secret('bearer', /^bearer (.+)$/i.exec(headers.get('authorization') ?? '')?.[1]);
+  for (const name of KEY_HEADERS) watch.secret(name, headers.get(name));
+  addCookies(headers.get('cookie')?.split(';') ?? [], watch);
+}
+
+/** `name=value`, with or without attributes. */
+function addCookies(cookies, watch) {
+  for (const cookie of cookies) watch.secret('cookie', /^[^=;]+=([^;]+)/.exec(cookie)?.[1]);
 }
 
 /** Values with spaces are texts, such as the tokens of a chat. */
+function addSecret(name, value, watch) {
+  if (typeof value === 'string' && !/\s/.test(value)) watch.secret(name, value);
+}
+
 function addFields(value, watch) {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, entry] of Object.entries(value)) {
+    if (SECRET_FIELDS.has(name)) for (const one of [entry].flat()) addSecret(name, one, watch);
     if (typeof entry === 'object') addFields(entry, watch);
-    else if (SECRET_FIELDS.has(name) && !/\s/.test(entry)) watch.secret(name, entry);
   }
 }
 

@@ -27,23 +27,24 @@ export async function lateMs(compared: Compared, ask: () => Promise<unknown>): P
 /** Asks both at the same moments until it is stopped; `stop` returns by how much the first was later, at most. */
 function compareDelays({ url, controlUrl }: Compared): { stop(): Promise<number> } {
   let latestMs = 0;
-  let asking: Promise<void> | undefined;
-  let failure: unknown;
+  let isAsking = false;
+  let last: Promise<void> = Promise.resolve();
   async function askBoth(): Promise<void> {
     const [ours, control] = await Promise.all([healthMs(url), healthMs(controlUrl)]);
     latestMs = Math.max(latestMs, ours - control);
+    isAsking = false;
   }
   const timer = setInterval(() => {
-    // One question at a time: those to the control would wait for each other.
-    asking ??= askBoth()
-      .catch((error: unknown) => (failure ??= error))
-      .then(() => (asking = undefined));
+    // One question at a time: those to the control would wait for each other. After a failure there is none.
+    if (isAsking) return;
+    isAsking = true;
+    last = askBoth();
+    last.catch(() => undefined);
   }, HEALTH_INTERVAL_MS);
   return {
     async stop() {
       clearInterval(timer);
-      await asking;
-      if (failure !== undefined) throw failure;
+      await last;
       return latestMs;
     },
   };

@@ -12,6 +12,7 @@ const workerWatch = (): WorkerWatch =>
 interface WorkerWatch {
   takeFindings(): readonly string[];
   secret(kind: string, value: string): void;
+  text(source: string, text: string): void;
 }
 
 /** A server of the service that quotes the key in its errors. */
@@ -41,6 +42,24 @@ test('an error that a client of node:http receives is searched', async () => {
     await once(response, 'end');
   });
   expect(workerWatch().takeFindings()).toEqual(['key in 400 of /v1/keys']);
+});
+
+test.each([
+  { kind: 'x-api-key', headers: { 'x-api-key': KEY } },
+  { kind: 'cookie', headers: { cookie: `a=1; service_session=${KEY}` } },
+  { kind: 'bearer', headers: { authorization: `Bearer ${KEY}` } },
+])('the $kind of a client of node:http is a secret', async ({ kind, headers }) => {
+  const served = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((settle) => served.listen(0, '127.0.0.1', settle));
+  const asked = request({ port: (served.address() as AddressInfo).port, headers }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  served.close();
+  workerWatch().text('a log', `refused ${KEY}`);
+  expect(workerWatch().takeFindings()).toEqual([`${kind} in a log`]);
 });
 
 test.each([
