@@ -171,3 +171,29 @@ test('a realtime response is served with the last token, and its session ends wh
   expect((await talk.respond()).at(-1)).toMatchObject({ type: 'response.done' });
   talk.close();
 });
+
+test.each([
+  { why: 'its maximum', config: { max_output_tokens: 5_000 }, isRefused: true },
+  { why: 'its instructions', config: { instructions: 'word '.repeat(5_000) }, isRefused: true },
+  { why: 'little if it needs little', config: { instructions: 'Hi' }, isRefused: false },
+])('a realtime response reserves $why while it is generated', async ({ config, isRefused }) => {
+  await setTier({ monthlyTokenQuota: 10_000 });
+  await spend(ann, 6_000);
+  const talk = await startRealtimeTalk(ann, scene.url, { model: 'old-realtime', config });
+  await talk.until('session.created');
+  realtime.sendToAll(JSON.stringify({ type: 'response.created', response: { id: 'r' } }));
+  await talk.until('response.created');
+  if (isRefused) await waitUntil(async () => (await outcomeOf(ann)).includes(RESERVED.message));
+  else expect(await outcomeOf(ann)).toBe('admitted');
+  await talk.stop();
+  talk.close();
+});
+
+/** What a turn of few tokens gets; one that is admitted ends at once. */
+async function outcomeOf(user: TestUser): Promise<string> {
+  upstream.open();
+  return user.call('chat.send', { ...params, max_tokens: 1 }).then(
+    () => 'admitted',
+    (error: unknown) => (error as Error).message,
+  );
+}

@@ -32,7 +32,6 @@ export {
 } from './quota/quotas.ts';
 export {
   EXPECTED_NOTHING,
-  EXPECTED_RESPONSE,
   expectedChat,
   jobEnd,
   type ExpectedUsage,

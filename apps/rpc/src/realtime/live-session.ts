@@ -78,7 +78,8 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
 
   /** Resolves when the response is recorded; the event is forwarded to the client only then. */
   function observe(event: RealtimeEvent): Promise<void> | undefined {
-    if (event['type'] === 'response.created') void endIfRefused(reservations.begin());
+    if (event['type'] === 'response.created')
+      void endIfRefused(reservations.begin(observer.expected()));
     const response = observer.observe(event);
     if (response === undefined || attached === undefined) return undefined;
     const recorded = attached.recorder.record(response, reservations.take());

@@ -1,15 +1,10 @@
 import { ServiceError } from '@model-gateway/contracts';
-import {
-  EXPECTED_NOTHING,
-  EXPECTED_RESPONSE,
-  type ExpectedUsage,
-  type Reservation,
-} from '@model-gateway/inference';
+import { EXPECTED_NOTHING, type ExpectedUsage, type Reservation } from '@model-gateway/inference';
 
 /** What the responses of one realtime session reserve while they are generated. */
 export interface ResponseReservations {
-  /** A response begins. Resolves to the reason why its session must end, or undefined. */
-  begin(): Promise<string | undefined>;
+  /** A response begins, which is expected to use so much. Resolves to the reason why its session must end, or undefined. */
+  begin(expected: ExpectedUsage): Promise<string | undefined>;
   /** What the oldest response reserves, which has ended: the caller ends it. Resolves to undefined if it was refused. */
   take(): Promise<Reservation | undefined>;
   /** Resolves as `begin` does, if nothing is left for another response. */
@@ -27,9 +22,9 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
   let isOver = false;
 
   return {
-    async begin() {
+    async begin(expected) {
       if (isOver) return undefined;
-      const admitting = admit(EXPECTED_RESPONSE);
+      const admitting = admit(expected);
       responses.push(admitting.catch(() => undefined));
       return refusalOf(admitting);
     },

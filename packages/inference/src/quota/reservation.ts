@@ -52,19 +52,14 @@ export interface RequestedAdmission {
   readonly jobId?: string;
 }
 
-const COMPLETION_TOKENS_DEFAULT = 256;
+/** Of a request that names no maximum. */
+export const COMPLETION_TOKENS_DEFAULT = 256;
 
 /** What a chat request is expected to use. */
 export const expectedChat = (request: ChatRequest): ExpectedUsage => ({
   promptTokens: estimatePrompt(request),
   completionTokens: completionMax(request) ?? COMPLETION_TOKENS_DEFAULT,
 });
-
-/** What a realtime response is expected to use: what its prompt is only the upstream knows. */
-export const EXPECTED_RESPONSE: ExpectedUsage = {
-  promptTokens: 0,
-  completionTokens: COMPLETION_TOKENS_DEFAULT,
-};
 
 export const EXPECTED_NOTHING: ExpectedUsage = { promptTokens: 0, completionTokens: 0 };
 

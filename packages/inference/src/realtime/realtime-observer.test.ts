@@ -245,3 +245,66 @@ describe('what the model says', () => {
     expect(texts[0]).toHaveLength(800_000);
   });
 });
+
+describe('what the next response is expected to use', () => {
+  const text = 'word '.repeat(400);
+  const update = (session: unknown) => ({ type: 'session.update', session });
+  const create = (response?: unknown) => ({ type: 'response.create', response });
+
+  test.each([
+    { why: '256 tokens where nothing is said', sent: [create()], output: 256, isLong: false },
+    {
+      why: 'the instructions and the maximum of the session',
+      sent: [update({ instructions: text, max_output_tokens: 3_000 }), create()],
+      output: 3_000,
+      isLong: true,
+    },
+    {
+      why: 'the older name of the maximum',
+      sent: [update({ max_response_output_tokens: 2_000 })],
+      output: 2_000,
+      isLong: false,
+    },
+    {
+      why: 'what the response itself says',
+      sent: [
+        update({ max_output_tokens: 10 }),
+        create({ instructions: text, max_output_tokens: 4_000 }),
+      ],
+      output: 4_000,
+      isLong: true,
+    },
+    {
+      why: 'the tools',
+      sent: [update({ tools: [{ type: 'function', name: 'f', description: text }] })],
+      output: 256,
+      isLong: true,
+    },
+    {
+      why: '256 tokens without a maximum',
+      sent: [update({ max_output_tokens: 10 }), create({ max_output_tokens: 'inf' })],
+      output: 256,
+      isLong: false,
+    },
+    {
+      why: 'no maximum that is none',
+      sent: [update({ max_output_tokens: -1, max_response_output_tokens: null })],
+      output: 256,
+      isLong: false,
+    },
+  ])('$why', ({ sent, output, isLong }) => {
+    const observer = createRealtimeObserver({ refId: null });
+    for (const event of sent) observer.sent(event);
+    const { promptTokens, completionTokens } = observer.expected();
+    expect(completionTokens).toBe(output);
+    expect(promptTokens > 300).toBe(isLong);
+  });
+
+  test('the one after it reads what was said before', () => {
+    const observer = createRealtimeObserver({ refId: null });
+    observer.sent(create({ max_output_tokens: 9_000 }));
+    observer.observe({ type: 'response.created', response: { id: 'resp_1' } });
+    observer.observe(done({ input_tokens: 500, output_tokens: 100, total_tokens: 600 }));
+    expect(observer.expected()).toEqual({ promptTokens: 600, completionTokens: 256 });
+  });
+});

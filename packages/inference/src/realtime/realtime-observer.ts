@@ -1,5 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
+import type { ExpectedUsage } from '../quota/reservation.ts';
 import { property } from '../stream/chunk-fields.ts';
 import { createResponseEstimates } from './response-estimates.ts';
 import { realtimeCachedTokens, realtimeUsage } from './realtime-usage.ts';
@@ -22,6 +23,8 @@ export interface EndedResponse {
 export interface RealtimeObserver {
   /** Takes an event that was sent to the upstream. */
   sent(event: RealtimeEvent): void;
+  /** What the response that begins next is expected to use. */
+  expected(): ExpectedUsage;
   /** Takes an event of the upstream. Returns the response that ended with it, if any. */
   observe(event: RealtimeEvent): EndedResponse | undefined;
   /** The texts and the estimated usage of the unfinished responses, each of them once. */
@@ -55,6 +58,7 @@ export function createRealtimeObserver({ refId }: RealtimeObserverOptions): Real
 
   return {
     sent: (event) => estimates.sent(event),
+    expected: () => estimates.expected(),
     observe(event) {
       if (event['type'] !== 'response.done') {
         transcripts.add(event);

@@ -3,6 +3,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { LRUCache } from 'lru-cache';
 import { tokenUsage } from '../passed/reported-usage.ts';
+import { COMPLETION_TOKENS_DEFAULT, type ExpectedUsage } from '../quota/reservation.ts';
 import { property } from '../stream/chunk-fields.ts';
 import { IMAGE_TOKENS, tokensOfImages } from '../usage/estimate-usage.ts';
 
@@ -12,6 +13,8 @@ export interface ResponseEstimates {
   sent(event: RealtimeEvent): void;
   /** Takes every event of the upstream but `response.done`. */
   observe(event: RealtimeEvent): void;
+  /** What the response that begins next is expected to use. */
+  expected(): ExpectedUsage;
   /** The estimate of the response that `response.done` ends, and what the upstream reported of it, if it did. */
   takeEnded(event: RealtimeEvent, reported: TokenUsage | undefined): TokenUsage;
   /** The estimates of all others that were requested or have begun. */
@@ -23,6 +26,8 @@ interface Prompt {
   readonly instructions: number;
   readonly tools: number;
   readonly conversation: number;
+  /** How much it may generate; undefined without a maximum. */
+  readonly outputMax: number | undefined;
 }
 
 interface Response {
@@ -36,6 +41,7 @@ const ENDED_MAX = 100;
 // Any piece of text: what the model says, thinks or calls. Audio is base64, and its transcript counts.
 const PIECE = /^response\.(?!(?:output_)?audio\.).+\.(delta|done)$/;
 const WHOLE_TEXTS = ['text', 'transcript', 'arguments'];
+const OUTPUT_MAX_NAMES = ['max_output_tokens', 'max_response_output_tokens'];
 const ITEM_TEXTS = ['name', 'arguments', 'output'];
 
 export function createResponseEstimates(): ResponseEstimates {
@@ -43,7 +49,7 @@ export function createResponseEstimates(): ResponseEstimates {
   const begun = new LRUCache<string, Response>({ max: RESPONSES_MAX });
   // So that a late event of one does not begin it again, since it would be metered twice.
   const ended = new LRUCache<string, true>({ max: ENDED_MAX });
-  let prompt: Prompt = { instructions: 0, tools: 0, conversation: 0 };
+  let prompt: Prompt = { instructions: 0, tools: 0, conversation: 0, outputMax: undefined };
   let requested: Prompt | undefined;
   /** Some upstreams omit the id of the response in its events. */
   let latestId = '';
@@ -102,6 +108,13 @@ export function createResponseEstimates(): ResponseEstimates {
       else if (type === 'conversation.item.input_audio_transcription.completed')
         prompt = withMore(prompt, estimateTokens(stringAt(event, 'transcript') ?? ''));
     },
+    expected() {
+      const next = requested ?? prompt;
+      return {
+        promptTokens: sumOf(next),
+        completionTokens: next.outputMax ?? COMPLETION_TOKENS_DEFAULT,
+      };
+    },
     takeEnded(event, reported) {
       const id = stringAt(event['response'], 'id') ?? latestId;
       const estimate = take(begun.has(id) ? id : '');
@@ -133,7 +146,18 @@ function changed(prompt: Prompt, settings: unknown): Prompt {
     conversation: Array.isArray(input)
       ? input.reduce((sum: number, item: unknown) => sum + tokensOfItem(item), 0)
       : prompt.conversation,
+    outputMax: outputMaxOf(settings, prompt),
   };
+}
+
+/** The largest that the settings name, in either generation of names; a text stands for no maximum. */
+function outputMaxOf(settings: unknown, before: Prompt): number | undefined {
+  const named = OUTPUT_MAX_NAMES.map((name) => property(settings, name)).filter(
+    (value) => typeof value === 'string' || (typeof value === 'number' && value > 0),
+  );
+  if (named.length === 0) return before.outputMax;
+  const numbers = named.filter((value): value is number => typeof value === 'number');
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
 }
 
 const withMore = (prompt: Prompt, tokens: number): Prompt => ({
