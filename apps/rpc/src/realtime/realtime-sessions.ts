@@ -45,8 +45,6 @@ interface RealtimeSessionsDependencies extends OpenSessionDependencies {
 }
 
 const CLOSING_TIMEOUT_MS = 5_000;
-/** A third of the time after which a call expires. */
-const EXTEND_MS = 5 * 60_000;
 
 export function createRealtimeSessions(
   dependencies: RealtimeSessionsDependencies,
@@ -77,8 +75,6 @@ export function createRealtimeSessions(
       expected: () => EXPECTED_NOTHING,
     });
     undo.add(() => reservation.end());
-    const extending = setInterval(() => reservation.extend(), EXTEND_MS).unref();
-    undo.add(() => clearInterval(extending));
   }
 
   /** Runs in the background; `close` waits for it. */

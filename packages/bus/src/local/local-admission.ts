@@ -146,6 +146,8 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       reserve(calls, call, links, reservation);
     }
     if (call !== undefined) calls.add(callsName(call.userId), call.id);
+    if (call !== undefined && reservation === undefined)
+      calls.renew(reservedName(call.userId), call.id);
     return { ...held, hasBegun: true };
   }
 

@@ -8,6 +8,8 @@ export interface LocalCalls {
   sums(name: string): Amounts;
   /** Adding a call again extends it. A linked call of the same id ends with it. */
   add(name: string, id: string, amounts?: Amounts, linked?: string): void;
+  /** Extends a call with those that are linked, if there is one. */
+  renew(name: string, id: string): void;
   /** The name of the linked call, or an empty one; undefined when there is no such call. */
   remove(name: string, id: string): string | undefined;
 }
@@ -60,6 +62,15 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
     return call.linked;
   }
 
+  function renew(name: string, id: string): void {
+    const calls = callsOf(name)?.calls;
+    const call = calls?.get(id);
+    if (calls === undefined || call === undefined) return;
+    calls.delete(id);
+    calls.set(id, { ...call, expiresAt: clock.now() + keptMs });
+    if (call.linked !== '') renew(call.linked, id);
+  }
+
   /** What no request asks for again must not stay forever. */
   function sweep(): void {
     for (const name of names.keys()) callsOf(name);
@@ -80,6 +91,7 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
       names.set(name, named);
       if (names.size >= sweepAtSize) sweep();
     },
+    renew,
     remove,
   };
 }

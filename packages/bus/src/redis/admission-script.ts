@@ -92,7 +92,15 @@ local function finish(user, id, endsCall, what, tokens, nano, points, key)
   end
 end
 
-local function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
+-- What was reserved in another tally by a call that goes on.
+local begin
+local function renew(name, id)
+  local tally = tallyOf(name, id)
+  if tally.calls[id] then begin(tally, id, 0) end
+end
+
+-- A call that has begun before is renewed, with what it reserves.
+function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
   if tally.size == 0 then tally.dueAt = now_ms + kept_ms end
   if now_ms >= tally.dueAt + kept_ms then removeExpired(tally, 1) end
   tally.keptMs = kept_ms
@@ -103,7 +111,13 @@ local function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
     _, held, tokens, nano, points, used = struct.unpack(CALL, entry)
   end
   if held > 0 then
-    put(tally, id, call, ownTokens and now_ms + kept_ms or held, tokens, nano, points, used, linksOf(entry))
+    local renews = ownTokens or used == 0
+    put(tally, id, call, renews and now_ms + kept_ms or held, tokens, nano, points, used, linksOf(entry))
+    if renews and not ownTokens then
+      local pool, key = splitLinks(linksOf(entry))
+      if pool ~= '' then renew(pools_prefix .. pool, id) end
+      if key ~= '' then renew(pools_prefix .. 'key:' .. key, id) end
+    end
   elseif ownTokens then
     put(tally, id, call, now_ms + kept_ms, tonumber(ownTokens), tonumber(ownNano), tonumber(ownPoints), 0, links)
   else

@@ -12,7 +12,7 @@ const TIER = { monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
 const NONE = { tokens: 0, costUsd: 0, points: 0 };
 const CALL_KEPT_MS = 15 * 60_000;
 
-type Amounts = Partial<ReservedAmounts & Pick<RequestedReservation, 'tier' | 'isPriced'>>;
+type Amounts = Partial<ReservedAmounts & Pick<RequestedReservation, 'tier' | 'isPriced' | 'key'>>;
 
 const callOf = (id: string, values: Partial<RequestedCall> = {}): RequestedCall => ({
   id,
@@ -184,6 +184,35 @@ export function describeReservations(on: On): void {
         reserved: NONE,
       });
     }),
+  );
+
+  test.each([
+    { of: 'the user', account: ACCOUNT },
+    { of: 'a group', account: { type: 'group', id: 'group' } as const },
+  ])('what a call reserves from $of is renewed with the call, and ends with it', ({ account }) =>
+    on(async ({ admission, passTime, leftOver }) => {
+      const key = { id: 'limited', budgetUsd: null, tokensPerMinute: 1_000_000 };
+      const facts = {
+        windows: [{ ...WINDOW, tokens: 0, costUsd: 0, version: 1 }],
+        accounts: [{ ...account, balance: 1, hasHistory: true, refusedUntil: null, version: 1 }],
+      };
+      const amounts = { tokens: 100, points: 1, key };
+      const ask = async (id: string) => {
+        await admission.updateHints(facts);
+        return admission.admit(reserving(id, amounts, account));
+      };
+      await ask('long');
+      const refused = { hasBegun: false, reserved: { tokens: 100, points: 1 } };
+      for (let times = 1; times <= 3; times += 1) {
+        await passTime(CALL_KEPT_MS - 60_000);
+        await admission.admit(request({ call: callOf('long') }));
+        expect(await ask('other')).toMatchObject({ ...refused, key: { tokens: 100 } });
+      }
+      admission.endCall(end('long'));
+      expect(await ask('other')).toMatchObject({ hasBegun: true, reserved: NONE });
+      admission.endCall(end('other'));
+      expect(await leftOver()).toEqual([]);
+    })(),
   );
 
   test(

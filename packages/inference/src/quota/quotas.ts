@@ -18,6 +18,7 @@ import type { FallbackModel } from '../upstream/attempt-models.ts';
 import { budgetRefusal, quotaRefusal } from './quota-refusals.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { AskedModel, ModelPrices } from './model-prices.ts';
+import { createRenewals } from './renewals.ts';
 import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
 
 /** Who pays for a request, and by which tier. */
@@ -100,6 +101,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   // Unique over all processes, and much cheaper than a random id for each call.
   const idPrefix = randomToken(ID_PREFIX_BYTES);
   let calls = 0;
+  const renewals = createRenewals();
 
   /** On a drained tier a request with a cost costs at least one point. */
   const pointsOf = (costUsd: number, { multiplier, tier }: Payer): number =>
@@ -135,6 +137,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       isUrgent: isLast(payer, call, passed) || isLastOfKey(call, passed),
       pointsOf: (costUsd) => pointsOf(costUsd, payer),
       store,
+      renewals,
     });
   }
 

@@ -6,6 +6,7 @@ import type {
 } from '@model-gateway/billing';
 import type { ChatRequest } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
+import type { Renewable, Renewals } from './renewals.ts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
 
 /** A request in flight, and what it reserves. Ending it waits for nothing, never fails, and can be repeated. */
@@ -17,8 +18,6 @@ export interface Reservation {
   end(usage?: UsedByRequest): void;
   /** The call is over and its job goes on: what it reserved stays until `jobEnd` of this id, or until it expires. */
   endCall(): void;
-  /** The call lasts longer than calls do: without this it expires. */
-  extend(): void;
 }
 
 /** What a request has used. */
@@ -52,6 +51,7 @@ export interface RequestedAdmission {
   readonly jobId?: string;
 }
 
+const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
 /** Of a request that names no maximum. */
 export const COMPLETION_TOKENS_DEFAULT = 256;
 
@@ -77,15 +77,16 @@ interface ReservationOptions {
   readonly isUrgent: boolean;
   readonly pointsOf: (costUsd: number) => number;
   readonly store: Pick<AdmissionStore, 'admit' | 'endCall'>;
+  readonly renewals: Renewals;
 }
 
-/** A reservation that began. */
+/** A reservation that began. It is renewed until it ends. */
 export function createReservation(call: RequestedCall, options: ReservationOptions): Reservation {
   return new BegunReservation(call, options);
 }
 
 // A class, because every request has one: closures would cost more.
-class BegunReservation implements Reservation {
+class BegunReservation implements Reservation, Renewable {
   readonly #call: RequestedCall;
   readonly #options: ReservationOptions;
   #hasEnded = false;
@@ -93,6 +94,7 @@ class BegunReservation implements Reservation {
   constructor(call: RequestedCall, options: ReservationOptions) {
     this.#call = call;
     this.#options = options;
+    options.renewals.add(this);
   }
 
   get id(): string {
@@ -114,23 +116,26 @@ class BegunReservation implements Reservation {
     this.#finish(false, undefined);
   }
 
-  extend(): void {
-    if (this.#hasEnded) return;
+  renew(): void {
     const { id, userId, callsMax } = this.#call;
-    const extending = this.#options.store.admit({
-      knownEpoch: Number.MAX_SAFE_INTEGER,
-      limits: [],
-      call: { id, userId, callsMax },
-    });
-    // What cannot be extended expires, and counts no longer.
-    extending.catch(() => undefined);
+    const call = { id, userId, callsMax };
+    const renewing = this.#options.store.admit({ ...ANY_EPOCH, limits: [], call });
+    // What cannot be renewed expires, and counts no longer. What has ended meanwhile may have begun again by this.
+    renewing.then(() => this.#hasEnded && this.#endAgain()).catch(() => undefined);
+  }
+
+  #endAgain(): void {
+    const { id, userId } = this.#call;
+    const ending = { endsCall: true, endsReservation: false, isUrgent: true };
+    this.#options.store.endCall({ id, userId, ...ending });
   }
 
   #finish(endsReservation: boolean, usage: ReservedAmounts | undefined): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     const { id, userId, reservation } = this.#call;
-    const { isUrgent, store } = this.#options;
+    const { isUrgent, store, renewals } = this.#options;
+    renewals.remove(this);
     const keyId = reservation?.key?.id;
     store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage, keyId });
   }
