@@ -92,11 +92,6 @@ interface GrantFacts extends Pick<AdmittedCaller, 'caller' | 'payer'> {
   readonly account: DrawingAccount | undefined;
 }
 
-interface RequestedAnswer {
-  readonly answer: AdmissionAnswer;
-  readonly call: RequestedCall | undefined;
-}
-
 interface KeyGateDependencies {
   readonly keys: Pick<KeyCache, 'find' | 'recall'>;
   readonly checks: KeyChecks;
@@ -140,12 +135,14 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
     return refuseLimit(response, limiter);
   }
 
-  async function requestAdmission(
+  const callOf = ({ grant }: KnownGrant, requested: RequestedAdmission | undefined) =>
+    requested === undefined ? undefined : quotas.callOf(factsOf(grant).payer, requested);
+
+  function requestAdmission(
     { grant, epoch }: KnownGrant,
-    requested: RequestedAdmission | undefined,
-  ): Promise<RequestedAnswer> {
+    call: RequestedCall | undefined,
+  ): Promise<AdmissionAnswer> {
     const { limits, account, payer } = factsOf(grant);
-    const call = requested === undefined ? undefined : quotas.callOf(payer, requested);
     const window =
       account === undefined ? undefined : windowOf(grant.holder.userId, new Date(clock.now()));
     const { id, budgetPeriod = null } = payer.key ?? {};
@@ -153,15 +150,7 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
       id === undefined || budgetPeriod === null
         ? undefined
         : budgetWindowOf(id, budgetPeriod, new Date(clock.now()));
-    const answer = await admission.admit({
-      knownEpoch: epoch,
-      limits,
-      window,
-      account,
-      budget,
-      call,
-    });
-    return { answer, call };
+    return admission.admit({ knownEpoch: epoch, limits, window, account, budget, call });
   }
 
   function headersFor(
@@ -210,7 +199,8 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
 
     async admit({ secret, known: remembered }, response, requested) {
       let known = remembered;
-      let { answer, call } = await requestAdmission(known, requested);
+      let call = callOf(known, requested);
+      let answer = await requestAdmission(known, call);
       for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
         const found = await keys.find(secret);
         if (found === undefined) return refuse(response, INVALID_TEXT);
@@ -218,7 +208,8 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
         if (refusal !== undefined) return refuse(response, refusal);
         // After several lookups the grant counts as current, so that frequent changes cannot block a request.
         known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
-        ({ answer, call } = await requestAdmission(known, requested));
+        call = callOf(known, requested);
+        answer = await requestAdmission(known, call);
       }
       const { caller, payer } = factsOf(known.grant);
       const reservation =

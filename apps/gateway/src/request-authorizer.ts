@@ -47,13 +47,6 @@ interface AuthorizationOptions<Body> {
   readonly cache?: CacheOptions<Body>;
 }
 
-/** The body of a request. */
-interface ReadBody<Body> {
-  readonly body: Body;
-  /** As it was parsed; undefined for one that is large or no JSON. */
-  readonly parsed?: unknown;
-}
-
 /** The job that a request creates. */
 interface JobRequest {
   readonly id: string;
@@ -80,18 +73,6 @@ export function createRequestAuthorizer(
   const { keyGate, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
   const { answerCache } = dependencies;
 
-  async function readJson<Schema extends z.ZodType>(
-    request: IncomingMessage,
-    schema: Schema,
-    keep: KeptRequest | undefined,
-  ): Promise<ReadBody<z.output<Schema>>> {
-    const text = await readBody(request, bodyBytesMax);
-    keep?.(text);
-    if (text.length > ONE_STEP_CHARS_MAX) return { body: await parseInSteps(schema, text) };
-    const parsed = parseJson(text);
-    return { body: validated(schema, parsed), parsed };
-  }
-
   /** What the body asks for, or what is wrong with it. */
   async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
@@ -100,10 +81,17 @@ export function createRequestAuthorizer(
     { read, complete, expected, job }: AuthorizationOptions<z.output<Schema>>,
   ) {
     try {
-      const { body: given, parsed }: ReadBody<z.output<Schema>> =
-        read === undefined
-          ? await readJson(request, schema, keep)
-          : { body: validated(schema, await read(request)) };
+      const text = read === undefined ? await readBody(request, bodyBytesMax) : undefined;
+      if (text !== undefined) keep?.(text);
+      // Undefined for a body that is large or no JSON.
+      const parsed =
+        text === undefined || text.length > ONE_STEP_CHARS_MAX ? undefined : parseJson(text);
+      const given: z.output<Schema> =
+        parsed !== undefined
+          ? validated(schema, parsed)
+          : text === undefined
+            ? validated(schema, await read?.(request))
+            : await parseInSteps(schema, text);
       const body = complete === undefined ? given : await complete(given, userId);
       const resolvedModel = router.aliases.resolve(body.model);
       if (job === undefined) {

@@ -228,15 +228,18 @@ function readAnswers(
     if (Array.isArray(outcome) && outcome[0] === TOKENS_LIMITED) {
       return { outcome: 'tokens_limited', epoch, nextFreeMs: Number(outcome[1]) };
     }
+    const hasKeyLimits = request.call?.reservation?.key !== undefined;
+    const { reserved, unsettled, hasBegun } = readReserved(outcome);
     return {
       outcome: 'passed',
       epoch,
       window: window(windows[index]),
       account: account(accounts[index]),
-      ...(request.call?.reservation?.key === undefined
-        ? {}
-        : { budget: budget(budgets[index]), key: readKeyCounts(outcome) }),
-      ...readReserved(outcome),
+      budget: hasKeyLimits ? budget(budgets[index]) : undefined,
+      key: hasKeyLimits ? readKeyCounts(outcome) : undefined,
+      reserved,
+      unsettled,
+      hasBegun,
       counted: request.limits.length === 0 ? NOT_COUNTED : readCounted(outcome),
     };
   });

@@ -19,14 +19,25 @@ export interface FallbackModel {
  * error of the request. A request without other models costs nothing more. A caller that has chosen the first backend passes
  * its route.
  */
-export async function attemptModels<Answer>(
+export function attemptModels<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   fallbacks: readonly FallbackModel[],
   ask: (route: Route, signal: Cancel) => Promise<Answer>,
   chosen?: Route,
 ): Promise<Attempted<Answer>> {
-  if (fallbacks.length === 0) return attempt(dependencies, query, ask, chosen);
+  return fallbacks.length === 0
+    ? attempt(dependencies, query, ask, chosen)
+    : attemptEach(dependencies, query, fallbacks, ask, chosen);
+}
+
+async function attemptEach<Answer>(
+  dependencies: AttemptDependencies,
+  query: RouteRequest,
+  fallbacks: readonly FallbackModel[],
+  ask: (route: Route, signal: Cancel) => Promise<Answer>,
+  chosen: Route | undefined,
+): Promise<Attempted<Answer>> {
   let isAccepted = chosen !== undefined;
   const onAccepted = (): void => {
     if (!isAccepted) query.onAccepted();

@@ -99,7 +99,11 @@ async function askOne<Answer>(
   const call = telemetry.begin(query.capability, route.backend, route.model);
   const startedAt = performance.now();
   try {
-    const answer = await call.run(() => askWithin(route, query.signal, ask));
+    const answer = await call.run(() =>
+      route.retries?.timeoutMs === undefined
+        ? ask(route, query.signal)
+        : askWithin(route, query.signal, ask),
+    );
     if (query.trace !== undefined) noteAnswer(query.trace, route, startedAt);
     return { answer, route, call };
   } catch (failure) {
