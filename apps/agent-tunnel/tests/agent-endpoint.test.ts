@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { createTestAccount, rpcCall } from '@model-gateway/testkit';
 import { AGENT_TUNNEL_PATH } from '@model-gateway/router';
 import { WebSocket } from 'ws';
 import { startScene, type Scene } from './scene.ts';
@@ -87,10 +88,17 @@ describe('every path is open to one kind of credential', () => {
   beforeAll(async () => {
     const removed = await scene.register('removed');
     await scene.call('agents.deregister', { agent_id: removed.agent_id });
+    const user = await createTestAccount(scene.test.context, 'user@example.com');
+    const signedIn = await rpcCall(scene.rpcUrl, 'auth.register', {
+      email: 'registered@example.com',
+      password: 'long enough',
+    });
     credentials = {
       none: '',
+      user: user.token,
       'platform admin': scene.adminToken,
       'admin token': ADMIN_TOKEN,
+      'refresh token': (signedIn.result as { refresh_token: string }).refresh_token,
       'API key': scene.key,
       'node token': (await scene.register('matrix')).token,
       'token of a removed node': removed.token,
@@ -121,6 +129,9 @@ describe('every path is open to one kind of credential', () => {
       if (kind === 'node token') continue;
       const headers = { authorization: `Bearer ${bearer}` };
       expect([kind, (await refusal(headers)).status]).toEqual([kind, 401]);
+      const query = `?token=${encodeURIComponent(bearer)}`;
+      expect([kind, (await refusal({}, query)).status]).toEqual([kind, 401]);
+      expect([kind, (await refusal({ 'x-api-key': bearer })).status]).toEqual([kind, 401]);
     }
     (await openAgent(scene.tunnelUrl, credentials['node token'] ?? '')).socket.close();
   });
