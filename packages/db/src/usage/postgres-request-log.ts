@@ -17,6 +17,7 @@ import {
   isError,
   meteredThat,
 } from './request-conditions.ts';
+import { withOwner } from './key-owner.ts';
 import { readRequestDetails, type RequestDetails } from './request-details.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 
@@ -124,16 +125,6 @@ function loggedOf(row: UsageRecord, details: RequestDetails | undefined): Logged
     attempts: details?.attempts ?? null,
     repeats: 1,
   };
-}
-
-/** A key belongs to one user, and rows have an index by user. */
-async function withOwner(queries: Queries, filter: RequestFilter): Promise<RequestFilter> {
-  if (filter.keyId === undefined || filter.userId !== undefined) return filter;
-  const key = await queries.apiKey.findUnique({
-    where: { id: filter.keyId },
-    select: { userId: true },
-  });
-  return { ...filter, userId: key?.userId };
 }
 
 /**

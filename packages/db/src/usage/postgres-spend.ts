@@ -1,6 +1,7 @@
 import type { SpendGroup, SpendQueries, SpendSums } from '@model-gateway/billing';
 import type { Connection } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
+import { withOwner } from './key-owner.ts';
 import { spendSlices } from './spend-slices.ts';
 
 /** Sums over usage by every dimension, in Postgres. */
@@ -18,7 +19,8 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
 
   return {
     async summary(filter, by) {
-      const slices = spendSlices(filter, by, await completeSince());
+      const owned = await connection.run((queries) => withOwner(queries, filter));
+      const slices = spendSlices(owned, by, await completeSince());
       // Keys are ordered by code point, independent of the collation of the database.
       const order =
         by === 'day' || by === 'hour'
