@@ -182,7 +182,7 @@ test.each([
 });
 
 test('a transcription that is no JSON passes as it is', async () => {
-  const text = '1\n00:00 --> 00:01\nHi\n';
+  const text = '1\n00:00:00,000 --> 00:01:30,500\nHi\n';
   upstream.answer(({ request, response }) =>
     request.on('end', () => {
       response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
@@ -192,7 +192,8 @@ test('a transcription that is no JSON passes as it is', async () => {
   const response = await uploads.send([model, audio]);
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   expect(await response.text()).toBe(text);
-  expect(await nextRow()).toMatchObject({ completion_tokens: 6 });
+  // Subtitles say how long the audio is.
+  expect(await nextRow()).toMatchObject({ status: 200, audio_seconds: 90.5 });
 });
 
 test('a compressed form is understood', async () => {
@@ -253,10 +254,11 @@ describe('while the client sends', () => {
   });
 });
 
-test('a client that leaves after it has sent everything is metered', async () => {
+test('a client that leaves after it has sent everything is metered, by the size of its file', async () => {
+  const minute: Part = { ...audio, value: 'a'.repeat(60 * 16_000) };
   for (const parts of [
-    [model, audio],
-    [audio, model],
+    [model, minute],
+    [minute, model],
   ]) {
     upstream.answer(() => undefined);
     const { client, status } = uploads.begin();
@@ -268,7 +270,9 @@ test('a client that leaves after it has sent everything is metered', async () =>
     client.destroy();
     await status;
     await upstream.until(() => call?.isAborted === true);
-    expect(await nextRow()).toMatchObject({ total_tokens: 0, status: 499, upstream: 'up' });
+    const row = await nextRow();
+    expect(row).toMatchObject({ total_tokens: 0, status: 499, upstream: 'up' });
+    expect(row?.audio_seconds).toBeCloseTo(60, 0);
     await waitUntil(async () => (await openFiles()).length === 0);
   }
 });
@@ -357,6 +361,18 @@ describe('refused', () => {
     { why: 'no boundary', form: '', more: { 'content-type': 'multipart/form-data' }, status: 400 },
     { why: 'no file', form: formOf([model]), status: 400, message: "'file'" },
     { why: 'no model', form: formOf([audio]), status: 400, message: "'model'" },
+    {
+      why: 'a field without a name',
+      form: formOf([model, audio]).replace('; name="model"', ''),
+      status: 400,
+      message: 'no name',
+    },
+    {
+      why: 'a file without a name',
+      form: formOf([model, audio]).replace('; name="file"', ''),
+      status: 400,
+      message: 'no name',
+    },
     { why: 'a form that is cut off', form: textOf([audio, model]), status: 400 },
     { why: 'an unknown model', form: formOf([{ ...model, value: 'x' }, audio]), status: 404 },
     {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { uploadFieldsSchema } from '@model-gateway/contracts';
 import {
   readUpload,
@@ -38,12 +39,12 @@ function createUploadRoute(
   dependencies: UploadRouteDependencies,
 ): LeanRoute {
   const { authorizer, uploadFiles: files, uploadBytesMax: bytesMax } = dependencies;
-  const expected = expectedPassed(operation);
   return {
     method: 'POST',
     path: `/v1${operation.path}`,
     async handle(request, response) {
       let upload: Upload | undefined;
+      const expected = expectedPassed(operation, declaredBytes(request));
       try {
         const authorized = await authorizer.authorizeRequest(
           request,
@@ -65,6 +66,12 @@ function createUploadRoute(
       }
     },
   };
+}
+
+/** How large a form is, if the client says so before it sends it. */
+function declaredBytes({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** The form with the model that the backend lists, and without the fields for the gateway. */

@@ -17,6 +17,8 @@ export interface Upload {
   canSend(): boolean;
   /** Whether a body was read to its end. */
   isSent(): boolean;
+  /** How many bytes of the form have arrived, decompressed. */
+  readonly bytes: number;
   /** Why the client's form could not be read. */
   failure(): Error | undefined;
   /** Removes the file and discards what the client still sends. */
@@ -116,6 +118,10 @@ class Form implements Upload {
     return this.#isSent;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   failure(): Error | undefined {
     return this.#failure;
   }
@@ -156,11 +162,17 @@ class Form implements Upload {
 
   #listen(): void {
     const parser = this.#parser;
-    parser.on('field', (name, value, isNameCut, isValueCut) => {
-      if (isNameCut || isValueCut) this.#fail(fieldTooLarge(name));
+    parser.on('field', (name: string | undefined, value, isNameCut, isValueCut) => {
+      if (name === undefined) this.#fail(withoutName());
+      else if (isNameCut || isValueCut) this.#fail(fieldTooLarge(name));
       else this.#addField({ name, value });
     });
-    parser.on('file', (field, stream, filename, _encoding, mimeType) => {
+    parser.on('file', (field: string | undefined, stream, filename, _encoding, mimeType) => {
+      if (field === undefined) {
+        stream.resume();
+        this.#fail(withoutName());
+        return;
+      }
       const contentType = PLAIN.test(mimeType) ? mimeType : FILE_TYPE_DEFAULT;
       this.#open({ field, filename: filename || FILENAME_DEFAULT, contentType }, stream);
     });
@@ -275,6 +287,9 @@ const tooManyParts = (): ServiceError =>
 
 const tooLate = (name: string): ServiceError =>
   new ServiceError('invalid_request', `the field '${name}' must come before the file`);
+
+const withoutName = (): ServiceError =>
+  new ServiceError('invalid_request', 'a part of the form has no name');
 
 const withoutFile = (): ServiceError =>
   new ServiceError('missing_fields', `'file': the form has no file`);

@@ -13,7 +13,12 @@ export interface ReportedUnits {
 
 /** Speech has about 150 words, which are 200 tokens, a minute. */
 const SECONDS_PER_TOKEN = 60 / 200;
+/** Audio files usually have 128 kbit a second. */
+const FILE_BYTES_PER_SECOND = 16_000;
 const IMAGES_MAX = 1_000;
+
+/** About how long an audio file is, before an upstream has told it. */
+export const secondsOfFile = (bytes: number): number => bytes / FILE_BYTES_PER_SECOND;
 
 /**
  * The images and the audio to bill: what the answer has, or an estimate. An audio file is as long as its text takes to be

@@ -4,6 +4,7 @@ import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import { createEventFacts, type EventFacts } from './event-facts.ts';
 import { tokenUsage } from './reported-usage.ts';
+import { createSubtitleEnd } from './subtitle-end.ts';
 
 /** Audio, text, or events, which pass while they arrive. */
 export function readByteAnswer(answer: PassedAnswer): AnswerReader {
@@ -38,11 +39,18 @@ function factsOf(contentType: string): EventFacts | undefined {
 /** A transcription as text or subtitles. */
 function createTextFacts(): EventFacts {
   const count = createTokenCount();
+  const subtitles = createSubtitleEnd();
   const decoder = new TextDecoder();
   return {
-    add: (chunk) => count.add(decoder.decode(chunk, { stream: true })),
+    add(chunk) {
+      const text = decoder.decode(chunk, { stream: true });
+      count.add(text);
+      subtitles.add(text);
+    },
     usage: undefined,
-    reported: {},
+    get reported() {
+      return { audioSeconds: subtitles.seconds };
+    },
     get tokens() {
       return count.tokens;
     },

@@ -10,7 +10,7 @@ import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
-import { billedUnits } from './billed-units.ts';
+import { billedUnits, secondsOfFile } from './billed-units.ts';
 import type { PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { tokenUsage } from './reported-usage.ts';
@@ -182,7 +182,8 @@ function routeRequestOf(
       // An upstream that has only a part of the request did nothing with it.
       if (upload?.isSent() === false) return;
       const usage = tokenUsage(operation.promptTokens(fields), 0);
-      const units = billedUnits(operation, fields, {}, usage);
+      const reported = upload === undefined ? {} : { audioSeconds: secondsOfFile(upload.bytes) };
+      const units = billedUnits(operation, fields, reported, usage);
       await meter.record({
         ...servedBy(passed, route),
         ...units,

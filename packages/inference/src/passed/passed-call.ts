@@ -5,7 +5,7 @@ import type { Caller } from '../chat/caller.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { FallbackModel } from '../upstream/attempt-models.ts';
-import { billedUnits } from './billed-units.ts';
+import { billedUnits, secondsOfFile } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** One request of an API that passes without translation. */
@@ -43,6 +43,8 @@ export interface PassedUpload {
   canSend(): boolean;
   /** Whether an upstream has all of it. */
   isSent(): boolean;
+  /** How much of it the client has sent. */
+  readonly bytes: number;
   /** Why it could not be read from the client, if that is so. */
   failure(): Error | undefined;
 }
@@ -79,13 +81,14 @@ const usageRequested = (options: unknown): object => ({
   },
 });
 
-/** What a request is expected to use. */
+/** What a request is expected to use; an upload also by its size, if that is known. */
 export const expectedPassed =
-  (operation: PassedOperation) =>
+  (operation: PassedOperation, uploadBytes?: number) =>
   (fields: PassedFields): ExpectedUsage => {
     const promptTokens = operation.promptTokens(fields);
     const completionTokens = operation.completionTokens(fields);
     const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
-    const { images, audioSeconds } = billedUnits(operation, fields, {}, tokens);
+    const reported = uploadBytes === undefined ? {} : { audioSeconds: secondsOfFile(uploadBytes) };
+    const { images, audioSeconds } = billedUnits(operation, fields, reported, tokens);
     return { promptTokens, completionTokens, images, audioSeconds };
   };
