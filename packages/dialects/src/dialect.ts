@@ -75,5 +75,7 @@ export interface DialectError {
   readonly type: string;
   readonly code: string | null;
   readonly message: string;
+  /** The field that an upstream named. */
+  readonly param?: string | null | undefined;
   readonly requestId: string;
 }

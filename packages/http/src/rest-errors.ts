@@ -127,6 +127,8 @@ export interface ErrorFacts {
   readonly type: string;
   readonly code: string | null;
   readonly message: string;
+  /** The field that an upstream named. */
+  readonly param?: string | null | undefined;
   readonly requestId: string;
 }
 
@@ -163,8 +165,8 @@ export function sendRestError(
     sendJson(response, status, body);
     return;
   }
-  const { type, code, message } = body.error;
-  const facts = { status, type, code, message, requestId: requestIdOf(request, response) };
+  const { type, code, message, param } = body.error;
+  const facts = { status, type, code, message, param, requestId: requestIdOf(request, response) };
   const written = writeError(facts);
   sendJson(response, written.status, written.body);
 }

@@ -23,9 +23,9 @@ const OWN: Readonly<Record<string, OwnError>> = {
 const FIELD = /^'([\w.]+)': /;
 
 /** An error as this API writes it. */
-export function writeResponsesError({ status, type, code, message }: DialectError) {
+export function writeResponsesError({ status, type, code, message, param: named }: DialectError) {
   const known = code === null ? undefined : OWN[code];
   const own = known ?? { type: status < 500 ? 'invalid_request_error' : type, code };
-  const param = FIELD.exec(message)?.[1] ?? null;
+  const param = named ?? FIELD.exec(message)?.[1] ?? null;
   return { status, body: { error: { message, ...own, param } } };
 }

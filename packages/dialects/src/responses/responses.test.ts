@@ -277,6 +277,10 @@ test.each([
     error: { type: 'invalid_request_error', code: 'invalid_value', param: 'a.b' },
   },
   {
+    facts: { status: 400, type: 'invalid', code: 'too_long', message: 'no', param: 'messages' },
+    error: { type: 'invalid_request_error', code: 'too_long', param: 'messages' },
+  },
+  {
     facts: { status: 401, type: 'auth_error', code: 'unauthorized', message: 'no' },
     error: { type: 'invalid_request_error', code: 'invalid_api_key', param: null },
   },
