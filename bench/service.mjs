@@ -168,7 +168,9 @@ async function setUp({ startApp, cores, upstreamPort, backends }) {
   // High quotas, so that they are checked for every request but never reached.
   const quotas = { monthly_usd_quota: 1e9, monthly_token_quota: 1e15, rpm: null };
   await rpcCall(rpc.port, 'billing.tiers.set', { name: 'free', ...quotas }, ADMIN_TOKEN);
-  const { key } = await rpcCall(rpc.port, 'keys.create', { name: 'bench' }, accessToken);
+  const createKey = (params) => rpcCall(rpc.port, 'keys.create', params, accessToken);
+  const { key } = await createKey({ name: 'bench' });
+  const { key: cachedKey } = await createKey({ name: 'cached', cache: { ttl_secs: 86_400 } });
   await rpc.stop();
   const gateway = await startApp('gateway', { on: cores?.load });
   const url = `http://127.0.0.1:${upstreamPort}/v1`;
@@ -176,7 +178,7 @@ async function setUp({ startApp, cores, upstreamPort, backends }) {
     await post(`http://127.0.0.1:${gateway.port}/api/admin/backends`, backend, ADMIN_TOKEN);
   }
   await gateway.stop();
-  return { accessToken, key };
+  return { accessToken, key, cachedKey };
 }
 
 async function rpcCall(port, method, params, token) {

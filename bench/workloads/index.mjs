@@ -1,4 +1,5 @@
 // All workloads, in the order in which they are measured.
+import { cache } from './cache.mjs';
 import { dialects } from './dialects.mjs';
 import { idleMemory } from './idle-memory.mjs';
 import { latency } from './latency.mjs';
@@ -13,6 +14,7 @@ export const WORKLOADS = [
   latency,
   streams,
   dialects,
+  cache,
   manyStreams,
   twoProcesses,
   surfaces,

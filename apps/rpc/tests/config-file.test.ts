@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newId } from '@model-gateway/kernel';
 import { temporaryDataDir, waitUntil, type TemporaryFolder } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createRpc } from '../src/app.ts';
@@ -79,6 +80,11 @@ test('every section of the file is applied before the first request, and marked 
       },
     ]),
   });
+  const explained = await rpc.call('billing.pricing.explain', { model: 'm' }, adminUser);
+  expect(explained.result).toMatchObject({
+    price: { pattern: 'm', source: 'file' },
+    backends: [{ backend: 'gpu', price: { source: 'file' } }],
+  });
   expect(await webhooks()).toMatchObject([
     { url: 'https://hooks.example.com/services/secret-path', format: 'standard', source: 'file' },
   ]);
@@ -129,18 +135,20 @@ test('calls still change everything else', async () => {
   expect((await rpc.call('billing.pricing.set', price, ADMIN_TOKEN)).error).toBeUndefined();
 });
 
+/** Another process, which applies this file. */
+async function startPeer(file: string): Promise<void> {
+  const config = readRpcConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_CONFIG: file,
+  });
+  await rpc.test.serve(createRpc(config, await rpc.test.openPeer()));
+}
+
 test('what leaves the file leaves the installation, and built-in tiers are as they were', async () => {
   const file = join(folder.path, 'empty.yaml');
   await writeFile(file, 'aliases:\n  - { alias: fast, target: other }\n');
-  const peer = createRpc(
-    readRpcConfig({
-      DATABASE_URL: 'postgres://unused',
-      REDIS_URL: 'redis://unused',
-      SERVICE_CONFIG: file,
-    }),
-    await rpc.test.openPeer(),
-  );
-  await rpc.test.serve(peer);
+  await startPeer(file);
   await waitUntil(async () => JSON.stringify(await listed('backends.list')) === '[]', {
     what: 'the removal of the backend',
   });
@@ -160,4 +168,33 @@ test('what leaves the file leaves the installation, and built-in tiers are as th
   expect(JSON.stringify(await listed('billing.pricing.get'))).not.toContain('"backend":"gpu"');
   const set = await rpc.call('routes.set', { model: 'm', targets: [{ model: 'm' }] }, adminUser);
   expect(set.error).toBeUndefined();
+});
+
+test('a webhook that a call made is taken over, and keys that cannot be read are stored again', async () => {
+  const { database } = rpc.test.context;
+  const url = 'https://hooks.example.com/made-by-a-call';
+  const events = ['node.offline'] as const;
+  const made = { id: newId(), url, events, format: 'slack', groupId: null } as const;
+  const webhook = { ...made, secret: 'whsec_AAAA', createdById: null, createdAt: new Date() };
+  expect(await database.webhooks.create(webhook, 100)).toBe('created');
+  const file = join(folder.path, 'taken.yaml');
+  await writeFile(
+    file,
+    `
+backends:
+  - { name: gpu, type: external, url: '${upstream.url}', api_key: the-key }
+webhooks:
+  - { url: '${url}', events: [backend.healthy] }
+`,
+  );
+  await startPeer(file);
+  expect(await webhooks()).toMatchObject([{ url, events: ['backend.healthy'], source: 'file' }]);
+  const stored = async () =>
+    (await database.backendConfigs.list()).find(({ name }) => name === 'gpu');
+  const first = await stored();
+  expect(first).toMatchObject({ apiKey: 'the-key' });
+  // As it is read after a change of the encryption key.
+  if (first !== undefined) await database.backendConfigs.save({ ...first, apiKey: null });
+  await startPeer(file);
+  expect(await stored()).toMatchObject({ apiKey: 'the-key' });
 });

@@ -333,6 +333,14 @@ describe('requests.list and requests.get', () => {
     expect(sums).toMatchObject({ total: { requests: 2, errors: 4 } });
   });
 
+  test('a request whose first backend answered has it as its only attempt', async () => {
+    const { requests } = await list(group.member, { error_code: 'client_left' });
+    const request = { request_id: requests[0]?.id };
+    const { result } = await scene.call('requests.get', request, group.member);
+    const attempt = { backend: 'west', model: 'other', outcome: 'answered' };
+    expect(result).toMatchObject({ upstream: 'west', attempts: [attempt] });
+  });
+
   test('a request is shown to its owner, to the admins of its group and to platform admins', async () => {
     const { requests } = await list(group.member, { group_id: group.id });
     const request_id = requests[0]?.id;

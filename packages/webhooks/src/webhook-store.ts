@@ -33,7 +33,10 @@ export interface WebhookFilter {
 export interface WebhookStore {
   /** `gone` when its group does not exist; `too many` when the group, or the platform, has that many. */
   create(webhook: NewWebhook, countMax: number): Promise<'created' | 'too many' | 'gone'>;
-  /** Stores it, or replaces the one with this id, which keeps its deliveries. False when its group does not exist. */
+  /**
+   * Stores it, or replaces the one with this id, which keeps its deliveries; others of the same owner and address are removed.
+   * False when its group does not exist.
+   */
   save(webhook: NewWebhook): Promise<boolean>;
   find(id: string): Promise<Webhook | undefined>;
   /** The oldest first. */

@@ -7,12 +7,17 @@ import {
   recordOf,
 } from '@model-gateway/billing';
 import { ENTRY_NAMES, type FileMark } from '@model-gateway/config-file';
+import type { PriceRecord, PriceSource } from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
 import { explainPrice } from '../pricing/explain-price.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
-type PriceKey = Pick<ReturnType<typeof pricesWith>[number], 'source' | 'pattern' | 'backend'>;
+interface PriceKey {
+  readonly source: PriceSource;
+  readonly pattern: string | null;
+  readonly backend: string | null;
+}
 
 export function createBillingPricingMethods({
   prices,
@@ -33,9 +38,15 @@ export function createBillingPricingMethods({
 
   /** A price of the file is stored like one that a call set. */
   function markOf({ source, pattern, backend }: PriceKey): FileMark {
+    if (source !== 'override' || pattern === null) return {};
     const name = ENTRY_NAMES.prices({ pattern, backend: backend ?? undefined });
-    return source === 'override' ? fileEntries.markOf('prices', name) : {};
+    return fileEntries.markOf('prices', name);
   }
+
+  const marked = (record: PriceRecord): PriceRecord => {
+    const { source, pattern = null, backend = null } = record;
+    return { ...record, ...markOf({ source, pattern, backend }) };
+  };
 
   return {
     'billing.pricing.get': async () => ({
@@ -55,7 +66,7 @@ export function createBillingPricingMethods({
     },
     // From the store, so that a price that was just set is explained.
     'billing.pricing.explain': async (params) =>
-      explainPrice(params, createPriceIndex(await prices.list()), runtime.router),
+      explainPrice(params, createPriceIndex(await prices.list()), runtime.router, marked),
     'billing.pricing.import': async ({ catalogue, mode }) => {
       const read = readCatalogue(catalogue);
       const removed = await prices.importAll(read.prices, mode);

@@ -1,5 +1,10 @@
 import { costAt, type FoundPrice, type PriceIndex } from '@model-gateway/billing';
-import { ServiceError, type RpcParams, type RpcResult } from '@model-gateway/contracts';
+import {
+  ServiceError,
+  type PriceRecord,
+  type RpcParams,
+  type RpcResult,
+} from '@model-gateway/contracts';
 import type { Router, ServingTarget } from '@model-gateway/router';
 
 type Explained = RpcResult<'billing.pricing.explain'>;
@@ -9,7 +14,9 @@ export function explainPrice(
   { model, backend }: RpcParams<'billing.pricing.explain'>,
   prices: PriceIndex,
   router: Pick<Router, 'aliases' | 'list' | 'targetsOf' | 'unlisted'>,
+  marked: (record: PriceRecord) => PriceRecord,
 ): Explained {
+  const recordOf = (found: FoundPrice | undefined) => (found ? marked(found.record) : null);
   const resolved = router.aliases.resolve(model);
   const serving = router.targetsOf(model, resolved);
   const targets =
@@ -22,11 +29,11 @@ export function explainPrice(
     targets.length === 0 ? prices.find(resolved) : highestOf(found.map((one) => one.price));
   return {
     model,
-    price: price?.record ?? null,
+    price: recordOf(price),
     backends: found.map((one) => ({
       backend: one.target.backend.name,
       model: one.target.model,
-      price: one.price?.record ?? null,
+      price: recordOf(one.price),
     })),
   };
 }

@@ -122,9 +122,16 @@ function loggedOf(row: UsageRecord, details: RequestDetails | undefined): Logged
     requestId: details?.requestId ?? row.id,
     errorCode: end?.code ?? null,
     error: end?.message ?? null,
-    attempts: details?.attempts ?? null,
+    attempts: details?.attempts ?? onlyAttempt(row),
     repeats: 1,
   };
+}
+
+/** Attempts are stored only if one failed or a backend was passed over: otherwise the first backend answered. */
+function onlyAttempt({ upstream, model, latencyMs }: UsageRecord): LoggedRequest['attempts'] {
+  if (upstream === null) return null;
+  const answered = { outcome: 'answered', reason: null, status: null } as const;
+  return [{ backend: upstream, model, ...answered, ms: latencyMs ?? 0 }];
 }
 
 /**

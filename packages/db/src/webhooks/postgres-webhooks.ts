@@ -37,6 +37,7 @@ export function createPostgresWebhooks(
           update: changed,
           select: { id: true },
         });
+        await queries.webhook.deleteMany({ where: { url, groupId, id: { not: id } } });
         return true;
       }),
 

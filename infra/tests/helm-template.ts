@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import type { Manifest } from './manifest.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What `.` stands for. */
+interface Scope {
+  readonly dot: unknown;
+}
+
+/** A part of a template: text, or an action with what it contains. */
+type Node =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'value'; readonly pipeline: string }
+  | { readonly kind: 'if' | 'range'; readonly pipeline: string; readonly nodes: readonly Node[] };
+
+/** The values of a chart, with others in their place. */
+export function chartValues(chart: string, others: Values = {}): Values {
+  return merged(parse(readFileSync(join(chart, 'values.yaml'), 'utf8')) as Values, others);
+}
+
+/**
+ * Does the same as `helm template` for the part of the template language that our chart uses: `if`, `if not`, `range`, values, and
+ * the functions below. Everything else is an error, so that a test never sees less than a cluster would.
+ */
+export function renderChart(chart: string, values: Values): readonly Manifest[] {
+  const folder = join(chart, 'templates');
+  return readdirSync(folder).flatMap((file) =>
+    parseManifests(renderTemplate(readFileSync(join(folder, file), 'utf8'), values), file),
+  );
+}
+
+export function renderTemplate(template: string, values: Values): string {
+  return render(parseTemplate(template), { dot: { Values: values } });
+}
+
+/** Lists are replaced, maps are merged, as Helm does. */
+function merged(values: Values, others: Values): Values {
+  const entries = Object.entries(others).map(([name, other]) => {
+    const value = values[name];
+    return [name, isMap(value) && isMap(other) ? merged(value, other) : other] as const;
+  });
+  return { ...values, ...Object.fromEntries(entries) };
+}
+
+const isMap = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parseManifests(text: string, file: string): readonly Manifest[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    const [problem] = [...document.errors, ...document.warnings];
+    if (problem !== undefined) throw new Error(`${file}: ${problem.message}`);
+    const manifest = document.toJS({ maxAliasCount: 0 }) as Manifest | null;
+    return manifest === null ? [] : [manifest];
+  });
+}
+
+const ACTION = /\{\{(-?)\s*(.*?)\s*(-?)\}\}/gs;
+
+function parseTemplate(template: string): readonly Node[] {
+  const root: Node[] = [];
+  const open: Node[][] = [root];
+  const add = (node: Node): void => void open.at(-1)?.push(node);
+  let from = 0;
+  let isTrimmed = false;
+  const addText = (text: string, isEndTrimmed: boolean): void => {
+    const begun = isTrimmed ? text.trimStart() : text;
+    add({ kind: 'text', text: isEndTrimmed ? begun.trimEnd() : begun });
+  };
+  for (const { 0: whole, 1: before, 2: action = '', 3: after, index } of template.matchAll(
+    ACTION,
+  )) {
+    addText(template.slice(from, index), before === '-');
+    isTrimmed = after === '-';
+    from = index + whole.length;
+    const [keyword = '', ...rest] = action.split(/\s+/);
+    if (keyword === 'if' || keyword === 'range') {
+      const nodes: Node[] = [];
+      add({ kind: keyword, pipeline: rest.join(' '), nodes });
+      open.push(nodes);
+    } else if (keyword === 'end') {
+      if (open.length === 1) throw new Error('an end without a beginning');
+      open.pop();
+    } else add({ kind: 'value', pipeline: action });
+  }
+  addText(template.slice(from), false);
+  if (open.length > 1) throw new Error('an if or range without an end');
+  return root;
+}
+
+function render(nodes: readonly Node[], scope: Scope): string {
+  return nodes.map((node) => renderNode(node, scope)).join('');
+}
+
+function renderNode(node: Node, scope: Scope): string {
+  if (node.kind === 'text') return node.text;
+  if (node.kind === 'value') return textOf(evaluate(node.pipeline, scope), node.pipeline);
+  const { pipeline, nodes } = node;
+  if (node.kind === 'if') return isTrue(evaluate(pipeline, scope)) ? render(nodes, scope) : '';
+  const list = evaluate(pipeline, scope);
+  if (!Array.isArray(list)) throw new Error(`{{ range ${pipeline} }} is no list`);
+  return list.map((dot: unknown) => render(nodes, { ...scope, dot })).join('');
+}
+
+/** A value, or a value and the functions that it goes through. */
+function evaluate(pipeline: string, scope: Scope): unknown {
+  const [first = '', ...calls] = pipeline.split(/\s*\|\s*/);
+  const isNegated = first.startsWith('not ');
+  const value = lookUp(isNegated ? first.slice('not '.length) : first, scope);
+  return calls.reduce<unknown>(applied, isNegated ? !isTrue(value) : value);
+}
+
+function lookUp(path: string, { dot }: Scope): unknown {
+  if (path === '.') return dot;
+  if (!/^(\.\w+)+$/.test(path)) throw new Error(`{{ ${path} }} is not supported here`);
+  let value: unknown = dot;
+  for (const name of path.slice(1).split('.')) {
+    // Helm would print "<no value>".
+    if (!isMap(value) || !(name in value)) throw new Error(`there is no value ${path}`);
+    value = value[name];
+  }
+  return value;
+}
+
+function applied(value: unknown, call: string): unknown {
+  const [name, argument] = call.split(/\s+/);
+  if (name === 'toYaml') return stringify(value).trimEnd();
+  const text = textOf(value, call);
+  if (name === 'indent') return text.replaceAll(/^/gm, ' '.repeat(Number(argument)));
+  if (name === 'sha256sum') return createHash('sha256').update(text).digest('hex');
+  throw new Error(`the function ${call} is not supported here`);
+}
+
+const isTrue = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : isMap(value) ? Object.keys(value).length > 0 : !!value;
+
+function textOf(value: unknown, where: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new Error(`{{ ${where} }} is no text`);
+}
