@@ -14,6 +14,7 @@ export const USAGE = `npm run chaos -- [options]
   --steps N              this many steps instead
   --clients N            how many clients send requests; ${CLIENTS_DEFAULT} by default
   --recovery-seconds N   the longest recovery after a single fault; ${RECOVERY_SECONDS_DEFAULT} by default
+  --rolling              restart every process in turn instead, and fail if a request without a stream fails
   --plan                 only print the plan of the seed
   --help                 this text
 `;
@@ -23,6 +24,7 @@ export interface Options {
   readonly steps: number;
   readonly clients: number;
   readonly recoverySeconds: number;
+  readonly isRolling: boolean;
   readonly isPlanOnly: boolean;
   readonly help: boolean;
 }
@@ -37,6 +39,7 @@ export function readOptions(args: readonly string[]): Options {
       steps: { type: 'string' },
       clients: { type: 'string', default: String(CLIENTS_DEFAULT) },
       'recovery-seconds': { type: 'string', default: String(RECOVERY_SECONDS_DEFAULT) },
+      rolling: { type: 'boolean', default: false },
       plan: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -47,12 +50,14 @@ export function readOptions(args: readonly string[]): Options {
     steps: values.steps === undefined ? byTime : positive('--steps', values.steps),
     clients: positive('--clients', values.clients),
     recoverySeconds: positive('--recovery-seconds', values['recovery-seconds']),
+    isRolling: values.rolling,
     isPlanOnly: values.plan,
     help: values.help,
   };
 }
 
-function positive(name: string, text: string): number {
+/** A number of the command line. */
+export function positive(name: string, text: string): number {
   const value = Number(text);
   if (value > 0) return value;
   throw new Error(`${name} must be a number above 0`);

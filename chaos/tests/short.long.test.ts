@@ -11,7 +11,7 @@ const STEPS = 3;
 
 let deployment: Deployment;
 beforeAll(async () => {
-  deployment = await startDeployment(SEED);
+  deployment = await startDeployment({ seed: SEED, areUpstreamsFaulty: true });
 });
 afterAll(() => deployment.close());
 

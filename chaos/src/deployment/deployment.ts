@@ -38,16 +38,22 @@ export interface Deployment {
 }
 
 export const VIDEO_MODEL = 'video-chaos';
-export const POINTS_PER_USD = 1_000_000;
+const POINTS_PER_USD = 1_000_000;
 
 /** Long enough that a busy machine does not take a node for a lost one. */
 const AGENT_TIMEOUT_SECS = 8;
 
-export async function startDeployment(seed: number): Promise<Deployment> {
+interface DeploymentOptions {
+  readonly seed: number;
+  /** Whether the upstreams fail at some requests. */
+  readonly areUpstreamsFaulty: boolean;
+}
+
+export async function startDeployment(options: DeploymentOptions): Promise<Deployment> {
   const undo: (() => Promise<unknown>)[] = [];
   const close = (): Promise<void> => undoAll(undo);
   try {
-    return { ...(await start(seed, undo)), close };
+    return { ...(await start(options, undo)), close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error;
@@ -55,7 +61,7 @@ export async function startDeployment(seed: number): Promise<Deployment> {
 }
 
 async function start(
-  seed: number,
+  { seed, areUpstreamsFaulty: isFaulty }: DeploymentOptions,
   undo: (() => Promise<unknown>)[],
 ): Promise<Omit<Deployment, 'close'>> {
   const folder = await preparedDataDir();
@@ -81,8 +87,8 @@ async function start(
     tunnel: await open(0),
   };
   const upstreams = {
-    left: await startScriptedUpstream(randomFrom(seed + 1)),
-    right: await startScriptedUpstream(randomFrom(seed + 2)),
+    left: await startScriptedUpstream({ random: randomFrom(seed + 1), isFaulty }),
+    right: await startScriptedUpstream({ random: randomFrom(seed + 2), isFaulty }),
   };
   const video = await startCloudVideo();
   for (const server of [upstreams.left, upstreams.right, video]) undo.push(() => server.close());

@@ -24,6 +24,12 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
+interface UpstreamOptions {
+  readonly random: Random;
+  /** Whether some requests fail and some answers are cut. */
+  readonly isFaulty: boolean;
+}
+
 interface Asked {
   readonly ref: string;
   readonly isStream: boolean;
@@ -46,7 +52,10 @@ const DIMENSIONS = 8;
 /** The prompt of a request: its reference, and how many tokens it counts as. */
 export const promptOf = (ref: string, tokens: number): string => `ref=${ref} prompt=${tokens}`;
 
-export async function startScriptedUpstream(random: Random): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream({
+  random,
+  isFaulty,
+}: UpstreamOptions): Promise<ScriptedUpstream> {
   const served = new Map<string, Served[]>();
   let delayMs = 0;
   let isCut = false;
@@ -63,7 +72,7 @@ export async function startScriptedUpstream(random: Random): Promise<ScriptedUps
     const asked = readAsked(text);
     if (delayMs > 0) await sleep(delayMs);
     // Probes must not fail by chance.
-    const chance = asked.ref.startsWith(PROBE_PREFIX) ? 1 : random();
+    const chance = !isFaulty || asked.ref.startsWith(PROBE_PREFIX) ? 1 : random();
     if (chance < FAILURE_SHARE)
       return void response.writeHead(500).end('{"error":{"message":"scripted"}}');
     if (request.url === '/v1/embeddings') {

@@ -1,4 +1,5 @@
 import { groupBy } from '../group-by.ts';
+import type { Differences } from '../books/check-books.ts';
 import type { Sent } from '../load/outcome.ts';
 import type { ChaosResult } from './run-chaos.ts';
 
@@ -27,21 +28,26 @@ const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** What must not be: differences in the books, problems, and single faults with a slow recovery. */
 export function violationsOf(result: ChaosResult, recoverySecondsMax: number): readonly string[] {
-  const wrong = Object.entries(result.differences).flatMap(
-    ([name, found]: [string, readonly string[]]) =>
-      found.length === 0 ? [] : [`${name}: ${found.length}`],
-  );
   const slow = result.steps.filter(
     ({ faults, recoveryMs }) => faults.length === 1 && recoveryMs > recoverySecondsMax * 1_000,
   );
   return [
-    ...wrong,
+    ...wrongBooks(result.differences),
     ...result.problems,
     ...slow.map(({ recoveryMs }) => `a recovery took ${seconds(recoveryMs)}`),
   ];
 }
 
-function outcomeTable(sent: readonly Sent[]): readonly string[] {
+/** What differs, and how often. */
+export const wrongBooks = (differences: Differences): readonly string[] =>
+  Object.entries(differences).flatMap(([name, found]: [string, readonly string[]]) =>
+    found.length === 0
+      ? []
+      : [`${name}: ${found.length} (${found.slice(0, EXAMPLES_MAX).join('; ')})`],
+  );
+
+/** The requests by kind and outcome. */
+export function outcomeTable(sent: readonly Sent[]): readonly string[] {
   return [...groupBy(sent, ({ kind }) => kind)].map(([kind, requests]) => {
     const outcomes = [...groupBy(requests, ({ outcome }) => outcome.name)].map(([name, of]) => {
       const details = [...groupBy(of, ({ outcome }) => outcome.detail)]

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@model-gateway/testkit';
-import { checkBooks, type Differences } from '../books/check-books.ts';
-import { countUnfinishedJobs, readBooks } from '../books/read-books.ts';
+import type { Differences } from '../books/check-books.ts';
 import type { Deployment } from '../deployment/deployment.ts';
 import { inflict } from '../faults/inflict.ts';
 import { describeFaults, type Fault } from '../faults/plan.ts';
 import { recovered } from '../faults/recovery.ts';
 import type { Sent } from '../load/outcome.ts';
 import { startLoad } from '../load/run-load.ts';
-import { readProcessStates, sumMetric, type ProcessState } from './processes-state.ts';
+import { readProcessStates, type ProcessState } from './processes-state.ts';
+import { settle } from './settle.ts';
+import { timed } from './timed.ts';
 
 /** One step of a run: faults, and how long the deployment took to serve everything again. */
 export interface Step {
@@ -45,8 +46,6 @@ interface ChaosOptions {
 }
 
 const CALM_WITHIN_MS = 180_000;
-const OUTPUT_CHARS_MAX = 2_000;
-const SETTLED_WITHIN_MS = 180_000;
 
 /** Runs the plan under load, then waits until everything is written and compares the books. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
@@ -70,29 +69,17 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   } finally {
     await load.stop();
   }
-  const settledMs = await timed(() => settled(deployment)).catch((error: unknown) => {
-    problems.push(String(error));
-    return Number.NaN;
-  });
-  const after = readProcessStates(deployment);
-  const books = await readBooks(deployment.postgres.url);
-  const { accounts, upstreams, video } = deployment;
-  const served = new Map(upstreams.left.served);
-  for (const [ref, answers] of upstreams.right.served)
-    served.set(ref, [...(served.get(ref) ?? []), ...answers]);
-  for (const app of deployment.processes.values())
-    if (app.unexpectedEnds > 0)
-      problems.push(`${app.name} ended unexpectedly:\n${app.output().slice(-OUTPUT_CHARS_MAX)}`);
-  const truth = { sent: load.sent, served, funded: accounts.funded, videoTasks: video.taskCount };
+  const { settledMs, rows, differences, problems: found } = await settle(deployment, load.sent);
+  problems.push(...found);
   return {
     sent: load.sent,
     steps,
-    rows: books.rows.length,
+    rows,
     settledMs,
-    differences: checkBooks(books, truth),
+    differences,
     problems,
     before,
-    after,
+    after: readProcessStates(deployment),
   };
 }
 
@@ -122,36 +109,4 @@ async function calm(
     timeoutMs: CALM_WITHIN_MS,
     what: `${calmRequests} completed requests`,
   });
-}
-
-/** Waits until every movement of points is certain, every job has ended, and the journal is empty. */
-async function settled(deployment: Deployment): Promise<void> {
-  await deployment.accounts.finish();
-  const { url } = deployment.postgres;
-  await waitUntil(async () => (await countUnfinishedJobs(url)) === 0, {
-    timeoutMs: SETTLED_WITHIN_MS,
-    what: 'the end of every video job',
-  });
-  await waitUntil(
-    async () =>
-      (await sumMetric(deployment, 'service_http_requests_in_flight')) <=
-      IDLE_REQUESTS_MAX * deployment.processes.size,
-    {
-      timeoutMs: SETTLED_WITHIN_MS,
-      what: 'the end of every request',
-    },
-  );
-  await waitUntil(async () => (await sumMetric(deployment, 'service_journal_lag')) === 0, {
-    timeoutMs: SETTLED_WITHIN_MS,
-    what: 'an empty usage journal',
-  });
-}
-
-/** The request for metrics counts itself, and a readiness probe may be in progress. */
-const IDLE_REQUESTS_MAX = 2;
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
 }

@@ -1,0 +1,62 @@
+import { connect } from 'node:net';
+import { Client } from 'pg';
+import type { Deployment } from '../deployment/deployment.ts';
+import type { Sent } from '../load/outcome.ts';
+import { readMetric, readProcessStates } from '../run/processes-state.ts';
+
+/** What was measured at one moment, by the name of the measure. */
+export type Sample = ReadonlyMap<string, number>;
+
+/** Measures that grow with what was served, and are only shown. */
+export const EXPECTED_GROWTH: readonly string[] = ['database: MB', 'load: requests'];
+
+const BYTES_PER_MB = 1_048_576;
+
+/** Measures every process, the stores, and the requests since the last sample. */
+export async function takeSample(deployment: Deployment, sent: readonly Sent[]): Promise<Sample> {
+  const sample = new Map<string, number>();
+  for (const { name, rssMb, handles, sockets } of readProcessStates(deployment)) {
+    sample.set(`${name}: memory MB`, rssMb);
+    sample.set(`${name}: handles`, handles);
+    sample.set(`${name}: sockets`, sockets);
+  }
+  for (const { name, url } of deployment.processes.values()) {
+    if (url === undefined || name === 'node') continue;
+    const heap = await readMetric(url, 'nodejs_heap_size_used_bytes');
+    sample.set(`${name}: heap MB`, heap / BYTES_PER_MB);
+  }
+  sample.set('redis: MB', (await redisBytes(deployment.redis.url)) / BYTES_PER_MB);
+  for (const [name, value] of await databaseSizes(deployment.postgres.url)) sample.set(name, value);
+  const times = sent.map(({ ms }) => ms).toSorted((one, other) => one - other);
+  sample.set('load: requests', sent.length);
+  sample.set('load: p50 ms', times[Math.floor(times.length * 0.5)] ?? 0);
+  sample.set('load: p95 ms', times[Math.floor(times.length * 0.95)] ?? 0);
+  return sample;
+}
+
+async function databaseSizes(connectionString: string): Promise<ReadonlyMap<string, number>> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ mb: number; dead: number }>(`
+      SELECT pg_database_size(current_database()) / 1048576.0::float8 AS mb,
+        (SELECT sum(n_dead_tup) / greatest(sum(n_live_tup + n_dead_tup), 1)
+          FROM pg_stat_user_tables)::float8 AS dead`);
+    return new Map([
+      ['database: MB', rows[0]?.mb ?? 0],
+      ['database: dead rows share', rows[0]?.dead ?? 0],
+    ]);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Asks Redis in its own protocol, whose simple form is lines. */
+async function redisBytes(url: string): Promise<number> {
+  const { port, password } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.end(`AUTH ${decodeURIComponent(password)}\r\nINFO memory\r\nQUIT\r\n`);
+  let text = '';
+  for await (const part of socket.setEncoding('utf8')) text += String(part);
+  return Number(/^used_memory:(\d+)/m.exec(text)?.[1] ?? 0);
+}
