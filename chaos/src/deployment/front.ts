@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A process behind the front. */
 export interface FrontTarget {
@@ -21,11 +22,15 @@ export interface Front {
 
 const PROBE_INTERVAL_MS = 200;
 const PROBE_TIMEOUT_MS = 1_000;
+const SILENT_PROBES_MAX = 3;
 
 export async function startFront(targets: readonly FrontTarget[]): Promise<Front> {
   const ready = new Set<string>();
+  const silent = new Map<string, number>();
+  const closing = new AbortController();
   let next = 0;
 
+  /** An answer decides at once; only several probes without one do, because a busy process answers late. */
   async function probe({ url }: FrontTarget): Promise<void> {
     if (url === undefined) return;
     try {
@@ -33,14 +38,22 @@ export async function startFront(targets: readonly FrontTarget[]): Promise<Front
         signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
       });
       await response.arrayBuffer();
+      silent.delete(url);
       if (response.status === 200) ready.add(url);
       else ready.delete(url);
     } catch {
-      ready.delete(url);
+      const count = (silent.get(url) ?? 0) + 1;
+      silent.set(url, count);
+      if (count >= SILENT_PROBES_MAX) ready.delete(url);
     }
   }
-  const probeAll = (): Promise<unknown> => Promise.all(targets.map(probe));
-  const timer = setInterval(() => void probeAll(), PROBE_INTERVAL_MS);
+
+  async function probeAgain(target: FrontTarget): Promise<void> {
+    while (!closing.signal.aborted) {
+      await probe(target);
+      await sleep(PROBE_INTERVAL_MS, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  }
 
   function choose(): string | undefined {
     const urls = targets.flatMap(({ url }) => (url !== undefined && ready.has(url) ? [url] : []));
@@ -77,11 +90,13 @@ export async function startFront(targets: readonly FrontTarget[]): Promise<Front
 
   const server = createServer(handle).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  await probeAll();
+  await Promise.all(targets.map(probe));
+  const probing = Promise.all(targets.map(probeAgain));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
-      clearInterval(timer);
+      closing.abort();
+      await probing;
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -123,13 +123,7 @@ async function askRpcChat(turn: Turn): Promise<Outcome> {
 const RPC_STREAM_MS_MAX = 20_000;
 
 async function askRpcCall(turn: Turn): Promise<Outcome> {
-  const method = pick(turn.random, [
-    'conversations',
-    'keys',
-    'ledger.self',
-    'usage.summary',
-    'billing.plan',
-  ]);
+  const method = pick(turn.random, ['conversations', 'keys', 'ledger.self', 'billing.plan']);
   if (method === 'conversations') {
     const made = await callRpc(turn, 'conversations.create', {});
     if (made.outcome.name !== 'complete') return made.outcome;
