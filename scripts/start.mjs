@@ -2,6 +2,7 @@
 import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
 import { portProblem } from './check-port.mjs';
 import { endChildrenOnSignal, fail, runCommand } from './run-command.mjs';
+import { stopWithParent } from './stop-with-parent.mjs';
 
 const releaseSignals = endChildrenOnSignal();
 const problem = await portProblem(process.env);
@@ -15,15 +16,3 @@ if (!process.env.SERVICE_BUILD_HASH) {
 releaseSignals();
 stopWithParent();
 await import('../apps/standalone/dist/main.js');
-
-/** Ends the service with npm, also if npm was killed and could not forward a signal. */
-function stopWithParent() {
-  if (process.env.npm_lifecycle_event === undefined) return;
-  const parent = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(watch);
-    process.kill(process.pid, 'SIGTERM');
-  }, 500);
-  watch.unref();
-}

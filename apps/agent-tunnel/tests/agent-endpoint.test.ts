@@ -33,6 +33,19 @@ test.each([
   expect(await refusal(headers, query)).toEqual({ status: 401, body: 'unknown agent token' });
 });
 
+test('a web page of another origin cannot connect with the token of a node, one of this address can', async () => {
+  const { agent_id, token } = await scene.register('of a page');
+  const authorization = `Bearer ${token}`;
+  const refused = await refusal({ origin: 'https://evil.example', authorization });
+  expect(refused.status).toBe(403);
+  expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 'origin_not_allowed' } });
+  expect(await scene.agent(agent_id)).toMatchObject({ online: false });
+  const headers = { origin: scene.tunnelUrl };
+  const served = await connectAgent(scene.tunnelUrl, token, { headers });
+  expect(await scene.agent(agent_id)).toMatchObject({ online: true });
+  served.socket.close();
+});
+
 test('the token is read from the bearer header or from the query', async () => {
   const { agent_id, token } = await scene.register('both-ways');
   const byHeader = await connectAgent(scene.tunnelUrl, token);

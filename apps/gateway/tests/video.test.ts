@@ -1,7 +1,7 @@
 import { videoJobSchema, videoSubmittedSchema } from '@model-gateway/contracts';
 import { VIDEO_QUEUED_CHANNEL } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { createTestAccount, waitUntil } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   startCloudVideo,
@@ -338,4 +338,24 @@ test('a repeated idempotency key creates no second job', async () => {
   expect(new Set(ids).size).toBe(1);
   const other = await post(order, { 'idempotency-key': 'order-18' });
   expect(ids).not.toContain(videoSubmittedSchema.parse(await other.json()).id);
+});
+
+test('a user may have 100 unfinished jobs: the next is 429 with a sentence that names the limit', async () => {
+  const { database } = gateway.test.context;
+  const { id: userId } = await createTestAccount(gateway.test.context, 'many-jobs@example.com');
+  const unlimited = { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null };
+  await database.plans.saveTier('many-jobs', unlimited);
+  await database.plans.assign('many-jobs@example.com', 'many-jobs');
+  const { secret } = await keysOf(gateway.test).create({ userId, name: 'jobs' });
+  const headers = { authorization: `Bearer ${secret}` };
+  const responses = await Promise.all(Array.from({ length: 101 }, () => post(order, headers)));
+  const refused = responses.filter(({ status }) => status !== 200);
+  expect(refused.map(({ status }) => status)).toEqual([429]);
+  expect(await refused[0]?.json()).toMatchObject({
+    error: {
+      code: 'rate_limit_exceeded',
+      message: 'too many unfinished video jobs: at most 100 per user',
+    },
+  });
+  expect((await post(order)).status).toBe(200);
 });

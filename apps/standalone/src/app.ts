@@ -60,7 +60,7 @@ export async function openStandalone(
     {
       gateway: createGateway({ ...config, adminToken: admin.value }, context, {
         runtime,
-        mayReadMetrics: createMetricsGate([admin.value, config.metricsToken], config.trustProxy),
+        mayReadMetrics: createMetricsGate([admin.value, config.metricsToken]),
       }),
       rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime }),
       agentTunnel: createAgentTunnel(config, context),

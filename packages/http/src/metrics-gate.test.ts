@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { createMetricsGate } from './metrics-gate.ts';
 
-const mayRead = createMetricsGate(['the admin token', 'the metrics token', undefined], 'loopback');
+const mayRead = createMetricsGate(['the admin token', 'the metrics token', undefined]);
 
 function requestFrom(address: string, headers: Readonly<Record<string, string>> = {}) {
   const socket = new Socket();
@@ -25,6 +25,11 @@ test.each([
     why: 'another machine behind a proxy here',
     address: '127.0.0.1',
     headers: { 'x-forwarded-for': '192.0.2.1' },
+  },
+  {
+    why: 'another machine that says it is this one',
+    address: '127.0.0.1',
+    headers: { 'x-forwarded-for': '127.0.0.1' },
   },
 ])('$why may not', ({ address, headers }) => {
   expect(mayRead(requestFrom(address, headers))).toBe(false);
