@@ -42,6 +42,16 @@ export const PAGES = [
         .first()
         .click(),
   },
+  {
+    name: 'embeddings',
+    path: '/playground/embeddings',
+    async prepare(page) {
+      await page.getByLabel('API key').fill('service-unknown');
+      await page.getByLabel('Texts').fill('A cat sleeps.\nThe cat is asleep.');
+      await page.getByRole('button', { name: 'Make embeddings' }).click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
   { name: 'groups-empty', path: '/groups' },
   {
     name: 'groups-one',

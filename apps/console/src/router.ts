@@ -9,6 +9,7 @@ import { inviteRoute } from './pages/invite/route.ts';
 import { keysRoute } from './pages/keys/route.ts';
 import { overviewRoute } from './pages/overview/route.ts';
 import { planRoute } from './pages/plan/route.ts';
+import { embeddingsRoute } from './pages/playground/embeddings-route.ts';
 import { playgroundRoute } from './pages/playground/route.ts';
 import { requestsRoute } from './pages/requests/route.ts';
 import { resetRoute } from './pages/reset/route.ts';
@@ -49,6 +50,7 @@ const routes = rootRoute.addChildren([
   resetRoute,
   shellRoute.addChildren([
     playgroundRoute,
+    embeddingsRoute,
     keysRoute,
     usageRoute,
     planRoute,

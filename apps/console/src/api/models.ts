@@ -17,3 +17,7 @@ export const modelsQuery = (api: Api) =>
 /** Whether a chat with the model can be answered: models of the quick start are listed before a backend serves them. */
 export const canChat = ({ capabilities, owned_by: owner }: ModelEntry): boolean =>
   capabilities.includes('chat') && owner !== 'huggingface';
+
+/** Whether the model makes vectors of texts. */
+export const canEmbed = ({ capabilities, owned_by: owner }: ModelEntry): boolean =>
+  capabilities.includes('embeddings') && owner !== 'huggingface';

@@ -1,9 +1,12 @@
-import { RpcConnectionError } from '@model-gateway/client';
+import { RpcCallError, RpcConnectionError } from '@model-gateway/client';
 import { keepPreviousData, QueryClient } from '@tanstack/react-query';
 import { HttpError } from './session.ts';
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 5000;
+/** How often a query is asked again that failed for a reason of the service. */
+const RECOVERY_MS = 5000;
+const INTERNAL_ERROR = -32_603;
 
 /** The cache of everything that was asked for. */
 export function createQueries(): QueryClient {
@@ -15,6 +18,9 @@ export function createQueries(): QueryClient {
         placeholderData: keepPreviousData,
         // What the service refused it refuses again.
         retry: (count, error) => isPassing(error) && count < RETRIES_MAX,
+        // A page recovers by itself when a store or the service is back.
+        refetchInterval: ({ state: { status, error } }) =>
+          status === 'error' && isPassing(error) ? RECOVERY_MS : false,
       },
       mutations: { retry: false },
     },
@@ -23,5 +29,6 @@ export function createQueries(): QueryClient {
 
 function isPassing(error: unknown): boolean {
   if (error instanceof HttpError) return error.status >= 500;
+  if (error instanceof RpcCallError) return error.code === INTERNAL_ERROR;
   return error instanceof RpcConnectionError || error instanceof TypeError;
 }

@@ -6,13 +6,17 @@ import {
   type ColumnDef,
 } from '@tanstack/react-table';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useMemo, type ReactNode } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
+import { Button } from './button.tsx';
 
 const features = tableFeatures({
   rowSortingFeature,
   sortedRowModel: createSortedRowModel(),
 });
+
+/** More rows than these are on further pages, so that thousands do not slow the page down. */
+const PAGE_ROWS = 100;
 
 const compare = (one: string | number, other: string | number): number =>
   one === other ? 0 : one < other ? -1 : 1;
@@ -65,7 +69,14 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
     return column?.isHeaderHidden === true ? '' : (column?.header ?? '');
   };
   const classOf = (id: string): string => (byId.get(id)?.isNumber === true ? 'number' : '');
-  return (
+  const [wantedPage, setPage] = useState(0);
+  const page = Math.min(wantedPage, Math.max(0, Math.ceil(rows.length / PAGE_ROWS) - 1));
+  const start = page * PAGE_ROWS;
+  const sort = (toggle: ((event: unknown) => void) | undefined, event: unknown): void => {
+    setPage(0);
+    toggle?.(event);
+  };
+  const content = (
     <div className="table-frame">
       <table className="table" aria-label={label}>
         <thead>
@@ -92,7 +103,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
                         type="button"
                         className="sort"
                         title={t('table.sort', { column: column.header })}
-                        onClick={header.column.getToggleSortingHandler()}
+                        onClick={(event) => sort(header.column.getToggleSortingHandler(), event)}
                       >
                         {column.header}
                         {sorted === 'asc' ? <ArrowUp aria-hidden size={12} /> : null}
@@ -106,19 +117,22 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           ))}
         </thead>
         <tbody>
-          {table.getRowModel().rows.map((row) => (
-            <tr key={row.id}>
-              {row.getAllCells().map((cell) => (
-                <td
-                  key={cell.id}
-                  className={classOf(cell.column.id)}
-                  data-label={labelOf(cell.column.id)}
-                >
-                  <table.FlexRender cell={cell} />
-                </td>
-              ))}
-            </tr>
-          ))}
+          {table
+            .getRowModel()
+            .rows.slice(start, start + PAGE_ROWS)
+            .map((row) => (
+              <tr key={row.id}>
+                {row.getAllCells().map((cell) => (
+                  <td
+                    key={cell.id}
+                    className={classOf(cell.column.id)}
+                    data-label={labelOf(cell.column.id)}
+                  >
+                    <table.FlexRender cell={cell} />
+                  </td>
+                ))}
+              </tr>
+            ))}
         </tbody>
         {total === undefined ? null : (
           <tfoot>
@@ -133,5 +147,37 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         )}
       </table>
     </div>
+  );
+  if (rows.length <= PAGE_ROWS) return content;
+  return (
+    <>
+      {content}
+      <TablePages label={label} page={page} count={rows.length} onChange={setPage} />
+    </>
+  );
+}
+
+interface TablePagesProps {
+  readonly label: string;
+  /** 0 is the first. */
+  readonly page: number;
+  /** How many rows there are on all pages. */
+  readonly count: number;
+  readonly onChange: (page: number) => void;
+}
+
+function TablePages({ label, page, count, onChange }: TablePagesProps) {
+  const { t } = useLanguage();
+  const to = Math.min(count, (page + 1) * PAGE_ROWS);
+  return (
+    <nav className="pager" aria-label={t('table.pages', { table: label })}>
+      <span role="status">{t('table.page', { from: page * PAGE_ROWS + 1, to, total: count })}</span>
+      <Button disabled={page === 0} onClick={() => onChange(page - 1)}>
+        {t('table.previous')}
+      </Button>
+      <Button disabled={to === count} onClick={() => onChange(page + 1)}>
+        {t('table.next')}
+      </Button>
+    </nav>
   );
 }

@@ -97,6 +97,7 @@ test('the worst is first, and a few failures are none', () => {
       upstreams: [
         { key: 'well', requests: 100, errors: 2, ...sums },
         { key: 'broken', requests: 10, errors: 4, ...sums },
+        { key: null, requests: 0, errors: 10, ...sums },
       ],
     },
     NOW,

@@ -62,12 +62,16 @@ const backendConcerns = (backends: readonly Backend[]): readonly Concern[] =>
 
 const upstreamConcerns = (upstreams: readonly UpstreamSums[]): readonly Concern[] =>
   upstreams
-    .filter(({ errors, requests }) => errors >= ERRORS_MIN && errors / requests >= ERROR_SHARE)
-    .map(({ key, errors, requests }) => ({
-      id: `upstream ${key}`,
+    // Without an upstream, the service itself refused them, such as over a rate limit.
+    .flatMap(({ key, errors, requests }) => (key === null ? [] : { name: key, errors, requests }))
+    .filter(
+      ({ errors, requests }) => errors >= ERRORS_MIN && errors / (errors + requests) >= ERROR_SHARE,
+    )
+    .map(({ name, errors, requests }) => ({
+      id: `upstream ${name}`,
       state: 'bad',
       text: 'attention.upstream',
-      values: { name: key ?? '?', errors, requests },
+      values: { name, errors, requests },
       to: '/requests',
     }));
 

@@ -23,7 +23,6 @@ export function Numbers({ data: { total }, requests, range, params }: NumbersPro
     requests.flatMap(({ first_token_ms: ms }) => ms ?? []),
     0.95,
   );
-  const errorShare = total.requests === 0 ? 0 : total.errors / total.requests;
   return (
     <dl className="numbers">
       <Figure
@@ -43,7 +42,7 @@ export function Numbers({ data: { total }, requests, range, params }: NumbersPro
       />
       <Figure
         name={t('spend.measure.errors')}
-        value={`${format.number(total.errors)} (${format.percent(errorShare)})`}
+        value={format.number(total.errors)}
         change={changeOf(total.errors, previous?.errors)}
       />
       <Figure

@@ -1,6 +1,5 @@
 import './overview.css';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
 import { useTimeRange } from '../../frame/use-time-range.ts';
@@ -8,18 +7,15 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { FilterBar } from '../../spend/filter-bar.tsx';
 import { filterParams } from '../../spend/filter-search.ts';
 import {
-  DIMENSIONS,
-  seriesOf,
   spendQuery,
   type Dimension,
   type Measure,
   type SpendSeries,
 } from '../../spend/spend-series.ts';
-import { useNames } from '../../spend/use-names.ts';
+import { DimensionPicker, MeasureChart, NoUsage } from '../../spend/spend-view.tsx';
 import { Chart } from '../../ui/chart/chart.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
-import { Select } from '../../ui/select.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { Attention } from './attention-list.tsx';
 import { Numbers } from './numbers.tsx';
 import { firstTokenPlot } from './percentiles.ts';
@@ -38,7 +34,7 @@ export function OverviewPage() {
   const navigate = overviewRoute.useNavigate();
   const range = useTimeRange();
   const params = filterParams(filters, 'all', isAdmin);
-  const live = { refetchInterval: range.isLive ? LIVE_MS : (false as const) };
+  const live = range.isLive ? { refetchInterval: LIVE_MS } : {};
   const spend = useQuery({
     ...spendQuery(api, range.search, params, { by, measure: 'requests' }),
     ...live,
@@ -61,27 +57,15 @@ export function OverviewPage() {
           })
         }
       >
-        <Select
-          label={t('spend.by')}
-          isLabelHidden
+        <DimensionPicker
           value={by}
-          choices={DIMENSIONS.map((value) => ({ value, label: t(`spend.by.${value}`) }))}
-          onChange={(next: Dimension) => void navigate({ search: (all) => ({ ...all, by: next }) })}
+          onChange={(next) => void navigate({ search: (all) => ({ ...all, by: next }) })}
         />
       </FilterBar>
       <ErrorNote error={spend.error ?? recent.error} onRetry={() => void spend.refetch()} />
       {spend.isPending ? <Skeleton lines={8} /> : null}
       <Attention params={params} />
-      {isEmpty ? (
-        <Empty
-          text={t('spend.empty')}
-          action={
-            <Link to="/playground" className="button button-primary">
-              {t('usage.empty.action')}
-            </Link>
-          }
-        />
-      ) : null}
+      {isEmpty ? <NoUsage /> : null}
       {spend.data === undefined || isEmpty ? null : (
         <>
           <Numbers
@@ -105,23 +89,6 @@ interface ChartsProps {
 
 function Charts({ data, requests, by }: ChartsProps) {
   const { t } = useLanguage();
-  const nameOf = useNames();
-  const plots = useMemo(
-    () =>
-      CHARTS.map((measure) => ({
-        measure,
-        plot: {
-          kind: 'bars' as const,
-          unit: measure === 'cost_usd' ? ('money' as const) : ('count' as const),
-          times: data.times,
-          from: data.from,
-          to: data.to,
-          isByDay: data.isByDay,
-          series: seriesOf(data, measure, (key) => nameOf(by, key), t('chart.other')),
-        },
-      })),
-    [data, by, nameOf, t],
-  );
   const firstToken = useMemo(
     () =>
       firstTokenPlot(requests, {
@@ -132,14 +99,8 @@ function Charts({ data, requests, by }: ChartsProps) {
   );
   return (
     <div className="overview-charts">
-      {plots.map(({ measure, plot }) => (
-        <Chart
-          key={measure}
-          title={t(data.isByDay ? 'spend.chart.day' : 'spend.chart.hour', {
-            measure: t(`spend.measure.${measure}`),
-          })}
-          plot={plot}
-        />
+      {CHARTS.map((measure) => (
+        <MeasureChart key={measure} data={data} by={by} measure={measure} />
       ))}
       {firstToken === undefined ? null : (
         <Chart

@@ -1,8 +1,9 @@
 import './playground.css';
 import { useQuery } from '@tanstack/react-query';
 import { Code, History, Plus } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { canChat, modelsQuery } from '../../api/models.ts';
+import { canChat, canEmbed, modelsQuery } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -88,6 +89,11 @@ export function PlaygroundPage() {
   };
   const actions = (
     <>
+      {models.data?.some(canEmbed) === true ? (
+        <Link to="/playground/embeddings" className="button">
+          {t('playground.embeddings')}
+        </Link>
+      ) : null}
       <Button onClick={() => setOpen('conversations')}>
         <History aria-hidden size={14} /> {t('playground.conversations')}
       </Button>

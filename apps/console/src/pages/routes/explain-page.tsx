@@ -137,16 +137,41 @@ function Answer({ explanation }: { readonly explanation: Explanation }) {
           }
         />
       ) : (
-        <TargetTable targets={targets} />
+        <TargetTable targets={targets} hasRoute={hasRoute} />
       )}
     </>
   );
 }
 
-function TargetTable({ targets }: { readonly targets: readonly Target[] }) {
+interface TargetTableProps {
+  readonly targets: readonly Target[];
+  readonly hasRoute: boolean;
+}
+
+function TargetTable({ targets, hasRoute }: TargetTableProps) {
   const { t, format } = useLanguage();
   const columns = useMemo((): readonly Column<Target>[] => {
     const number = (value: number | null): string => (value === null ? '–' : format.number(value));
+    const ofRoute: readonly Column<Target>[] = [
+      {
+        id: 'share',
+        header: t('explain.column.share'),
+        isNumber: true,
+        cell: ({ share }) => (share === null ? '–' : format.percent(share)),
+      },
+      {
+        id: 'priority',
+        header: t('routes.target.priority'),
+        isNumber: true,
+        cell: ({ priority }) => number(priority),
+      },
+      {
+        id: 'weight',
+        header: t('routes.target.weight'),
+        isNumber: true,
+        cell: ({ weight }) => number(weight),
+      },
+    ];
     return [
       {
         id: 'position',
@@ -173,26 +198,9 @@ function TargetTable({ targets }: { readonly targets: readonly Target[] }) {
           </>
         ),
       },
-      {
-        id: 'share',
-        header: t('explain.column.share'),
-        isNumber: true,
-        cell: ({ share }) => (share === null ? '–' : format.percent(share)),
-      },
-      {
-        id: 'priority',
-        header: t('routes.target.priority'),
-        isNumber: true,
-        cell: ({ priority }) => number(priority),
-      },
-      {
-        id: 'weight',
-        header: t('routes.target.weight'),
-        isNumber: true,
-        cell: ({ weight }) => number(weight),
-      },
+      ...(hasRoute ? ofRoute : []),
     ];
-  }, [t, format]);
+  }, [t, format, hasRoute]);
   return (
     <DataTable
       label={t('explain.table')}

@@ -1,27 +1,16 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
-import { useMemo } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
 import { useTimeRange } from '../../frame/use-time-range.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { downloadCsv } from '../../spend/download.ts';
 import { FilterBar } from '../../spend/filter-bar.tsx';
 import { filterParams } from '../../spend/filter-search.ts';
-import {
-  DIMENSIONS,
-  MEASURES,
-  seriesOf,
-  spendQuery,
-  type Dimension,
-  type Measure,
-  type SpendSeries,
-} from '../../spend/spend-series.ts';
-import { useNames } from '../../spend/use-names.ts';
+import { MEASURES, spendQuery, type Measure } from '../../spend/spend-series.ts';
+import { DimensionPicker, MeasureChart, NoUsage } from '../../spend/spend-view.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Chart } from '../../ui/chart/chart.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { SumsTable } from './sums-table.tsx';
 import { usageRoute } from './route.ts';
@@ -41,7 +30,7 @@ export function UsagePage() {
   const params = filterParams(filters, 'self', isAdmin);
   const usage = useQuery({
     ...spendQuery(api, range.search, params, { by, measure: chosen ?? 'cost_usd' }),
-    refetchInterval: range.isLive ? LIVE_MS : false,
+    ...(range.isLive ? { refetchInterval: LIVE_MS } : {}),
   });
   const saving = useMutation({ mutationFn: () => downloadCsv(api, range.search, params, by) });
   const { data } = usage;
@@ -70,12 +59,9 @@ export function UsagePage() {
           })
         }
       >
-        <Select
-          label={t('spend.by')}
-          isLabelHidden
+        <DimensionPicker
           value={by}
-          choices={DIMENSIONS.map((value) => ({ value, label: t(`spend.by.${value}`) }))}
-          onChange={(next: Dimension) => void navigate({ search: (all) => ({ ...all, by: next }) })}
+          onChange={(next) => void navigate({ search: (all) => ({ ...all, by: next }) })}
         />
         <Select
           label={t('spend.measure')}
@@ -90,50 +76,14 @@ export function UsagePage() {
       <ErrorNote error={saving.error} />
       <ErrorNote error={usage.error} onRetry={() => void usage.refetch()} />
       {usage.isPending ? <Skeleton lines={8} /> : null}
-      {isEmpty ? (
-        <Empty
-          text={t('spend.empty')}
-          action={
-            <Link to="/playground" className="button button-primary">
-              {t('usage.empty.action')}
-            </Link>
-          }
-        />
-      ) : null}
-      {data === undefined || isEmpty ? null : <Content data={data} by={by} measure={measure} />}
+      {isEmpty ? <NoUsage /> : null}
+      {data === undefined || isEmpty ? null : (
+        <>
+          <MeasureChart data={data} by={by} measure={measure} height={CHART_HEIGHT} />
+          <SumsTable data={data} by={by} />
+        </>
+      )}
     </Page>
-  );
-}
-
-interface ContentProps {
-  readonly data: SpendSeries;
-  readonly by: Dimension;
-  readonly measure: Measure;
-}
-
-function Content({ data, by, measure }: ContentProps) {
-  const { t } = useLanguage();
-  const nameOf = useNames();
-  const plot = useMemo(
-    () => ({
-      kind: 'bars' as const,
-      unit: measure === 'cost_usd' ? ('money' as const) : ('count' as const),
-      times: data.times,
-      from: data.from,
-      to: data.to,
-      isByDay: data.isByDay,
-      series: seriesOf(data, measure, (key) => nameOf(by, key), t('chart.other')),
-    }),
-    [data, by, measure, nameOf, t],
-  );
-  const title = t(data.isByDay ? 'spend.chart.day' : 'spend.chart.hour', {
-    measure: t(`spend.measure.${measure}`),
-  });
-  return (
-    <>
-      <Chart title={title} plot={plot} height={CHART_HEIGHT} />
-      <SumsTable data={data} by={by} />
-    </>
   );
 }
 

@@ -22,6 +22,7 @@ export interface Plot {
   readonly series: readonly ChartSeries[];
 }
 
+const TIME_LABEL_PX = 88;
 const SECOND_MS = 1000;
 const MINUTE_SECS = 60;
 const DAY_SECS = 86_400;
@@ -93,6 +94,8 @@ export function plotOptions(plot: Plot, setting: PlotSetting): uPlot.Options {
     axes: [
       {
         ...axis,
+        // As wide as the longest label, a clock time with seconds.
+        space: TIME_LABEL_PX,
         grid: { show: false },
         values: (_self, splits, _index, _space, step) =>
           splits.map((split) => timeLabel(format, split, step, isByDay)),

@@ -1,0 +1,77 @@
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useLanguage } from '../preferences/language.tsx';
+import { Chart } from '../ui/chart/chart.tsx';
+import { Empty } from '../ui/page.tsx';
+import { Select } from '../ui/select.tsx';
+import {
+  DIMENSIONS,
+  seriesOf,
+  type Dimension,
+  type Measure,
+  type SpendSeries,
+} from './spend-series.ts';
+import { useNames } from './use-names.ts';
+
+interface MeasureChartProps {
+  readonly data: SpendSeries;
+  readonly by: Dimension;
+  readonly measure: Measure;
+  readonly height?: number;
+}
+
+/** One measure over time, divided by a dimension. */
+export function MeasureChart({ data, by, measure, ...size }: MeasureChartProps) {
+  const { t } = useLanguage();
+  const nameOf = useNames();
+  const plot = useMemo(
+    () => ({
+      kind: 'bars' as const,
+      unit: measure === 'cost_usd' ? ('money' as const) : ('count' as const),
+      times: data.times,
+      from: data.from,
+      to: data.to,
+      isByDay: data.isByDay,
+      series: seriesOf(data, measure, (key) => nameOf(by, key), t('chart.other')),
+    }),
+    [data, by, measure, nameOf, t],
+  );
+  const title = t(data.isByDay ? 'spend.chart.day' : 'spend.chart.hour', {
+    measure: t(`spend.measure.${measure}`),
+  });
+  return <Chart title={title} plot={plot} {...size} />;
+}
+
+interface DimensionPickerProps {
+  readonly value: Dimension;
+  readonly onChange: (dimension: Dimension) => void;
+}
+
+/** By what the sums are divided. */
+export function DimensionPicker({ value, onChange }: DimensionPickerProps) {
+  const { t } = useLanguage();
+  return (
+    <Select
+      label={t('spend.by')}
+      isLabelHidden
+      value={value}
+      choices={DIMENSIONS.map((each) => ({ value: each, label: t(`spend.by.${each}`) }))}
+      onChange={onChange}
+    />
+  );
+}
+
+/** In place of charts, where nothing was used. */
+export function NoUsage() {
+  const { t } = useLanguage();
+  return (
+    <Empty
+      text={t('spend.empty')}
+      action={
+        <Link to="/playground" className="button button-primary">
+          {t('usage.empty.action')}
+        </Link>
+      }
+    />
+  );
+}
