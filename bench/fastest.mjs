@@ -32,6 +32,7 @@ const WORK = {
   name: 'fastest',
   title: `First tokens with three backends that need ${Object.values(FIRST_TOKEN_MS).join(', ')} ms, ${AT_ONCE} streams at a time`,
   columns: [
+    { key: 'delay', label: 'mean delay of the upstreams, ms', digits: 0 },
     { key: 'mean', label: 'mean ms', digits: 0 },
     { key: 'p50', label: 'p50 ms', digits: 0 },
     { key: 'p90', label: 'p90 ms', digits: 0 },
@@ -54,10 +55,11 @@ async function run(options, scratch) {
   const [least, fastest] = rows;
   const goals = [
     {
-      what: 'mean first token by fewest requests against fastest',
+      // By where the requests went, so that other work on the machine changes nothing.
+      what: 'mean delay of the chosen upstreams by fewest requests against fastest',
       atLeast: FASTER_MIN,
       unit: '×',
-      measured: least.mean / fastest.mean,
+      measured: least.delay / fastest.delay,
     },
   ];
   await report(options, machine, WORK, { rows, goals });
@@ -108,7 +110,7 @@ async function startService({ folder, opened }) {
   }
   const targets = [{ model: MODEL }];
   await rpc('routes.set', { model: ROUTE, targets, strategy: 'fastest' }, token);
-  return { url, key, slow: upstreams.find(({ name }) => name === 'slow') };
+  return { url, key, upstreams };
 }
 
 /** An upstream whose streams begin after some time. */
@@ -152,14 +154,19 @@ async function startUpstream([name, firstTokenMs]) {
 }
 
 async function measure(service, model, count) {
-  const before = service.slow.requests;
+  const before = service.upstreams.map(({ requests }) => requests);
   const times = (await ask(service, model, count)).toSorted((one, other) => one - other);
   const at = (part) => times[Math.floor(times.length * part)];
+  const asked = Object.fromEntries(
+    service.upstreams.map(({ name, requests }, index) => [name, requests - before[index]]),
+  );
+  const delays = Object.entries(asked).map(([name, requests]) => requests * FIRST_TOKEN_MS[name]);
   return {
+    delay: delays.reduce((sum, ms) => sum + ms, 0) / count,
     mean: times.reduce((sum, ms) => sum + ms, 0) / times.length,
     p50: at(0.5),
     p90: at(0.9),
-    slow: (100 * (service.slow.requests - before)) / count,
+    slow: (100 * asked.slow) / count,
   };
 }
 
