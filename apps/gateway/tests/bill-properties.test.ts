@@ -249,6 +249,14 @@ function expectRow(row: UsageEvent, { script }: Ask): number {
   return unbilled.reduce((sum, { nano }) => sum + nano, 0);
 }
 
+/** One of the requests is answered by the cache in every run. */
+const REPEATED: Ask = {
+  api: 'chat',
+  model: 'only-one',
+  repeats: true,
+  script: { id: '', upstreams: {} },
+};
+
 /** No upstream answered, and nothing is billed. Each API has its own status for that. */
 function expectFailure(status: number, { script }: Ask): number {
   expect(status).toBeGreaterThanOrEqual(500);
@@ -283,7 +291,7 @@ test('the sum of the rows is what the upstreams charge, without the answers of t
       }
       expect(billed).toBeCloseTo(truth, 2);
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, examples: [[[REPEATED]]] },
   );
   expect(hits).toBeGreaterThan(0);
 });
