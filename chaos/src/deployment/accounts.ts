@@ -1,6 +1,6 @@
 import { createDatabase } from '@model-gateway/db';
 import { newId, silentLog } from '@model-gateway/kernel';
-import { insertAccount, rpcCall } from '@model-gateway/testkit';
+import { insertAccount, rpcCall, waitUntil } from '@model-gateway/testkit';
 
 /** A user with an API key; a group pays for the key if there is one. */
 export interface Payer {
@@ -78,6 +78,14 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
       changes: { [`group:${groupId}`]: -points, [`user:${userId}`]: points },
     });
 
+  const finish = async (): Promise<void> => {
+    for (const movement of unknown) await move(movement);
+  };
+  /** Repeats a movement with its key until it is certain, as after a refusal of a busy service. */
+  const certain = async (begin: () => Promise<void>): Promise<void> => {
+    await begin().catch(() => undefined);
+    await waitUntil(() => finish().then(() => true), { what: 'a movement of points' });
+  };
   const signIn = (
     email: string,
   ): Promise<{ readonly user: { readonly id: string }; readonly access_token: string }> =>
@@ -93,8 +101,8 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
       token,
     );
     const payer = { email, userId: user.id, token, key, groupId };
-    await topUp(payer, FIRST_POINTS);
-    await allocate(payer, FIRST_POINTS / 2);
+    await certain(() => topUp(payer, FIRST_POINTS));
+    await certain(() => allocate(payer, FIRST_POINTS / 2));
     return payer;
   }
 
@@ -119,8 +127,6 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
       await topUp(payer, points * 2);
       await allocate(payer, points);
     },
-    async finish() {
-      for (const movement of unknown) await move(movement);
-    },
+    finish: () => waitUntil(() => finish().then(() => true), { what: 'every movement of points' }),
   };
 }
