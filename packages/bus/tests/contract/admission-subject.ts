@@ -1,4 +1,12 @@
-import type { AdmissionAnswer, AdmissionRequest, AdmissionStore } from '@model-gateway/billing';
+import type {
+  AdmissionAnswer,
+  AdmissionRequest,
+  AdmissionStore,
+  DrawingAccount,
+  RequestedCall,
+  RequestedReservation,
+  ReservedAmounts,
+} from '@model-gateway/billing';
 import type { Counters } from '@model-gateway/kernel';
 
 /** An admission store, the counters beside it, and time that passes for what it has counted. */
@@ -26,3 +34,27 @@ export const request = (values: Partial<AdmissionRequest> = {}): AdmissionReques
 
 export const passed = (answers: readonly AdmissionAnswer[]): number =>
   answers.filter(({ outcome }) => outcome === 'passed').length;
+
+const TIER = { monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
+export const NONE = { tokens: 0, costUsd: 0, points: 0 };
+
+export type Amounts = Partial<
+  ReservedAmounts & Pick<RequestedReservation, 'tier' | 'isPriced' | 'key'>
+>;
+
+export const callOf = (id: string, values: Partial<RequestedCall> = {}): RequestedCall => ({
+  id,
+  userId: 'user',
+  callsMax: 500,
+  ...values,
+});
+
+/** A request with a call that reserves amounts. */
+export const reserving = (id: string, amounts: Amounts, account: DrawingAccount = ACCOUNT) =>
+  request({
+    window: WINDOW,
+    account,
+    call: callOf(id, {
+      reservation: { ...NONE, tier: TIER, isPriced: true, account, ...amounts },
+    }),
+  });

@@ -1,34 +1,18 @@
-import type {
-  CallEnd,
-  DrawingAccount,
-  KeyLimits,
-  RequestedCall,
-  RequestedReservation,
-  ReservedAmounts,
-} from '@model-gateway/billing';
-import { ACCOUNT, KEY, passed, request, WINDOW, type On } from './admission-subject.ts';
+import type { CallEnd, KeyLimits, ReservedAmounts } from '@model-gateway/billing';
+import {
+  ACCOUNT,
+  callOf,
+  KEY,
+  NONE,
+  passed,
+  request,
+  reserving,
+  WINDOW,
+  type Amounts,
+  type On,
+} from './admission-subject.ts';
 
-const TIER = { monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
-const NONE = { tokens: 0, costUsd: 0, points: 0 };
 const CALL_KEPT_MS = 15 * 60_000;
-
-type Amounts = Partial<ReservedAmounts & Pick<RequestedReservation, 'tier' | 'isPriced' | 'key'>>;
-
-const callOf = (id: string, values: Partial<RequestedCall> = {}): RequestedCall => ({
-  id,
-  userId: 'user',
-  callsMax: 500,
-  ...values,
-});
-
-const reserving = (id: string, amounts: Amounts, account: DrawingAccount = ACCOUNT) =>
-  request({
-    window: WINDOW,
-    account,
-    call: callOf(id, {
-      reservation: { ...NONE, tier: TIER, isPriced: true, account, ...amounts },
-    }),
-  });
 
 const end = (id: string, what: Partial<CallEnd> = {}): CallEnd => ({
   id,
@@ -186,33 +170,28 @@ export function describeReservations(on: On): void {
     }),
   );
 
-  test.each([
-    { of: 'the user', account: ACCOUNT },
-    { of: 'a group', account: { type: 'group', id: 'group' } as const },
-  ])('what a call reserves from $of is renewed with the call, and ends with it', ({ account }) =>
+  test(
+    'what a call reserves from a user, a group and a key is renewed with it, and ends with it',
     on(async ({ admission, passTime, leftOver }) => {
+      const account = { type: 'group', id: 'group' } as const;
       const key = { id: 'limited', budgetUsd: null, tokensPerMinute: 1_000_000 };
-      const facts = {
-        windows: [{ ...WINDOW, tokens: 0, costUsd: 0, version: 1 }],
-        accounts: [{ ...account, balance: 1, hasHistory: true, refusedUntil: null, version: 1 }],
-      };
-      const amounts = { tokens: 100, points: 1, key };
       const ask = async (id: string) => {
-        await admission.updateHints(facts);
-        return admission.admit(reserving(id, amounts, account));
+        await admission.updateHints(used(0));
+        return admission.admit(reserving(id, { tokens: 100, points: 1, key }, account));
       };
       await ask('long');
-      const refused = { hasBegun: false, reserved: { tokens: 100, points: 1 } };
       for (let times = 1; times <= 3; times += 1) {
         await passTime(CALL_KEPT_MS - 60_000);
         await admission.admit(request({ call: callOf('long') }));
-        expect(await ask('other')).toMatchObject({ ...refused, key: { tokens: 100 } });
+        const reserved = { tokens: 100, points: 1 };
+        expect(await ask('other')).toMatchObject({ reserved, key: { tokens: 100 } });
+        admission.endCall(end('other'));
       }
       admission.endCall(end('long'));
       expect(await ask('other')).toMatchObject({ hasBegun: true, reserved: NONE });
       admission.endCall(end('other'));
       expect(await leftOver()).toEqual([]);
-    })(),
+    }),
   );
 
   test(
