@@ -14,7 +14,6 @@ const INTERACTIONS = [
     name: 'next page',
     act: (page) => page.getByRole('button', { name: 'Next' }).click(),
   },
-  { path: '/keys', name: 'sort', act: (page) => page.locator('button.sort').first().click() },
   {
     path: '/requests',
     name: 'move',
@@ -30,7 +29,6 @@ let slow = 0;
 try {
   const page = await (await browser.newContext()).newPage();
   await page.route('**/v1/models', (route) => manyModels(route));
-  await page.route('**/api/rpc', (route) => manyKeys(route));
   await page.addInitScript(() => {
     globalThis.paintsMs = [];
     new PerformanceObserver((list) => {
@@ -81,32 +79,4 @@ async function manyModels(route) {
   const [model] = data;
   const models = Array.from({ length: ROWS }, (_, index) => ({ ...model, id: `model-${index}` }));
   await route.fulfill({ response, json: { ...others, data: models } });
-}
-
-async function manyKeys(route) {
-  const { method, params } = route.request().postDataJSON() ?? {};
-  if (method !== 'keys.list' || params === undefined) return route.continue();
-  const response = await route.fetch();
-  const answer = await response.json();
-  const key = {
-    id: '',
-    name: 'A key',
-    key_hint: 'service-…abcd',
-    project: null,
-    group_id: null,
-    active: true,
-    created_at: new Date().toISOString(),
-    last_used_at: null,
-    expires_at: null,
-    budget_usd: null,
-    budget_used_usd: null,
-    budget_period: null,
-    budget_resets_at: null,
-    rpm: null,
-    tpm: null,
-    models: null,
-    cache: null,
-  };
-  const keys = Array.from({ length: ROWS }, (_, index) => ({ ...key, id: String(index) }));
-  return route.fulfill({ response, json: { ...answer, result: keys } });
 }
