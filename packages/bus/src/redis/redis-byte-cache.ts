@@ -13,7 +13,8 @@ interface RedisByteCacheOptions {
 const BYTES_MAX = 256 * 1024 * 1024;
 
 // KEYS: the entry, the sizes by name, the names by expiry. The field '' of the sizes is their sum. Redis removes expired
-// entries by itself, so that their sizes are removed here. When there is no room, entries are removed that expire first.
+// entries by itself, so that their sizes are removed here: all of them, once the list of names has expired. When there is
+// no room, entries are removed that expire first.
 const PUT = script(`
 local name, size, kept, max = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local time = redis.call('TIME')
@@ -26,10 +27,11 @@ local function forget(one)
   end
   redis.call('ZREM', KEYS[3], one)
 end
+if redis.call('EXISTS', KEYS[3]) == 0 then redis.call('DEL', KEYS[2]) end
 for _, one in ipairs(redis.call('ZRANGE', KEYS[3], '-inf', now, 'BYSCORE', 'LIMIT', 0, 100)) do forget(one) end
 forget(name)
 local sum = tonumber(redis.call('HGET', KEYS[2], '') or '0')
-for _ = 1, 1000 do
+for _ = 1, size <= max and 1000 or 0 do
   if sum + size <= max then break end
   local first = redis.call('ZRANGE', KEYS[3], 0, 0)[1]
   if not first then break end
