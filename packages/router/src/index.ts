@@ -78,7 +78,7 @@ export {
   type VideoCharge,
   type VideoTask,
 } from './registry/backend.ts';
-export type { ChoiceOptions, Route } from './choice/chooser.ts';
+export type { ChoiceOptions, ChosenBackend } from './choice/chooser.ts';
 export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
 export type { ExplainedTarget } from './choice/explain.ts';
 export type { AnswerKind, Tried } from './choice/ruled-choice.ts';

@@ -6,7 +6,7 @@ import { createBackendList, type BackendList, type Slot } from './registry/backe
 import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers } from './circuits/breakers.ts';
 import { findListing, isServed } from './choice/choice.ts';
-import { createChooser, type ChoiceOptions, type Route } from './choice/chooser.ts';
+import { createChooser, type ChoiceOptions, type ChosenBackend } from './choice/chooser.ts';
 import { createFirstTokens } from './choice/first-tokens.ts';
 import { createExplain, type ExplainedTarget } from './choice/explain.ts';
 import { pickCandidate } from './choice/ruled-choice.ts';
@@ -64,7 +64,7 @@ export interface UsedBackend {
 
 /** Knows every backend and chooses one per request; in memory unless a circuit is half-open or there is a conversation. */
 export interface Router {
-  choose(model: string, options?: ChoiceOptions): Promise<Route>;
+  choose(model: string, options?: ChoiceOptions): Promise<ChosenBackend>;
   /** Where a request would go now, and why not elsewhere. Nothing is sent or counted. */
   explain(
     model: string,

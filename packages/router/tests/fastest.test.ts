@@ -1,5 +1,5 @@
 import { manualClock, type ManualClock } from '@model-gateway/kernel';
-import type { Route, RouteRule, Router } from '../src/index.ts';
+import type { ChosenBackend, RouteRule, Router } from '../src/index.ts';
 import { pickCandidate } from '../src/choice/ruled-choice.ts';
 import type { Candidate } from '../src/choice/choice.ts';
 import type { Slot } from '../src/registry/backend-list.ts';
@@ -74,7 +74,7 @@ describe('replicas', () => {
   });
   afterEach(() => replicas.stop());
 
-  const exceptFirst = async (first: Route): Promise<Route> =>
+  const exceptFirst = async (first: ChosenBackend): Promise<ChosenBackend> =>
     router.choose('best', { exclude: [{ backend: first.backend.name, model: 'm' }] });
 
   test('a target that another one overtook is slower than that one', async () => {

@@ -1,6 +1,6 @@
 import { manualClock } from '@model-gateway/kernel';
 import { array, assert, asyncProperty, boolean, nat, record } from 'fast-check';
-import type { Route, Router } from '../src/index.ts';
+import type { ChosenBackend, Router } from '../src/index.ts';
 import { createReplicas, serving, settled, until, type Replicas } from './replicas.ts';
 
 let replicas: Replicas;
@@ -90,7 +90,7 @@ test('no backend ever has more requests than its limit, whatever runs at the sam
   const step = record({ isOther: boolean(), ends: nat(5) });
   await assert(
     asyncProperty(array(step, { maxLength: 40 }), async (steps) => {
-      const running: Route[] = [];
+      const running: ChosenBackend[] = [];
       const counts = { one: 0, three: 0 };
       const begin = async (from: Router): Promise<void> => {
         const route = await from.choose('m').catch(() => undefined);
@@ -100,7 +100,7 @@ test('no backend ever has more requests than its limit, whatever runs at the sam
         running.push(route);
         expect(counts[name]).toBeLessThanOrEqual(limits[name]);
       };
-      const end = async (route: Route | undefined): Promise<void> => {
+      const end = async (route: ChosenBackend | undefined): Promise<void> => {
         if (route === undefined) return;
         counts[route.backend.name === 'one' ? 'one' : 'three'] -= 1;
         await route.settle('success');

@@ -1,6 +1,6 @@
 import { createMetrics, silentLog } from '@model-gateway/kernel';
 import { createUpstreamTelemetry, jwtCaller, type Meter } from '@model-gateway/inference';
-import { UpstreamFailure, type ChatChunk, type Route } from '@model-gateway/router';
+import { UpstreamFailure, type ChatChunk, type ChosenBackend } from '@model-gateway/router';
 import { createChatStreams } from './chat-streams.ts';
 
 type ServedRequest = Parameters<Meter['record']>[0];
@@ -13,7 +13,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const settled: unknown[] = [];
   const metered: ServedRequest[] = [];
   let onStopped = (): void => undefined;
-  const route: Route = {
+  const route: ChosenBackend = {
     model: 'm',
     backend: {
       name: 'up',

@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createUpstreamTelemetry, type VideoWork } from '@model-gateway/inference';
 import { createMetrics, manualClock, silentLog } from '@model-gateway/kernel';
-import { UpstreamFailure, type Route } from '@model-gateway/router';
+import { UpstreamFailure, type ChosenBackend } from '@model-gateway/router';
 import { createVideoTiming } from '../video-timing.ts';
 import { createSubmit } from './submit.ts';
 
@@ -48,7 +48,7 @@ function scene({ submitted, chosen = 'left', begin, unavailable }: SceneOptions 
     notes.push(text);
     return Promise.resolve(value);
   };
-  const route: Route = {
+  const route: ChosenBackend = {
     backend: {
       name: chosen,
       kind: 'cloud-video',

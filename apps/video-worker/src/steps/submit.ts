@@ -7,7 +7,7 @@ import {
   type VideoWork,
 } from '@model-gateway/inference';
 import { describeError, type Log } from '@model-gateway/kernel';
-import { outcomeOf, UpstreamFailure, type Route, type Router } from '@model-gateway/router';
+import { outcomeOf, UpstreamFailure, type ChosenBackend, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
 import type { NextStep, StepMemo } from '../job-queue.ts';
 import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
@@ -38,7 +38,7 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
    * The route, or why there is none now. After an earlier submission only the same backend is used: it creates no second
    * task for the same key.
    */
-  async function choose(work: VideoWork): Promise<Route | string> {
+  async function choose(work: VideoWork): Promise<ChosenBackend | string> {
     const { model, resolvedModel, backend, order } = work;
     const unserved = `no healthy video-capable backend serves the model: ${model}`;
     const options = {
@@ -78,7 +78,7 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     return timing.next;
   }
 
-  async function submitTo(route: Route, work: VideoWork, memo: StepMemo) {
+  async function submitTo(route: ChosenBackend, work: VideoWork, memo: StepMemo) {
     const { backend, model } = route;
     const images = await jobs.images(work.id);
     const to = { backend: backend.name, servedModel: model };
@@ -118,7 +118,7 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
 
 /** Resolves with the id of the task; the upstream recognizes a repeated submission by the id of the job. */
 async function send(
-  { backend }: Route,
+  { backend }: ChosenBackend,
   body: ReturnType<typeof upstreamVideo>,
   idempotencyKey: string,
 ): Promise<string> {

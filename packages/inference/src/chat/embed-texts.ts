@@ -6,7 +6,7 @@ import {
   UpstreamFailure,
   type BackendKind,
   type EmbeddingInput,
-  type Route,
+  type ChosenBackend,
   type Router,
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
@@ -87,7 +87,7 @@ export async function embedTexts(
     signal,
     trace,
     onAccepted: () => requests.accepted(),
-    onLeft: ({ model, backend }: Route) =>
+    onLeft: ({ model, backend }: ChosenBackend) =>
       meter.record({
         caller,
         model,
@@ -101,7 +101,10 @@ export async function embedTexts(
         startedAt,
       }),
   } as const;
-  const ask = async ({ backend, model }: Route, cancel: Cancel): Promise<UpstreamEmbeddings> => {
+  const ask = async (
+    { backend, model }: ChosenBackend,
+    cancel: Cancel,
+  ): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
     if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
     const embeddings = await backend.embed(upstreamBody(request, model), cancel);

@@ -1,15 +1,15 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createMetrics, type Cancel } from '@model-gateway/kernel';
-import { UpstreamFailure, type Route, type Router } from '@model-gateway/router';
+import { UpstreamFailure, type ChosenBackend, type Router } from '@model-gateway/router';
 import { invokeEngine } from './invoke-engine.ts';
 import { createUpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
-type Invoke = NonNullable<Route['backend']['invoke']>;
+type Invoke = NonNullable<ChosenBackend['backend']['invoke']>;
 
 /** Invokes through a router that knows one backend; also returns what was reported to the breaker. */
 async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
   const settled: unknown[] = [];
-  const route: Route = {
+  const route: ChosenBackend = {
     model: 'm:latest',
     backend: {
       name: 'up',

@@ -1,6 +1,6 @@
 import { ServiceError, type TokenUsage } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
-import type { Route } from '@model-gateway/router';
+import type { ChosenBackend } from '@model-gateway/router';
 import { attemptModels, type FallbackModel } from '../upstream/attempt-models.ts';
 import { settleFailure } from '../upstream/attempts.ts';
 import { chooseSupporting } from '../upstream/choose-supporting.ts';
@@ -36,7 +36,7 @@ const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tok
 
 /** The backend that was chosen for a turn. */
 export interface AcceptedChat {
-  readonly route: Route;
+  readonly route: ChosenBackend;
   /** The model that it was chosen for: that of the request, or another one of it. */
   readonly chosen: FallbackModel;
   /** The other models that are tried when it fails. */
@@ -57,7 +57,7 @@ export async function acceptChat(
     onAccepted: _onAccepted,
     ...options
   } = routeRequestOf(turn, { requests, meter });
-  const choose = (chosen: FallbackModel): Promise<Route> =>
+  const choose = (chosen: FallbackModel): Promise<ChosenBackend> =>
     chooseSupporting(router, {
       model: chosen.model,
       options: { ...options, resolved: chosen.resolved },
@@ -76,7 +76,7 @@ export async function acceptChat(
 /** The first model with a backend; the last refusal is the error. */
 async function chooseFirst(
   [chosen, ...fallbacks]: readonly [FallbackModel, ...FallbackModel[]],
-  choose: (model: FallbackModel) => Promise<Route>,
+  choose: (model: FallbackModel) => Promise<ChosenBackend>,
 ): Promise<AcceptedChat> {
   const [next, ...others] = fallbacks;
   try {
@@ -97,7 +97,7 @@ export async function* produceChat(
   const { log } = dependencies;
   /** Of the target that was asked last. */
   let latest = createStreamObserver({ keepsReply: true });
-  const ask = async ({ backend, model }: Route, cancel: Cancel): Promise<Begun> => {
+  const ask = async ({ backend, model }: ChosenBackend, cancel: Cancel): Promise<Begun> => {
     if (backend.chatStream === undefined) throw cannotChat(backend.name);
     const stream = await backend.chatStream(upstreamBody(full, model), cancel);
     const observer = createStreamObserver({ keepsReply: true });
@@ -109,7 +109,7 @@ export async function* produceChat(
     ...routeRequestOf(turn, dependencies),
     ...accepted.chosen,
     // There may be reasoning before the first visible delta.
-    async onLeft(left: Route): Promise<void> {
+    async onLeft(left: ChosenBackend): Promise<void> {
       const outcome = { observer: latest, route: left, firstTokenAt: undefined, isComplete: false };
       await settleStream(turn, dependencies, outcome);
     },

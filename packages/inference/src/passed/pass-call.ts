@@ -1,6 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
-import { UnsupportedByBackend, type Route, type Router } from '@model-gateway/router';
+import { UnsupportedByBackend, type ChosenBackend, type Router } from '@model-gateway/router';
 import { errorEvent } from '../stream/error-event.ts';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall, type RouteRequest } from '../upstream/attempts.ts';
@@ -196,7 +196,7 @@ function routeRequestOf(
 
 const servedBy = (
   { caller, surface, refId, reservation, startedAt, trace }: PassedCall,
-  { model, backend }: Route,
+  { model, backend }: ChosenBackend,
 ) => ({ caller, model, surface, refId, reservation, startedAt, trace, upstream: backend });
 
 const cannotPass = (backend: string, capability: string): UnsupportedByBackend =>

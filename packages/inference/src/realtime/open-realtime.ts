@@ -3,7 +3,7 @@ import {
   UnsupportedByBackend,
   type RealtimeLink,
   type RealtimeOpening,
-  type Route,
+  type ChosenBackend,
   type Router,
 } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
@@ -14,7 +14,7 @@ import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 export interface OpenRealtime {
   readonly link: RealtimeLink;
   /** Settle it when the session is over. */
-  readonly route: Route;
+  readonly route: ChosenBackend;
 }
 
 interface OpenRealtimeDependencies {
@@ -43,7 +43,7 @@ export async function openRealtime(
     onAccepted: () => requests.accepted(),
   } as const;
   try {
-    const ask = async ({ backend, model }: Route): Promise<RealtimeLink> => {
+    const ask = async ({ backend, model }: ChosenBackend): Promise<RealtimeLink> => {
       if (backend.openRealtime === undefined) throw noRealtime(opening.model);
       return backend.openRealtime({ ...opening, model }, canceller.cancel);
     };

@@ -1,5 +1,5 @@
 import type { Cancel } from '@model-gateway/kernel';
-import type { Route } from '@model-gateway/router';
+import type { ChosenBackend } from '@model-gateway/router';
 import {
   attempt,
   type AttemptDependencies,
@@ -23,8 +23,8 @@ export function attemptModels<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   fallbacks: readonly FallbackModel[],
-  ask: (route: Route, signal: Cancel) => Promise<Answer>,
-  chosen?: Route,
+  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
+  chosen?: ChosenBackend,
 ): Promise<Attempted<Answer>> {
   return fallbacks.length === 0
     ? attempt(dependencies, query, ask, chosen)
@@ -35,8 +35,8 @@ async function attemptEach<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   fallbacks: readonly FallbackModel[],
-  ask: (route: Route, signal: Cancel) => Promise<Answer>,
-  chosen: Route | undefined,
+  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
+  chosen: ChosenBackend | undefined,
 ): Promise<Attempted<Answer>> {
   let isAccepted = chosen !== undefined;
   const onAccepted = (): void => {

@@ -3,7 +3,7 @@ import { createCanceller, createMetrics } from '@model-gateway/kernel';
 import {
   UnsupportedByBackend,
   UpstreamFailure,
-  type Route,
+  type ChosenBackend,
   type RouteOutcome,
   type Tried,
 } from '@model-gateway/router';
@@ -12,7 +12,7 @@ import { createUpstreamTelemetry } from './upstream-telemetry.ts';
 
 const telemetry = createUpstreamTelemetry({ metrics: createMetrics() });
 
-const routeTo = (name: string): Route => ({
+const routeTo = (name: string): ChosenBackend => ({
   model: name,
   backend: {
     name,
@@ -25,7 +25,7 @@ const routeTo = (name: string): Route => ({
   settle: async () => undefined,
 });
 
-async function chooseNext(names: string[]): Promise<Route> {
+async function chooseNext(names: string[]): Promise<ChosenBackend> {
   const name = names.shift();
   if (name === undefined) throw new ServiceError('all_backends_unhealthy', 'no other');
   return routeTo(name);
@@ -174,16 +174,19 @@ test.each([
 ])('the router learns of $why', async ({ failure, outcome }) => {
   const outcomes: RouteOutcome[] = [];
   const call = telemetry.begin('chat', { name: 'a' }, 'm');
-  const route: Route = { ...routeTo('a'), settle: async (told) => void outcomes.push(told) };
+  const route: ChosenBackend = {
+    ...routeTo('a'),
+    settle: async (told) => void outcomes.push(told),
+  };
   await settleFailure({ route, call }, failure, createCanceller().cancel);
   expect(outcomes).toEqual([outcome]);
 });
 
 describe('a hedged request', () => {
-  const retries = { attempts: 2, retryOn: [], hedgeAfterMs: 1 } satisfies Route['retries'];
+  const retries = { attempts: 2, retryOn: [], hedgeAfterMs: 1 } satisfies ChosenBackend['retries'];
 
   /** Its first target answers when the second was to be chosen, or never. */
-  async function hedge(chooseSecond: () => Promise<Route>, isFirstAnswering: boolean) {
+  async function hedge(chooseSecond: () => Promise<ChosenBackend>, isFirstAnswering: boolean) {
     const lost: string[] = [];
     let onSecondChoice = (): void => undefined;
     const secondChoice = new Promise<void>((resolve) => void (onSecondChoice = resolve));

@@ -8,7 +8,7 @@ import {
   type AnswerKind,
   type Capability,
   type ChoiceOptions,
-  type Route,
+  type ChosenBackend,
   type Router,
   type Tried,
 } from '@model-gateway/router';
@@ -30,9 +30,9 @@ export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
   /** Whether the request can be sent again; false when its body was read and is not kept. */
   readonly canRepeat?: () => boolean;
   /** Called at most once, when the client left while the backend of this route worked on the request. */
-  readonly onLeft?: (route: Route) => Promise<void>;
+  readonly onLeft?: (route: ChosenBackend) => Promise<void>;
   /** What a target that loses against another one costs the operator; without it only one target is asked at a time. */
-  readonly unbilled?: (route: Route) => UnbilledPrompt;
+  readonly unbilled?: (route: ChosenBackend) => UnbilledPrompt;
   /** What is asked for, which decides which times of the targets it is compared with; a stream by default. */
   readonly answerKind?: AnswerKind;
   /** Notes the backends that were tried, if there were several or one failed. */
@@ -47,7 +47,7 @@ export interface AttemptDependencies {
 
 /** A call in progress. */
 export interface ActiveCall {
-  readonly route: Route;
+  readonly route: ChosenBackend;
   readonly call: UpstreamCall;
 }
 
@@ -65,8 +65,8 @@ export interface Attempted<Answer> extends ActiveCall {
 export async function attempt<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
-  ask: (route: Route, signal: Cancel) => Promise<Answer>,
-  chosen?: Route,
+  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
+  chosen?: ChosenBackend,
 ): Promise<Attempted<Answer>> {
   const { router } = dependencies;
   let route = chosen ?? (await router.choose(query.model, query));
@@ -92,8 +92,8 @@ export async function attempt<Answer>(
 async function askOne<Answer>(
   { telemetry }: AttemptDependencies,
   query: RouteRequest,
-  ask: (route: Route, signal: Cancel) => Promise<Answer>,
-  route: Route,
+  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
+  route: ChosenBackend,
   earlier: Failures | undefined,
 ): Promise<Attempted<Answer> | Failures> {
   const call = telemetry.begin(query.capability, route.backend, route.model);
@@ -115,7 +115,7 @@ async function askOne<Answer>(
 /** Undefined if only one target is asked at a time. */
 function hedgeAfterMs(
   { unbilled, canRepeat }: RouteRequest,
-  { retries }: Route,
+  { retries }: ChosenBackend,
   earlier: Failures | undefined,
 ): number | undefined {
   if (retries?.hedgeAfterMs === undefined) return undefined;
@@ -124,7 +124,7 @@ function hedgeAfterMs(
 }
 
 interface HedgedTarget {
-  readonly route: Route;
+  readonly route: ChosenBackend;
   readonly afterMs: number;
   readonly earlier: Failures | undefined;
 }
@@ -133,7 +133,7 @@ interface HedgedTarget {
 async function askHedged<Answer>(
   { router, telemetry }: AttemptDependencies,
   query: RouteRequest,
-  ask: (route: Route, signal: Cancel) => Promise<Answer>,
+  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
   { route, afterMs, earlier }: HedgedTarget,
 ): Promise<Attempted<Answer> | Failures> {
   const { signal, capability, trace } = query;
@@ -205,7 +205,11 @@ const sinceMs = (startedAt: number): number =>
   Math.max(0, Math.round(performance.now() - startedAt));
 
 /** An answer of the only backend that was considered is in the row of the request. */
-function noteAnswer(trace: RequestTrace, { backend, model }: Route, startedAt: number): void {
+function noteAnswer(
+  trace: RequestTrace,
+  { backend, model }: ChosenBackend,
+  startedAt: number,
+): void {
   if (trace.attempts === undefined && trace.skipped === undefined) return;
   addAttempt(trace, {
     backend: backend.name,
@@ -219,7 +223,7 @@ function noteAnswer(trace: RequestTrace, { backend, model }: Route, startedAt: n
 
 function noteFailure(
   { trace, signal }: RouteRequest,
-  { backend, model }: Route,
+  { backend, model }: ChosenBackend,
   failure: unknown,
   startedAt: number,
 ): void {
@@ -279,7 +283,7 @@ export async function settleFailure(
 
 /** A backend that was never sent the request, or refused it, did no work. */
 async function reportIfLeft(
-  route: Route,
+  route: ChosenBackend,
   failure: unknown,
   { signal, onLeft }: RouteRequest,
 ): Promise<void> {
@@ -292,7 +296,7 @@ async function chooseAnother(
   router: Pick<Router, 'choose'>,
   query: RouteRequest,
   tried: readonly Tried[],
-): Promise<Route | undefined> {
+): Promise<ChosenBackend | undefined> {
   if (forbidsAnother(query.provider)) return undefined;
   try {
     return await router.choose(query.model, { ...query, exclude: tried });

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Backend, ChoiceOptions, Route, Router, Tried } from '@model-gateway/router';
+import type { Backend, ChoiceOptions, ChosenBackend, Router, Tried } from '@model-gateway/router';
 
 interface SupportingQuery {
   readonly model: string;
@@ -14,7 +14,7 @@ interface SupportingQuery {
 export async function chooseSupporting(
   router: Pick<Router, 'choose'>,
   { model, options, isAble, unsupported }: SupportingQuery,
-): Promise<Route> {
+): Promise<ChosenBackend> {
   let refusal: ServiceError | undefined;
   const tried: Tried[] = [];
   for (;;) {

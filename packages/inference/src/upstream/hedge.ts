@@ -1,11 +1,11 @@
 import { createCanceller, type Cancel, type Canceller } from '@model-gateway/kernel';
-import type { Route } from '@model-gateway/router';
+import type { ChosenBackend } from '@model-gateway/router';
 import { askWithin } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** A target that was asked and has not begun to answer. */
 export interface AskedTarget {
-  readonly route: Route;
+  readonly route: ChosenBackend;
   readonly call: UpstreamCall;
   /** By `performance.now()`. */
   readonly startedAt: number;
@@ -38,12 +38,12 @@ interface Asking<Answer> {
   readonly telemetry: UpstreamTelemetry;
   readonly capability: Parameters<UpstreamTelemetry['begin']>[0];
   readonly signal: Cancel;
-  readonly ask: (route: Route, signal: Cancel) => Promise<Answer>;
+  readonly ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>;
 }
 
 /** Sends a request to a target, in a way that it can be cancelled alone. */
 export function askTarget<Answer>(
-  route: Route,
+  route: ChosenBackend,
   { telemetry, capability, signal, ask }: Asking<Answer>,
 ): AnsweringTarget<Answer> {
   const canceller: Canceller = createCanceller(signal.onEnd);

@@ -3,14 +3,18 @@ import {
   DEFAULT_RETRIES,
   UpstreamFailure,
   type RetryReason,
-  type Route,
+  type ChosenBackend,
 } from '@model-gateway/router';
 
 const SERVER_ERROR = 500;
 const MS_PER_SECOND = 1_000;
 
 /** Whether the route of a request that failed so often, the last time with this, lets it be sent to another target. */
-export function mayRetry({ retries = DEFAULT_RETRIES }: Route, failure: unknown, failures: number) {
+export function mayRetry(
+  { retries = DEFAULT_RETRIES }: ChosenBackend,
+  failure: unknown,
+  failures: number,
+) {
   if (!(failure instanceof UpstreamFailure) || failures >= retries.attempts) return false;
   return retries.retryOn.includes(reasonOf(failure));
 }
@@ -23,9 +27,9 @@ function reasonOf({ isRateLimit, isTimeout, status = 0 }: UpstreamFailure): Retr
 
 /** Calls a target, which may take as long as its route says until the first byte. */
 export async function askWithin<Answer>(
-  route: Route,
+  route: ChosenBackend,
   signal: Cancel,
-  ask: (route: Route, signal: Cancel) => Promise<Answer>,
+  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
 ): Promise<Answer> {
   const timeoutMs = route.retries?.timeoutMs;
   if (timeoutMs === undefined) return ask(route, signal);

@@ -25,7 +25,7 @@ import type { RetryPolicy, RouteRule } from '../routes/route-rule.ts';
 /** Chooses a backend for each request. */
 export interface Chooser {
   /** Rejects with an error for the caller when there is none. */
-  choose(query: BackendQuery & ChoiceOptions): Promise<Route>;
+  choose(query: BackendQuery & ChoiceOptions): Promise<ChosenBackend>;
 }
 
 /** Further conditions of a choice. */
@@ -44,7 +44,7 @@ export interface ChoiceOptions {
 }
 
 /** The backend for one request. */
-export interface Route {
+export interface ChosenBackend {
   readonly backend: Backend;
   /** The model id as the chosen backend lists it. */
   readonly model: string;
@@ -97,12 +97,12 @@ interface Passed {
 }
 
 /** Undefined if another process has the test call of a half-open circuit. */
-type Acquired = Route | 'full' | undefined;
+type Acquired = ChosenBackend | 'full' | undefined;
 
 const MS_PER_SECOND = 1_000;
 const FULL_RETRY_SECS = 1;
 
-const isRoute = (acquired: Acquired): acquired is Route => typeof acquired === 'object';
+const isChosen = (acquired: Acquired): acquired is ChosenBackend => typeof acquired === 'object';
 
 const limited = (message: string, seconds: number): ServiceError =>
   new ServiceError('rate_limit_exceeded', message, { details: { retry_after_secs: seconds } });
@@ -181,7 +181,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     permit: Permit,
     rule: RouteRule | undefined,
     place?: TakenPlace,
-  ): Route {
+  ): ChosenBackend {
     const { backend } = slot;
     counts.add(backend.name);
     const leave = slot.use();
@@ -268,13 +268,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       random: query.rule === undefined ? 0 : random(),
     });
 
-  async function chooseBest(query: BackendQuery, passed: Passed): Promise<Route> {
+  async function chooseBest(query: BackendQuery, passed: Passed): Promise<ChosenBackend> {
     const { exclude } = passed;
     const best = bestOf(query, exclude);
     if (best === undefined) throw unavailable(query, passed);
     const acquired = acquire(best, query);
     const route = acquired instanceof Promise ? await acquired : acquired;
-    if (isRoute(route)) return route;
+    if (isChosen(route)) return route;
     const skipped = { backend: best.slot.backend.name, model: best.model };
     if (query.trace !== undefined) {
       noteSkipped(query.trace, { ...skipped, reason: route === 'full' ? 'full' : 'circuit_open' });
@@ -298,18 +298,18 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     conversationId: string,
     query: BackendQuery,
     exclude: readonly Tried[],
-  ): Promise<Route> {
+  ): Promise<ChosenBackend> {
     const best = bestOf(query, exclude)?.slot.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
     const kept = keepable(eligible(query, exclude)).find(({ slot }) => slot.backend.name === bound);
     const stayed = kept === undefined ? undefined : await acquire(kept, query);
-    const route = isRoute(stayed) ? stayed : await chooseBest(query, { exclude, isFull: false });
+    const route = isChosen(stayed) ? stayed : await chooseBest(query, { exclude, isFull: false });
     // Also if it is unchanged, since a binding lasts for a day from its last use.
     affinity.bind(conversationId, route.backend.name).catch(notBound);
     return route;
   }
 
-  function chooseNow(query: BackendQuery & ChoiceOptions): Promise<Route> {
+  function chooseNow(query: BackendQuery & ChoiceOptions): Promise<ChosenBackend> {
     const { conversationId, exclude = [] } = query;
     return conversationId === undefined
       ? chooseBest(query, { exclude, isFull: false })
