@@ -1,4 +1,6 @@
+import { readdir, readlink } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest } from 'node:http';
+import { join } from 'node:path';
 import type { GatewayUnderTest } from './gateway.ts';
 import type { UpstreamCall } from './passed-upstream.ts';
 
@@ -83,4 +85,13 @@ export async function formAt(call: UpstreamCall | undefined): Promise<[string, u
     entries.push([name, isText ? value : [value.name, value.type, await value.text()]]);
   }
   return entries;
+}
+
+/** The files that this process has open below a folder, also those whose names were removed. */
+export async function openFilesBelow(folder: string): Promise<readonly string[]> {
+  const targets = (await readdir('/proc/self/fd')).map((fd) =>
+    readlink(join('/proc/self/fd', fd)).catch(() => ''),
+  );
+  const all = await Promise.all(targets);
+  return all.filter((target) => target.startsWith(folder));
 }

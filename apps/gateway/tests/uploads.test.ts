@@ -1,4 +1,4 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import {
@@ -22,6 +22,7 @@ import {
   formAt,
   formOf,
   headOf,
+  openFilesBelow,
   textOf,
   written,
   type Part,
@@ -83,14 +84,7 @@ async function expectNoRow(): Promise<void> {
 const model: Part = { name: 'model', value: 'whisper' };
 const audio: Part = { name: 'file', value: 'the audio', filename: 'a "b".mp3' };
 
-/** The files that this process has open in the folder for uploads; their names are removed at once. */
-async function openFiles(): Promise<readonly string[]> {
-  const targets = (await readdir('/proc/self/fd')).map((fd) =>
-    readlink(join('/proc/self/fd', fd)).catch(() => ''),
-  );
-  const all = await Promise.all(targets);
-  return all.filter((target) => target.startsWith(join(data.path, 'uploads')));
-}
+const openFiles = () => openFilesBelow(join(data.path, 'uploads'));
 
 describe('the official client', () => {
   const sentAudio = ['file', ['speech.mp3', 'audio/mpeg', 'the audio']];
@@ -361,18 +355,12 @@ describe('refused', () => {
     { why: 'no boundary', form: '', more: { 'content-type': 'multipart/form-data' }, status: 400 },
     { why: 'no file', form: formOf([model]), status: 400, message: "'file'" },
     { why: 'no model', form: formOf([audio]), status: 400, message: "'model'" },
-    {
-      why: 'a field without a name',
-      form: formOf([model, audio]).replace('; name="model"', ''),
+    ...['model', 'file'].map((name) => ({
+      why: `a part without a name: the ${name}`,
+      form: formOf([model, audio]).replace(`; name="${name}"`, ''),
       status: 400,
       message: 'no name',
-    },
-    {
-      why: 'a file without a name',
-      form: formOf([model, audio]).replace('; name="file"', ''),
-      status: 400,
-      message: 'no name',
-    },
+    })),
     { why: 'a form that is cut off', form: textOf([audio, model]), status: 400 },
     { why: 'an unknown model', form: formOf([{ ...model, value: 'x' }, audio]), status: 404 },
     {

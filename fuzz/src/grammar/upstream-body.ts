@@ -51,7 +51,8 @@ const head = { id: fc.constant('c1'), created: fc.nat(), model: fc.constant('fuz
 
 const tree = (values: fc.Arbitrary<unknown>): fc.Arbitrary<JsonTree> => values.map(treeOf);
 
-const completion = tree(
+/** A chat completion. */
+export const completion = tree(
   fc.record({
     ...head,
     object: fc.constant('chat.completion'),
@@ -90,7 +91,8 @@ const eventText = fc
   )
   .map(([text, before, after]) => `${before}${text}${after}`);
 
-const eventStream = fc
+/** An event stream of chunks. */
+export const eventStream = fc
   .tuple(
     fc.array(eventText, { maxLength: 8 }),
     fc.constantFrom('data: [DONE]\n\n', 'data: [DONE]\n\n', 'data: [DONE]', ''),
@@ -187,7 +189,10 @@ const contentType = fc.constantFrom(
 );
 
 /** Answers with a body of this grammar, and errors. */
-function answersWith(body: fc.Arbitrary<string>, usualType: string): fc.Arbitrary<UpstreamAnswer> {
+export function answersWith(
+  body: fc.Arbitrary<string>,
+  usualType: string,
+): fc.Arbitrary<UpstreamAnswer> {
   const end = fc.record({
     cuts,
     breaks: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.boolean()),

@@ -6,6 +6,8 @@ export const ANSWER_BYTES_MAX = 8 * 1024 * 1024 + 64 * 1024;
 /** The largest answer about an error. */
 const ERROR_BYTES_MAX = 16 * 1024;
 
+/** The Messages API knows no 502: there the failure of an upstream is a 500 with its own message. */
+const MESSAGES_UPSTREAM_500 = /"type":"api_error","message":"(?!internal error")/;
 /** Errors with status 500 that the specification words. */
 const SPECIFIED_500 = /"code":"(backend_error|internal_error)".*|all backends unhealthy/;
 
@@ -26,5 +28,6 @@ export function checkAnswer(answer: Answer, secrets: SecretSearch): readonly str
 function isInternal(status: number, text: string): boolean {
   if (status !== 500) return false;
   if (text.includes('all backends unhealthy')) return false;
+  if (MESSAGES_UPSTREAM_500.test(text)) return false;
   return !SPECIFIED_500.test(text) || !text.includes('"backend_error"');
 }

@@ -33,7 +33,17 @@ export interface ScriptedUpstream {
   callWith(calling: Calling | undefined): void;
 }
 
-export const UPSTREAM_KINDS = ['external', 'local', 'engine', 'video', 'realtime'] as const;
+export const UPSTREAM_KINDS = [
+  'external',
+  'local',
+  'engine',
+  'video',
+  'realtime',
+  'anthropic',
+  'gemini',
+  'azure',
+  'responses',
+] as const;
 export type UpstreamKind = (typeof UPSTREAM_KINDS)[number];
 
 /** An upstream of every kind, each with a model `fuzz-<kind>`. */
@@ -95,7 +105,8 @@ async function startOne(kind: UpstreamKind) {
   return { kind, upstream, close };
 }
 
-const isListing = ({ url = '' }: IncomingMessage): boolean => /\/(models|api\/tags)$/.test(url);
+const isListing = ({ url = '' }: IncomingMessage): boolean =>
+  /\/(models|api\/tags)(\?.*)?$/.test(url);
 
 /** What a healthy server says. */
 function usualAnswer(path: string, kind: UpstreamKind): object {

@@ -18,6 +18,10 @@ const UPSTREAM_TYPES = {
   engine: 'engine',
   video: 'cloud-video',
   realtime: 'external',
+  anthropic: 'anthropic',
+  gemini: 'gemini',
+  azure: 'azure',
+  responses: 'external',
 } as const;
 
 /** Makes backends, a key, a group, a conversation and a node; returns the values that cases name. */
@@ -92,6 +96,7 @@ export async function restoreBackends(
       api_key: upstreams.apiKey,
       models: [modelOf(kind)],
       ...(kind === 'realtime' ? { capabilities: ['realtime'] } : {}),
+      ...(kind === 'responses' ? { dialects: ['responses'] } : {}),
     });
   }
 }

@@ -8,6 +8,7 @@ import { rpcHttp } from './rpc-http.ts';
 import { rpcSocket } from './rpc-socket.ts';
 import { upstreamEngine } from './upstream-engine.ts';
 import { upstreamHttp } from './upstream-http.ts';
+import { upstreamNative } from './upstream-native.ts';
 import { upstreamRealtime } from './upstream-realtime.ts';
 import { upstreamVideo } from './upstream-video.ts';
 
@@ -19,6 +20,7 @@ export const targets = [
   agent,
   nodeAnswers,
   upstreamHttp,
+  upstreamNative,
   upstreamEngine,
   upstreamVideo,
   upstreamRealtime,

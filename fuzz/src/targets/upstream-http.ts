@@ -95,12 +95,16 @@ function checkBody({ status, body }: Answer, isStream: boolean): readonly string
   return isJson(text) ? [] : [`status ${status} without JSON: ${text.slice(0, 300)}`];
 }
 
-/** The data of every event is JSON, and the last one is `[DONE]`. */
-function checkEvents(text: string): readonly string[] {
-  const datas = text.split(/\r\n\r\n|\n\n|\r\r/).flatMap((event) => {
+/** The data of every event of a stream. */
+export const dataOfEvents = (text: string): string[] =>
+  text.split(/\r\n\r\n|\n\n|\r\r/).flatMap((event) => {
     const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
     return lines.length === 0 ? [] : [lines.map((line) => line.slice('data:'.length)).join('\n')];
   });
+
+/** The data of every event is JSON, and the last one is `[DONE]`. */
+function checkEvents(text: string): readonly string[] {
+  const datas = dataOfEvents(text);
   const last = datas.pop();
   return [
     ...(last?.trim() === '[DONE]' ? [] : [`the stream ends with ${String(last).slice(0, 300)}`]),
@@ -108,7 +112,8 @@ function checkEvents(text: string): readonly string[] {
   ];
 }
 
-function isJson(text: string): boolean {
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;
