@@ -21,7 +21,7 @@ function dependenciesOf(folder: string): readonly string[] {
 }
 
 const used = new Set(
-  ['.', 'fuzz', 'infra', ...below('apps'), ...below('packages')].flatMap((folder) =>
+  ['.', 'chaos', 'fuzz', 'infra', ...below('apps'), ...below('packages')].flatMap((folder) =>
     dependenciesOf(folder),
   ),
 );

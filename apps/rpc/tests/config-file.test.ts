@@ -177,6 +177,9 @@ test('a webhook that a call made is taken over, and keys that cannot be read are
   const made = { id: newId(), url, events, format: 'slack', groupId: null } as const;
   const webhook = { ...made, secret: 'whsec_AAAA', createdById: null, createdAt: new Date() };
   expect(await database.webhooks.create(webhook, 100)).toBe('created');
+  const tested = await rpc.call('webhooks.test', { webhook_id: made.id }, adminUser);
+  expect(tested.error).toBeUndefined();
+  await database.outbox.publish({ now: new Date(), pendingMax: 10, withMail: false });
   const file = join(folder.path, 'taken.yaml');
   await writeFile(
     file,
@@ -189,6 +192,12 @@ webhooks:
   );
   await startPeer(file);
   expect(await webhooks()).toMatchObject([{ url, events: ['backend.healthy'], source: 'file' }]);
+  const [taken] = await webhooks();
+  // What waited is still sent, signed with the secret that the receiver knows.
+  const later = new Date(Date.now() + 60_000);
+  const [due = newId()] = await database.deliveries.due(later, 10);
+  const claimed = await database.deliveries.claim(due, later, later);
+  expect(claimed?.receiver).toMatchObject({ webhookId: taken?.id, secret: 'whsec_AAAA' });
   const stored = async () =>
     (await database.backendConfigs.list()).find(({ name }) => name === 'gpu');
   const first = await stored();

@@ -37,6 +37,18 @@ const AGENTS: readonly Agent[] = [
   },
 ];
 
+const blocksOf = (guide: string, language: string): string =>
+  readDocument(project, guide)
+    .blocks.filter((block) => block.language === language)
+    .map(({ text }) => text)
+    .join('\n');
+
+test.each(AGENTS)('the guide of $name has its address and a command', ({ guide, settings }) => {
+  const sh = blocksOf(guide, 'sh');
+  expect(sh).toMatch(/\b(codex|claude)\b/);
+  expect(settings === undefined ? sh : blocksOf(guide, 'toml')).toContain(DOCUMENTED_URL);
+});
+
 for (const { name, guide, packages, settings } of AGENTS)
   fullTest(`${name} calls a tool, with the settings and the command of its guide`, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'model-gateway-agent-'));
@@ -48,10 +60,7 @@ for (const { name, guide, packages, settings } of AGENTS)
       const plan = { user_email: EMAIL, tier: 'enterprise' };
       await rpcCall(service.url, 'billing.plan.set', plan, ADMIN_TOKEN);
       const textOf = (language: string) =>
-        readDocument(project, guide)
-          .blocks.filter((block) => block.language === language)
-          .map(({ text }) => text.replaceAll(DOCUMENTED_URL, service.url))
-          .join('\n');
+        blocksOf(guide, language).replaceAll(DOCUMENTED_URL, service.url);
       const home = join(folder, 'home');
       const work = join(folder, 'work');
       await mkdir(work);

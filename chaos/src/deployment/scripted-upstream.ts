@@ -30,7 +30,7 @@ interface UpstreamOptions {
   readonly isFaulty: boolean;
 }
 
-interface Asked {
+interface UpstreamRequest {
   readonly ref: string;
   readonly isStream: boolean;
   readonly promptTokens: number;
@@ -60,7 +60,7 @@ export async function startScriptedUpstream({
   let delayMs = 0;
   let isCut = false;
 
-  function note({ ref, promptTokens, completionTokens }: Asked, isWhole: boolean): void {
+  function note({ ref, promptTokens, completionTokens }: UpstreamRequest, isWhole: boolean): void {
     const answers = served.get(ref) ?? [];
     answers.push({ promptTokens, completionTokens, isWhole });
     served.set(ref, answers);
@@ -69,7 +69,7 @@ export async function startScriptedUpstream({
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === '/v1/models') return sendJson(response, modelList());
     const text = await readText(request);
-    const asked = readAsked(text);
+    const asked = readRequest(text);
     if (delayMs > 0) await sleep(delayMs);
     // Probes must not fail by chance.
     const chance = !isFaulty || asked.ref.startsWith(PROBE_PREFIX) ? 1 : random();
@@ -87,7 +87,7 @@ export async function startScriptedUpstream({
   }
 
   async function stream(
-    asked: Asked,
+    asked: UpstreamRequest,
     response: ServerResponse,
     isCutShort: boolean,
   ): Promise<void> {
@@ -135,7 +135,7 @@ export async function startScriptedUpstream({
   };
 }
 
-function readAsked(text: string): Asked {
+function readRequest(text: string): UpstreamRequest {
   const { stream, max_tokens = 3 } = JSON.parse(text) as { stream?: boolean; max_tokens?: number };
   return {
     ref: REF.exec(text)?.[1] ?? '',
@@ -156,13 +156,13 @@ const modelList = () => ({
   data: [CHAT_MODEL, EMBEDDING_MODEL].map((id) => ({ id, object: 'model' })),
 });
 
-const usageOf = ({ promptTokens, completionTokens }: Asked) => ({
+const usageOf = ({ promptTokens, completionTokens }: UpstreamRequest) => ({
   prompt_tokens: promptTokens,
   completion_tokens: completionTokens,
   total_tokens: promptTokens + completionTokens,
 });
 
-const completionOf = (asked: Asked) => ({
+const completionOf = (asked: UpstreamRequest) => ({
   id: 'chatcmpl-chaos',
   object: 'chat.completion',
   created: 1,
@@ -177,7 +177,7 @@ const completionOf = (asked: Asked) => ({
   usage: usageOf(asked),
 });
 
-const embeddingOf = ({ promptTokens }: Asked) => ({
+const embeddingOf = ({ promptTokens }: UpstreamRequest) => ({
   object: 'list',
   model: EMBEDDING_MODEL,
   data: [{ object: 'embedding', index: 0, embedding: Array<number>(DIMENSIONS).fill(0.5) }],

@@ -34,10 +34,10 @@ export interface WebhookStore {
   /** `gone` when its group does not exist; `too many` when the group, or the platform, has that many. */
   create(webhook: NewWebhook, countMax: number): Promise<'created' | 'too many' | 'gone'>;
   /**
-   * Stores it, or replaces the one with this id, which keeps its deliveries; others of the same owner and address are removed.
-   * False when its group does not exist.
+   * Stores it, or replaces the one with this id, or else the oldest of the same owner and address, with its deliveries; others
+   * of that address are removed. With `keepsSecret` what it replaces keeps its secret. False when its group does not exist.
    */
-  save(webhook: NewWebhook): Promise<boolean>;
+  save(webhook: NewWebhook, options: { readonly keepsSecret: boolean }): Promise<boolean>;
   find(id: string): Promise<Webhook | undefined>;
   /** The oldest first. */
   list(

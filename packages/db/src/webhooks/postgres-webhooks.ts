@@ -27,16 +27,32 @@ export function createPostgresWebhooks(
         return 'created';
       }),
 
-    save: ({ id, secret, events, url, format, groupId, ...created }) =>
+    save: ({ id, secret, events, url, format, groupId, ...created }, { keepsSecret }) =>
       connection.transaction(async (queries) => {
         if (!(await holdOwner(queries, groupId))) return false;
-        const changed = { url, format, events: [...events], secret: secrets.seal(secret, id) };
+        const same = await queries.webhook.findMany({
+          where: { OR: [{ id }, { url, groupId }] },
+          orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+          select: { id: true, secret: true },
+        });
+        const replaced = same.find((one) => one.id === id) ?? same[0];
+        const kept =
+          keepsSecret && replaced !== undefined
+            ? secrets.open(replaced.secret, replaced.id)
+            : undefined;
+        const sealed = secrets.seal(kept ?? secret, id);
+        const changed = { url, format, events: [...events], secret: sealed };
         await queries.webhook.upsert({
           where: { id },
           create: { id, groupId, ...created, ...changed },
           update: changed,
           select: { id: true },
         });
+        if (replaced !== undefined && replaced.id !== id)
+          await queries.eventDelivery.updateMany({
+            where: { webhookId: replaced.id },
+            data: { webhookId: id },
+          });
         await queries.webhook.deleteMany({ where: { url, groupId, id: { not: id } } });
         return true;
       }),

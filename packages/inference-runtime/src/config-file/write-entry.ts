@@ -103,7 +103,7 @@ async function writeWebhook(
   name: string,
   { url, events, format, group_id, secret }: SectionValue<'webhooks'>,
 ): Promise<void> {
-  const isSaved = await webhooks.save({
+  const webhook = {
     id: webhookId(name),
     url,
     events: [...new Set(events)],
@@ -112,7 +112,8 @@ async function writeWebhook(
     secret: secret ?? newSigningSecret(),
     createdById: null,
     createdAt: new Date(),
-  });
+  };
+  const isSaved = await webhooks.save(webhook, { keepsSecret: secret === undefined });
   if (!isSaved)
     throw new ServiceError('not_found', `the group of the webhook ${name} does not exist`);
 }

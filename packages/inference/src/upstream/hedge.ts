@@ -1,4 +1,4 @@
-import { createCanceller, type Cancel, type Canceller } from '@model-gateway/kernel';
+import { createCanceller, withTimeout, type Cancel, type Canceller } from '@model-gateway/kernel';
 import type { ChosenBackend } from '@model-gateway/router';
 import { askWithin } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
@@ -90,7 +90,7 @@ export async function race<Answer>(
   askSecond: () => Promise<AnsweringTarget<Answer> | undefined>,
 ): Promise<Race<Answer>> {
   const ofFirst = targetOutcome(first);
-  const early = await within(ofFirst, afterMs);
+  const early = await withTimeout(ofFirst, afterMs, () => undefined);
   if (early !== undefined) return raceOf([early], undefined);
   // A failed choice leaves the first target; if that fails as well, the choice is repeated and its error is thrown.
   const second = await askSecond().catch(() => undefined);
@@ -112,17 +112,4 @@ function raceOf<Answer>(
   const winner = outcomes.find((one) => one.isAnswer);
   const failed = outcomes.filter((one) => !one.isAnswer);
   return { winner, loser, failed };
-}
-
-/** Undefined if it takes longer. */
-async function within<Value>(value: Promise<Value>, ms: number): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([value, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

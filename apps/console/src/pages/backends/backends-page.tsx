@@ -12,7 +12,7 @@ import { AddBackend } from './add-backend.tsx';
 import { BackendCard } from './backend-card.tsx';
 import { EditBackend } from './edit-backend.tsx';
 
-type Backend = RpcResult<'backends.list'>[number];
+type BackendRow = RpcResult<'backends.list'>[number];
 
 const AGAIN_MS = 5000;
 const DAY_MS = 86_400_000;
@@ -36,8 +36,8 @@ export function BackendsPage() {
       ),
   });
   const [isAdding, setAdding] = useState(false);
-  const [editing, setEditing] = useState<Backend>();
-  const [removing, setRemoving] = useState<Backend>();
+  const [editing, setEditing] = useState<BackendRow>();
+  const [removing, setRemoving] = useState<BackendRow>();
   const all = backends.data ?? [];
   const add = (
     <Button kind="primary" onClick={() => setAdding(true)}>
@@ -76,8 +76,8 @@ export function BackendsPage() {
 }
 
 interface RemoveBackendProps {
-  readonly backend: Backend;
-  readonly all: readonly Backend[];
+  readonly backend: BackendRow;
+  readonly all: readonly BackendRow[];
   readonly onClose: () => void;
 }
 

@@ -4,7 +4,10 @@ import type { TextKey, TextValues } from '../../texts/texts.ts';
 type Plan = RpcResult<'billing.plan'>;
 type Key = RpcResult<'keys.list'>[number];
 type Node = RpcResult<'agents.list'>[number];
-type Backend = Pick<RpcResult<'backends.list'>[number], 'name' | 'state' | 'reason' | 'checked_at'>;
+type BackendRow = Pick<
+  RpcResult<'backends.list'>[number],
+  'name' | 'state' | 'reason' | 'checked_at'
+>;
 type UpstreamSums = RpcResult<'usage.summary'>['groups'][number];
 
 /** Something that a person should look at. */
@@ -24,7 +27,7 @@ export interface Situation {
   readonly plan?: Plan | undefined;
   readonly keys?: readonly Key[] | undefined;
   readonly nodes?: readonly Node[] | undefined;
-  readonly backends?: readonly Backend[] | undefined;
+  readonly backends?: readonly BackendRow[] | undefined;
   readonly upstreams?: readonly UpstreamSums[] | undefined;
 }
 
@@ -48,7 +51,7 @@ export function concernsOf(situation: Situation, now: number): readonly Concern[
   ].toSorted((one, other) => Number(other.state === 'bad') - Number(one.state === 'bad'));
 }
 
-const backendConcerns = (backends: readonly Backend[]): readonly Concern[] =>
+const backendConcerns = (backends: readonly BackendRow[]): readonly Concern[] =>
   backends
     .filter(({ state }) => state !== 'Healthy')
     .map(({ name, state, reason, checked_at: at }) => ({
