@@ -47,6 +47,7 @@ const DELIBERATE = [
   'only in the first: function usage_records_count_keys',
   'only in the first: function usage_records_ensure_partition',
   'only in the first: function usage_records_sum',
+  'only in the first: function usage_sums_keep_hours',
   'only in the first: index request_details_request_id_idx',
   'only in the first: index request_failures_group_idx',
   'only in the first: index request_failures_request_id_idx',

@@ -93,42 +93,47 @@ describe('migrating', () => {
     expect(await tables()).toEqual(['_prisma_migrations', 'good', 'more', 'whole']);
   });
 
-  it('adds columns to the usage rows without writing them, and without making queries wait', async () => {
-    const names = await listMigrations(prismaFolder());
-    // Later ones build on it.
-    const left = names.slice(names.findIndex((name) => name.endsWith('_usage_details')));
-    await cp(prismaFolder(), folder, { recursive: true });
-    for (const name of left) await rm(join(folder, 'migrations', name), { recursive: true });
-    await migrateDatabase({ databaseUrl: database.url, log, folder });
-    await database.query(`
+  it.each(['_usage_details', '_hours_of_projects'])(
+    'changes usage rows without writing them, and without making queries wait: %s and later',
+    async (first) => {
+      const names = await listMigrations(prismaFolder());
+      // Later ones build on it.
+      const left = names.slice(names.findIndex((name) => name.endsWith(first)));
+      await cp(prismaFolder(), folder, { recursive: true });
+      for (const name of left) await rm(join(folder, 'migrations', name), { recursive: true });
+      await migrateDatabase({ databaseUrl: database.url, log, folder });
+      await database.query(`
       INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, user_id)
       VALUES ('service-', 'm', 'gateway', 1, 2, 3, gen_random_uuid())`);
-    const files = () =>
-      database.query(
-        `SELECT relname, relfilenode FROM pg_class WHERE relname LIKE 'usage_records%' ORDER BY 1`,
-      );
-    const before = await files();
-    const [report, reader] = [new Client(database.url), new Client(database.url)];
-    await Promise.all([report.connect(), reader.connect()]);
-    try {
-      await report.query('BEGIN; LOCK TABLE usage_records IN ACCESS SHARE MODE');
-      const migrating = migrateDatabase({ databaseUrl: database.url, log });
-      const isWaiting = `SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`;
-      while ((await database.query(isWaiting)).length === 0) await delay(POLL_MS);
-      // It would wait for the whole report if the migration did.
-      expect((await reader.query('SELECT model FROM usage_records')).rows).toEqual([
-        { model: 'm' },
+      // Indexes may be new: while they are made, queries go on.
+      const files = () =>
+        database.query(
+          `SELECT relname, relfilenode FROM pg_class
+         WHERE relname LIKE 'usage_records%' AND relkind IN ('r', 'p') ORDER BY 1`,
+        );
+      const before = await files();
+      const [report, reader] = [new Client(database.url), new Client(database.url)];
+      await Promise.all([report.connect(), reader.connect()]);
+      try {
+        await report.query('BEGIN; LOCK TABLE usage_records IN ACCESS SHARE MODE');
+        const migrating = migrateDatabase({ databaseUrl: database.url, log });
+        const isWaiting = `SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`;
+        while ((await database.query(isWaiting)).length === 0) await delay(POLL_MS);
+        // It would wait for the whole report if the migration did.
+        expect((await reader.query('SELECT model FROM usage_records')).rows).toEqual([
+          { model: 'm' },
+        ]);
+        await report.query('COMMIT');
+        expect(await migrating).toEqual(left);
+      } finally {
+        await Promise.all([report.end(), reader.end()]);
+      }
+      expect(await files()).toEqual(before);
+      expect(await database.query('SELECT upstream, status FROM usage_records')).toEqual([
+        { upstream: null, status: null },
       ]);
-      await report.query('COMMIT');
-      expect(await migrating).toEqual(left);
-    } finally {
-      await Promise.all([report.end(), reader.end()]);
-    }
-    expect(await files()).toEqual(before);
-    expect(await database.query('SELECT upstream, status FROM usage_records')).toEqual([
-      { upstream: null, status: null },
-    ]);
-  });
+    },
+  );
 
   it('does not touch a database whose last migration another tool left unfinished', async () => {
     await addMigration('1_good', 'CREATE TABLE good (id int);');

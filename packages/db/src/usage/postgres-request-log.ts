@@ -19,6 +19,7 @@ import {
 } from './request-conditions.ts';
 import { withOwner } from './key-owner.ts';
 import { readRequestDetails, type RequestDetails } from './request-details.ts';
+import { readSumsState } from './sums-state.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 
 interface Page {
@@ -192,8 +193,8 @@ async function rowsOfHours(
 
 /** After an upgrade, the sums do not have all rows until they have been counted. */
 async function areSumsComplete(queries: Queries): Promise<boolean> {
-  const state = await queries.usageSumsState.findFirst();
-  return (state?.completeSince ?? null) === null;
+  const { countedSince } = await readSumsState(queries);
+  return countedSince === null;
 }
 
 /** The hours that have rows of the key, or of the group, the model and the upstream, the newest first. */

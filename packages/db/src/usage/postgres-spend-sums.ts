@@ -1,6 +1,7 @@
 import type { CheckedDay, SpendSumsStore, TimeSpan } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { comparison, correction, removal } from './spend-lines.ts';
+import { readSumsState } from './sums-state.ts';
 
 const DAY_MS = 86_400_000;
 /** A day of a busy service has millions of rows. */
@@ -38,23 +39,29 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
 
   const markComplete = (): Promise<unknown> =>
     connection.run((queries) =>
-      queries.usageSumsState.updateMany({ data: { completeSince: null } }),
+      queries.usageSumsState.updateMany({
+        data: { completeSince: null, hoursCompleteSince: null },
+      }),
     );
 
   /** Counts the newest day that has uncounted rows; answers whether there may be more. */
   const countNext = (): Promise<boolean> =>
     connection.transaction(async (queries) => {
       await keepWritersOut(queries);
-      const completeSince = (await queries.usageSumsState.findFirst())?.completeSince ?? null;
-      if (completeSince === null) return false;
-      const newest = await queries.usageRecord.findFirst({
-        where: { createdAt: { lt: completeSince } },
-        orderBy: { createdAt: 'desc' },
-        select: { createdAt: true },
-      });
-      const days = newest && dayAt(startOfDay(newest.createdAt));
+      const state = await readSumsState(queries);
+      if (state.countedSince === null) return false;
+      const newest = await newestRowBefore(queries, state.countedSince);
+      const days = newest && dayAt(startOfDay(newest));
       if (days) await repair(queries, days);
-      await queries.usageSumsState.updateMany({ data: { completeSince: days?.since ?? null } });
+      // A process of the version before may be ahead with the lines that it knows.
+      const lowered = (since: Date | null): Date | null =>
+        since && days && (since < days.since ? since : days.since);
+      await queries.usageSumsState.updateMany({
+        data: {
+          completeSince: lowered(state.completeSince),
+          hoursCompleteSince: lowered(state.hoursCompleteSince),
+        },
+      });
       return days !== null;
     }, REPAIR);
 
@@ -68,6 +75,16 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
   };
 }
 
+/** Of usage rows and failed requests. */
+async function newestRowBefore(queries: Queries, moment: Date): Promise<Date | null> {
+  const [found] = await queries.$queryRaw<{ newest: Date | null }[]>`
+    SELECT greatest(
+      (SELECT max(created_at) FROM usage_records WHERE created_at < ${moment}::timestamptz),
+      (SELECT max(created_at) FROM request_failures WHERE created_at < ${moment}::timestamptz)
+    ) AS newest`;
+  return found?.newest ?? null;
+}
+
 type Found = Pick<CheckedDay, 'rows' | 'wrongLines'>;
 
 async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
@@ -78,7 +95,7 @@ async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
 
 /** Whether the failed requests of the days are still there. */
 async function areFailuresKept(queries: Queries, { since }: TimeSpan): Promise<boolean> {
-  const failuresSince = (await queries.usageSumsState.findFirst())?.failuresSince ?? null;
+  const { failuresSince } = await readSumsState(queries);
   return failuresSince === null || since >= failuresSince;
 }
 
@@ -88,6 +105,8 @@ async function repair(queries: Queries, days: TimeSpan): Promise<Found> {
   if (found.wrongLines === 0) return found;
   const hasFailures = await areFailuresKept(queries, days);
   await queries.$executeRaw(correction(days, hasFailures));
+  // Without this, the database keeps the lines that an earlier version does not know.
+  await queries.$executeRaw`SELECT set_config('usage_sums.counts_hours', 'on', true)`;
   await queries.$executeRaw(removal(days, hasFailures));
   return found;
 }

@@ -296,32 +296,65 @@ test('a check finds every line that is wrong, missing or too much, and a repair 
   ]);
 });
 
-test('rows from before the kept sums are read until they have been counted', async () => {
+const NEW_HOURS = `grain = 'hour' AND cut IN ('project', 'group-model')`;
+
+test.each([
+  { why: 'none were kept', gone: 'true', state: 'complete_since = $1, hours_complete_since = $1' },
+  {
+    why: 'a process of the version before has counted all that it knows',
+    gone: NEW_HOURS,
+    state: 'complete_since = NULL, hours_complete_since = $1',
+  },
+])(
+  'rows from before the kept sums are read until they have been counted: $why',
+  async ({ gone, state }) => {
+    await forgetAll();
+    const [sample = []] = fc.sample(someRows(60, 60), { numRuns: 1, seed: 11 });
+    // The first day has failed requests and no others.
+    const rows = sample.filter(
+      ({ createdAt, repeats }) => repeats > 0 || createdAt.getTime() >= START_MS + DAY_MS,
+    );
+    const filters = fc.sample(filter, { numRuns: 6, seed: 11 });
+    await insert(rows);
+    // As an upgrade leaves it: later rows are counted, and one of a day that is not counted yet.
+    const boundary = new Date(START_MS + 3 * DAY_MS);
+    await database.raw.query(`
+      SELECT set_config('usage_sums.counts_hours', 'on', true);
+      DELETE FROM usage_sums WHERE since < '${boundary.toISOString()}' AND ${gone}`);
+    await database.raw.query(`UPDATE usage_sums_state SET ${state}`, [boundary]);
+    const late = rows.slice(0, 1).map((each) => ({
+      ...each,
+      id: newId(),
+      createdAt: new Date(START_MS + DAY_MS),
+    }));
+    await insert(late);
+    const all = [...rows, ...late];
+    // One of its own: a process that has seen complete sums does not ask again.
+    const upgraded = createDatabase({ databaseUrl: database.raw.url, log: silentLog });
+    try {
+      await expectSums(all, filters, upgraded);
+      expect(await upgraded.spendSums.catchUp(new AbortController().signal)).toBe(3);
+      expect(await wrongDays(false)).toEqual([]);
+      await expectSums(all, filters, upgraded);
+    } finally {
+      await upgraded.close();
+    }
+  },
+);
+
+test('a process of the version before cannot delete the hours that it does not know', async () => {
   await forgetAll();
-  const [rows = []] = fc.sample(someRows(60, 60), { numRuns: 1, seed: 11 });
-  const filters = fc.sample(filter, { numRuns: 6, seed: 11 });
+  const [rows = []] = fc.sample(someRows(60, 60), { numRuns: 1, seed: 17 });
   await insert(rows);
-  // As an upgrade leaves it: later rows are counted, and one of a day that is not counted yet.
-  const boundary = new Date(START_MS + 3 * DAY_MS);
-  await database.raw.query('DELETE FROM usage_sums WHERE since < $1', [boundary]);
-  await database.raw.query('UPDATE usage_sums_state SET complete_since = $1', [boundary]);
-  const late = rows.slice(0, 1).map((each) => ({
-    ...each,
-    id: newId(),
-    createdAt: new Date(START_MS + DAY_MS),
-  }));
-  await insert(late);
-  const all = [...rows, ...late];
-  // One of its own: a process that has seen complete sums does not ask again.
-  const upgraded = createDatabase({ databaseUrl: database.raw.url, log: silentLog });
-  try {
-    await expectSums(all, filters, upgraded);
-    expect(await upgraded.spendSums.catchUp(new AbortController().signal)).toBe(3);
-    expect(await wrongDays(false)).toEqual([]);
-    await expectSums(all, filters, upgraded);
-  } finally {
-    await upgraded.close();
-  }
+  await database.raw.query(`DELETE FROM usage_sums WHERE ${NEW_HOURS}`);
+  expect(await wrongDays(false)).toEqual([]);
+  // Those of this version can, where no row is counted in them.
+  await database.raw.query(`
+    INSERT INTO usage_sums SELECT cut, grain, since, user_id, key_id, group_id, project || '?', model, upstream, requests,
+      errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points
+    FROM usage_sums WHERE ${NEW_HOURS}`);
+  expect(await wrongDays(true)).not.toEqual([]);
+  expect(await wrongDays(false)).toEqual([]);
 });
 
 test('sums keep the failed requests of days whose rows were deleted, and a check expects no others', async () => {

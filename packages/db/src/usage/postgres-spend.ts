@@ -3,24 +3,24 @@ import type { Connection } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { withOwner } from './key-owner.ts';
 import { spendSlices } from './spend-slices.ts';
+import { readSumsState } from './sums-state.ts';
 
 /** Sums over usage by every dimension, in Postgres. */
 export function createPostgresSpend(connection: Connection): SpendQueries {
   /** Once all rows are counted, they stay so. */
   let isComplete = false;
 
-  async function completeSince(): Promise<Date | null> {
+  async function countedSince(): Promise<Date | null> {
     if (isComplete) return null;
-    const state = await connection.run((queries) => queries.usageSumsState.findFirst());
-    const since = state?.completeSince ?? null;
-    isComplete = since === null;
-    return since;
+    const state = await connection.run(readSumsState);
+    isComplete = state.countedSince === null;
+    return state.countedSince;
   }
 
   return {
     async summary(filter, by) {
       const owned = await connection.run((queries) => withOwner(queries, filter));
-      const slices = spendSlices(owned, by, await completeSince());
+      const slices = spendSlices(owned, by, await countedSince());
       // Keys are ordered by code point, independent of the collation of the database.
       const order =
         by === 'day' || by === 'hour'

@@ -66,17 +66,17 @@ const NOTHING = Prisma.sql`
 
 /**
  * The sums of the rows that match the filter, by bucket, each in one or more slices: whole days and hours come from kept
- * sums, the rest from the rows. Rows and kept sums change in one transaction, so they agree. Before `completeSince` there are
+ * sums, the rest from the rows. Rows and kept sums change in one transaction, so they agree. Before `countedSince` there are
  * only the rows.
  */
 export function spendSlices(
   filter: SpendFilter,
   by: SpendGrouping,
-  completeSince: Date | null,
+  countedSince: Date | null,
 ): Prisma.Sql {
-  const kept = spanOf(later(filter.since, completeSince), filter.until);
+  const kept = spanOf(later(filter.since, countedSince), filter.until);
   const uncounted =
-    completeSince === null ? [] : spanOf(filter.since, earlier(filter.until, completeSince));
+    countedSince === null ? [] : spanOf(filter.since, earlier(filter.until, countedSince));
   const slices = [
     ...uncounted.flatMap((span) => rowSlices(span, filter, by)),
     ...kept.flatMap((span) => keptSlices(span, filter, by)),
