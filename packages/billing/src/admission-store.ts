@@ -143,6 +143,8 @@ export interface AdmissionRequest {
   readonly budget?: BudgetWindow | undefined;
   /** Begins a call, unless the request is refused. */
   readonly call?: RequestedCall | undefined;
+  /** Whether the call is running already: then a failure does not end it. */
+  readonly renews?: boolean | undefined;
 }
 
 export type AdmissionAnswer =

@@ -5,6 +5,24 @@ import { sharedRedisUrl } from './subjects.ts';
 const MINUTE_US = 60_000_000;
 const SPAN_MS = 5_000;
 
+// In one step: an end that is sent meanwhile must not be overwritten. The times are the first two numbers of a call, and the
+// last of the sums.
+const AGE_TALLIES = `
+local function older(value, at)
+  local time = struct.unpack('<d', value, at)
+  if time <= 0 then return value end
+  return string.sub(value, 1, at - 1) .. struct.pack('<d', time - ARGV[1]) .. string.sub(value, at + 8)
+end
+for _, key in ipairs(KEYS) do
+  local fields = redis.call('HGETALL', key)
+  for index = 1, #fields, 2 do
+    local id, value = fields[index], fields[index + 1]
+    if id == '#' then redis.call('HSET', key, id, older(value, 49))
+    elseif id ~= '?' then redis.call('HSET', key, id, older(older(value, 1), 9)) end
+  end
+end
+`;
+
 /** The calls and reservations that are on Redis a moment later, when nothing is pending any more. */
 export async function leftOverCalls(prefix: string): Promise<readonly string[]> {
   const client = new Redis(sharedRedisUrl());
@@ -41,27 +59,12 @@ export async function ageAdmissions(prefix: string, milliseconds: number): Promi
       ];
       await client.rename(key, `${name}:${Number(span) - Math.floor(milliseconds / SPAN_MS)}`);
     }
-    for (const pattern of ['calls:*', 'reserved:*']) {
-      for (const key of await client.keys(`${prefix}${pattern}`)) {
-        const older = new Map<string, Buffer>();
-        for (const [id, value] of Object.entries(await client.hgetallBuffer(key)))
-          older.set(id, withOlderTimes(id, value, milliseconds));
-        await client.hset(key, older);
-      }
-    }
+    const tallies = [
+      ...(await client.keys(`${prefix}calls:*`)),
+      ...(await client.keys(`${prefix}reserved:*`)),
+    ];
+    await client.eval(AGE_TALLIES, tallies.length, ...tallies, milliseconds);
   } finally {
     client.disconnect();
   }
-}
-
-// Where the times are in a tally: of a call, and of the sums.
-const CALL_TIMES = [0, 8];
-const SUMS_TIMES = [48];
-
-function withOlderTimes(id: string, value: Buffer, milliseconds: number): Buffer {
-  for (const at of id === '#' ? SUMS_TIMES : CALL_TIMES) {
-    const time = value.readDoubleLE(at);
-    if (time > 0) value.writeDoubleLE(time - milliseconds, at);
-  }
-  return value;
 }

@@ -38,18 +38,20 @@ export function createConnectionPlaces(
   const counts = new Map<string, number>();
   const places = new Set<RequestedCall>();
   const renewing = setInterval(() => {
-    for (const place of places) void begin(place);
+    for (const place of places) void begin(place, true);
   }, renewMs).unref();
 
   /** Whether the store has the place. A failure of the store refuses no client. */
-  async function begin(call: RequestedCall): Promise<boolean> {
+  async function begin(call: RequestedCall, renews: boolean): Promise<boolean> {
     try {
-      const { outcome } = await admission.admit({ knownEpoch: ANY_EPOCH, limits: [], call });
+      const request = { knownEpoch: ANY_EPOCH, limits: [], call, renews };
+      const { outcome } = await admission.admit(request);
       // It may have been given back meanwhile.
       if (outcome !== 'busy' && !places.has(call)) end(call);
       return outcome !== 'busy';
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'counting a connection failed');
+      if (!places.has(call)) end(call);
       return true;
     }
   }
@@ -80,7 +82,7 @@ export function createConnectionPlaces(
         addCount(holder, -1);
         end(place);
       };
-      if (await begin(place)) return leave;
+      if (await begin(place, false)) return leave;
       leave();
       throw refusal();
     },

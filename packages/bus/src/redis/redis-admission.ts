@@ -352,9 +352,9 @@ function readCounted(outcome: unknown): readonly CountedRequests[] {
   return counted;
 }
 
-/** Ends a call that may have begun. */
-function undoing({ call }: AdmissionRequest): readonly CallEnd[] {
-  if (call === undefined) return [];
+/** Ends a call that may have begun, but none that was running before. */
+function undoing({ call, renews = false }: AdmissionRequest): readonly CallEnd[] {
+  if (call === undefined || renews) return [];
   const { id, userId } = call;
   return [{ id, userId, endsCall: true, endsReservation: true, isUrgent: false }];
 }

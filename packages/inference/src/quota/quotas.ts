@@ -19,7 +19,12 @@ import { budgetRefusal, quotaRefusal } from './quota-refusals.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { AskedModel, ModelPrices } from './model-prices.ts';
 import { createRenewals } from './renewals.ts';
-import { createReservation, type RequestedAdmission, type Reservation } from './reservation.ts';
+import {
+  createReservation,
+  withoutLimits,
+  type RequestedAdmission,
+  type Reservation,
+} from './reservation.ts';
 
 /** Who pays for a request, and by which tier. */
 export interface Payer {
@@ -219,9 +224,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       : {};
 
   async function beginAnyway(call: RequestedCall): Promise<void> {
-    const unlimited = withKey(call, { tokensPerMinute: null, budgetUsd: null });
-    const reservation = unlimited.reservation && { ...unlimited.reservation, tier: UNLIMITED };
-    const answer = await store.admit({ ...ANY_EPOCH, limits: [], call: { ...call, reservation } });
+    const answer = await store.admit({ ...ANY_EPOCH, limits: [], call: withoutLimits(call) });
     if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
   }
 

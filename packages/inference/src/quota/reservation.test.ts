@@ -17,14 +17,25 @@ test.each([
   expect(expectedChat(request).completionTokens).toBe(expected);
 });
 
+const RESERVATION = {
+  tokens: 10,
+  costUsd: 0.5,
+  points: 3,
+  tier: { monthlyUsdQuota: 1, monthlyTokenQuota: 100 },
+  isPriced: true,
+  account: { type: 'user', id: 'user' },
+  key: { id: 'key', budgetUsd: 1, tokensPerMinute: 100 },
+} as const;
+
 describe('a call that is renewed', () => {
   function begin() {
     const admitted: AdmissionRequest[] = [];
     const ended: CallEnd[] = [];
     const running = new Set<Renewable>();
     let answer: (answered: AdmissionAnswer) => void = () => undefined;
+    let fail: (error: Error) => void = () => undefined;
     const reservation = createReservation(
-      { id: 'call', userId: 'user', callsMax: 5 },
+      { id: 'call', userId: 'user', callsMax: 5, reservation: RESERVATION },
       {
         isUrgent: false,
         pointsOf: () => 0,
@@ -32,8 +43,8 @@ describe('a call that is renewed', () => {
         store: {
           admit(request) {
             admitted.push(request);
-            return new Promise((resolve) => {
-              answer = resolve;
+            return new Promise((resolve, reject) => {
+              [answer, fail] = [resolve, reject];
             });
           },
           endCall: (end) => ended.push(end),
@@ -44,15 +55,32 @@ describe('a call that is renewed', () => {
       answer({ outcome: 'stale', epoch: 0 });
       await new Promise((resolve) => setImmediate(resolve));
     };
-    return { reservation, admitted, ended, running, answered };
+    const failed = async () => {
+      fail(new Error('no answer'));
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    return { reservation, admitted, ended, running, answered, failed };
   }
 
-  test('is asked for with its id, without its reservation, until it has ended', async () => {
+  test('is asked for as a renewal, with what it reserves and nothing that could refuse it, until it has ended', async () => {
     const { reservation, admitted, ended, running, answered } = begin();
     for (const call of running) call.renew();
     await answered();
     expect(admitted).toMatchObject([
-      { limits: [], call: { id: 'call', userId: 'user', callsMax: 5 } },
+      {
+        limits: [],
+        renews: true,
+        call: {
+          id: 'call',
+          userId: 'user',
+          callsMax: 5,
+          reservation: {
+            ...RESERVATION,
+            tier: { monthlyUsdQuota: null, monthlyTokenQuota: null },
+            key: { id: 'key', budgetUsd: null, tokensPerMinute: null },
+          },
+        },
+      },
     ]);
     expect(ended).toEqual([]);
     reservation.end();
@@ -67,7 +95,29 @@ describe('a call that is renewed', () => {
     await answered();
     expect(ended).toMatchObject([
       { endsReservation: true },
-      { id: 'call', userId: 'user', endsCall: true, isUrgent: true },
+      { id: 'call', userId: 'user', endsCall: true, endsReservation: true, isUrgent: true },
     ]);
+  });
+
+  test('leaves its job what it reserves when only the call ends meanwhile', async () => {
+    const { reservation, ended, running, answered } = begin();
+    for (const call of running) call.renew();
+    reservation.endCall();
+    await answered();
+    expect(ended).toMatchObject([
+      { endsCall: true, endsReservation: false },
+      { endsCall: true, endsReservation: false },
+    ]);
+  });
+
+  test('goes on when that fails, and ends again if it ended meanwhile', async () => {
+    const { reservation, ended, running, failed } = begin();
+    for (const call of running) call.renew();
+    await failed();
+    expect(ended).toEqual([]);
+    for (const call of running) call.renew();
+    reservation.end();
+    await failed();
+    expect(ended).toMatchObject([{ endsReservation: true }, { endsReservation: true }]);
   });
 });

@@ -90,6 +90,7 @@ class BegunReservation implements Reservation, Renewable {
   readonly #call: RequestedCall;
   readonly #options: ReservationOptions;
   #hasEnded = false;
+  #endsReservation = false;
 
   constructor(call: RequestedCall, options: ReservationOptions) {
     this.#call = call;
@@ -117,28 +118,44 @@ class BegunReservation implements Reservation, Renewable {
   }
 
   renew(): void {
-    const { id, userId, callsMax } = this.#call;
-    const call = { id, userId, callsMax };
-    const renewing = this.#options.store.admit({ ...ANY_EPOCH, limits: [], call });
-    // What cannot be renewed expires, and counts no longer. What has ended meanwhile may have begun again by this.
-    renewing.then(() => this.#hasEnded && this.#endAgain()).catch(() => undefined);
+    // With its reservation, which the store may have lost.
+    const call = withoutLimits(this.#call);
+    const renewing = this.#options.store.admit({ ...ANY_EPOCH, limits: [], call, renews: true });
+    // What cannot be renewed expires, and counts no longer. What has ended meanwhile may have begun again by this, even if
+    // it failed.
+    renewing
+      .catch(() => undefined)
+      .then(
+        () => this.#hasEnded && this.#endAgain(),
+        () => undefined,
+      );
   }
 
   #endAgain(): void {
     const { id, userId } = this.#call;
-    const ending = { endsCall: true, endsReservation: false, isUrgent: true };
+    const ending = { endsCall: true, endsReservation: this.#endsReservation, isUrgent: true };
     this.#options.store.endCall({ id, userId, ...ending });
   }
 
   #finish(endsReservation: boolean, usage: ReservedAmounts | undefined): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#endsReservation = endsReservation;
     const { id, userId, reservation } = this.#call;
     const { isUrgent, store, renewals } = this.#options;
     renewals.remove(this);
     const keyId = reservation?.key?.id;
     store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage, keyId });
   }
+}
+
+/** The call with what it reserves, which no quota and no limit of its key refuses. */
+export function withoutLimits(call: RequestedCall): RequestedCall {
+  const { reservation } = call;
+  if (reservation === undefined) return call;
+  const key = reservation.key && { ...reservation.key, budgetUsd: null, tokensPerMinute: null };
+  const tier = { monthlyUsdQuota: null, monthlyTokenQuota: null };
+  return { ...call, reservation: { ...reservation, tier, key } };
 }
 
 /** The largest that the request names: upstreams differ in which field they read first. */
