@@ -102,7 +102,10 @@ export function createRequestAuthorizer(
           admission: {
             model: resolvedModel,
             requested: body.model,
-            models: body.models,
+            fallbacks: body.models?.map((model) => ({
+              model,
+              resolved: router.aliases.resolve(model),
+            })),
             expected: () => expected(body),
           },
         };
@@ -116,12 +119,11 @@ export function createRequestAuthorizer(
   }
 
   /** The other models of a request. All must be allowed; one that the quota does not cover is not tried. */
-  async function fallbacksOf(
-    models: readonly string[],
+  async function coveredOf(
+    fallbacks: readonly FallbackModel[],
     { caller, payer, passed }: AdmittedCaller,
     { call }: HeldCall,
   ): Promise<readonly FallbackModel[]> {
-    const fallbacks = models.map((model) => ({ model, resolved: router.aliases.resolve(model) }));
     for (const { model, resolved } of fallbacks) assertModelAllowed(caller, model, resolved);
     return quotas.coveredFallbacks(payer, call, passed, fallbacks);
   }
@@ -153,7 +155,8 @@ export function createRequestAuthorizer(
         const covering = quotas.assertCovered(payer, call, passed, admission);
         if (covering !== undefined) await covering;
         assertModelAllowed(caller, body.model, resolvedModel);
-        if (body.models) fallbacks = await fallbacksOf(body.models, admitted, held);
+        if (admission.fallbacks !== undefined)
+          fallbacks = await coveredOf(admission.fallbacks, admitted, held);
       } catch (error) {
         setLimitHeaders(response, limitHeaders);
         reservation.end();

@@ -16,7 +16,7 @@ export {
   type MemoryState,
 } from './memory/memory.ts';
 export { invokeEngine } from './chat/invoke-engine.ts';
-export type { FallbackModel } from './upstream/attempt-models.ts';
+export type { FallbackModel } from './upstream/fallback-model.ts';
 export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { createModelPrices } from './quota/model-prices.ts';

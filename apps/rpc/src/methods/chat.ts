@@ -12,10 +12,6 @@ export function createChatMethods({
     'chat.send': async (params, { user }) => {
       const resolvedModel = router.aliases.resolve(params.model);
       const request = requestOf(params);
-      const others = (params.models ?? []).map((model) => ({
-        model,
-        resolved: router.aliases.resolve(model),
-      }));
       const turn = {
         caller: jwtCaller(user.id),
         surface: 'rpc',
@@ -28,14 +24,13 @@ export function createChatMethods({
         const asked = {
           model: resolvedModel,
           requested: params.model,
-          models: params.models,
+          fallbacks: params.models?.map((model) => ({
+            model,
+            resolved: router.aliases.resolve(model),
+          })),
           expected: () => expectedChat(request),
         };
-        const { reservation, fallbacks } = await quotas.admitUserWithFallbacks(
-          user.id,
-          asked,
-          others,
-        );
+        const { reservation, fallbacks } = await quotas.admitUserWithFallbacks(user.id, asked);
         const { streamId, memory } = await chatStreams.begin({
           ...turn,
           reservation,

@@ -9,7 +9,7 @@ import type { Meter } from '../usage/meter.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
-import type { FallbackModel } from '../upstream/attempt-models.ts';
+import type { FallbackModel } from '../upstream/fallback-model.ts';
 
 /** One chat turn. */
 export interface ChatTurn {

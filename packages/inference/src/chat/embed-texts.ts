@@ -11,7 +11,8 @@ import {
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
 } from '@model-gateway/router';
-import { attemptModels, type FallbackModel } from '../upstream/attempt-models.ts';
+import { attemptModels } from '../upstream/attempt-models.ts';
+import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Caller } from './caller.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';

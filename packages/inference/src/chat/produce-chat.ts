@@ -1,7 +1,8 @@
 import { ServiceError, type TokenUsage } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { ChosenBackend } from '@model-gateway/router';
-import { attemptModels, type FallbackModel } from '../upstream/attempt-models.ts';
+import { attemptModels } from '../upstream/attempt-models.ts';
+import type { FallbackModel } from '../upstream/fallback-model.ts';
 import { settleFailure } from '../upstream/attempts.ts';
 import { chooseSupporting } from '../upstream/choose-supporting.ts';
 import type { ChatDependencies } from './chat-turn.ts';

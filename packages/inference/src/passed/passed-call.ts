@@ -4,7 +4,7 @@ import type { PassedContent } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
-import type { FallbackModel } from '../upstream/attempt-models.ts';
+import type { FallbackModel } from '../upstream/fallback-model.ts';
 import { billedUnits, secondsOfFile } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 

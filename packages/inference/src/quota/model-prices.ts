@@ -9,7 +9,7 @@ export type AskedModel = Pick<RequestedAdmission, 'model' | 'requested'>;
 export interface ModelPrices {
   /** What a request reserves: the most that it can cost on any backend and with any of its models that may serve it. */
   expect(
-    request: Pick<RequestedAdmission, 'model' | 'requested' | 'models'>,
+    request: Pick<RequestedAdmission, 'model' | 'requested' | 'fallbacks'>,
     usage: ExpectedUsage,
   ): ExpectedPrice;
   /** Whether the model has a price on each backend that may serve it: points pay for nothing else. */
@@ -23,7 +23,7 @@ interface ExpectedPrice {
 
 interface ModelPricesDependencies {
   readonly prices: Pick<PriceBook, 'priceOf'>;
-  readonly router: Pick<Router, 'aliases' | 'targetsOf'>;
+  readonly router: Pick<Router, 'targetsOf'>;
 }
 
 export function createModelPrices({ prices, router }: ModelPricesDependencies): ModelPrices {
@@ -39,12 +39,12 @@ export function createModelPrices({ prices, router }: ModelPricesDependencies): 
     found.every((price) => price !== undefined);
 
   return {
-    expect({ model, requested, models }, usage) {
+    expect({ model, requested, fallbacks }, usage) {
       if (model === null) return { costUsd: usage.costUsd ?? 0, isPriced: true };
       const found = pricesOf(requested ?? model, model);
       let costUsd = highestOf(found, usage);
-      for (const other of models ?? []) {
-        const others = pricesOf(other, router.aliases.resolve(other));
+      for (const other of fallbacks ?? []) {
+        const others = pricesOf(other.model, other.resolved);
         costUsd = Math.max(costUsd, highestOf(others, usage));
       }
       return { costUsd: usage.costUsd ?? costUsd, isPriced: areAllKnown(found) };

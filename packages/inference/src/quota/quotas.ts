@@ -14,7 +14,7 @@ import {
 } from '@model-gateway/billing';
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
-import type { FallbackModel } from '../upstream/attempt-models.ts';
+import type { FallbackModel } from '../upstream/fallback-model.ts';
 import { budgetRefusal, quotaRefusal } from './quota-refusals.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { AskedModel, ModelPrices } from './model-prices.ts';
@@ -69,11 +69,7 @@ export interface Quotas {
   /** All of it for a user with a JWT, who pays with the user's wallet. */
   admitUser(userId: string, request: RequestedAdmission): Promise<Reservation>;
   /** The same, with the other models that the user is covered for. */
-  admitUserWithFallbacks(
-    userId: string,
-    request: RequestedAdmission,
-    fallbacks: readonly FallbackModel[],
-  ): Promise<AdmittedUser>;
+  admitUserWithFallbacks(userId: string, request: RequestedAdmission): Promise<AdmittedUser>;
 }
 
 /** A user whose request was admitted. */
@@ -265,7 +261,6 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   async function admitUserWithFallbacks(
     userId: string,
     request: RequestedAdmission,
-    fallbacks: readonly FallbackModel[],
   ): Promise<AdmittedUser> {
     const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
     const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
@@ -274,6 +269,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const reservation = reservationOf(payer, call, passed);
     try {
       await assertCovered(payer, call, passed, request);
+      const { fallbacks = [] } = request;
       return { reservation, fallbacks: await coveredFallbacks(payer, call, passed, fallbacks) };
     } catch (error) {
       reservation.end();
@@ -288,7 +284,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     coveredFallbacks,
     admitUserWithFallbacks,
     admitUser: async (userId, request) =>
-      (await admitUserWithFallbacks(userId, request, [])).reservation,
+      (await admitUserWithFallbacks(userId, request)).reservation,
   };
 }
 

@@ -6,6 +6,7 @@ import type {
 } from '@model-gateway/billing';
 import type { ChatRequest } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
+import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Renewable, Renewals } from './renewals.ts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
 
@@ -43,8 +44,8 @@ export interface RequestedAdmission {
   readonly model: string | null;
   /** The model as the request names it, where that may be another id: a route may have either. */
   readonly requested?: string | undefined;
-  /** Other models that may answer, as the request names them. */
-  readonly models?: readonly string[] | null | undefined;
+  /** Other models that may answer. */
+  readonly fallbacks?: readonly FallbackModel[] | undefined;
   /** Called only if a quota can refuse the request. */
   readonly expected: () => ExpectedUsage;
   /** The id of the job that the request creates, if any. */

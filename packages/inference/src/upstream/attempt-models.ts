@@ -1,18 +1,12 @@
 import type { Cancel } from '@model-gateway/kernel';
 import type { ChosenBackend } from '@model-gateway/router';
+import type { FallbackModel } from './fallback-model.ts';
 import {
   attempt,
   type AttemptDependencies,
   type Attempted,
   type RouteRequest,
 } from './attempts.ts';
-
-/** A model that is tried when those before it cannot answer. */
-export interface FallbackModel {
-  readonly model: string;
-  /** The target of its alias. */
-  readonly resolved: string;
-}
 
 /**
  * Tries the model of a request and then the others, each on its own backends, until one answers. The last failure is the
