@@ -89,6 +89,7 @@ import { createPostgresEventSources } from './webhooks/postgres-event-sources.ts
 import { createPostgresOutbox } from './webhooks/postgres-outbox.ts';
 import { createPostgresWebhooks } from './webhooks/postgres-webhooks.ts';
 import { createSigningSecrets } from './webhooks/signing-secrets.ts';
+import { allowLongQueries } from './connection/long-queries.ts';
 import { createSecretBox } from './connection/secret-box.ts';
 import { translateFailure } from './connection/store-failure.ts';
 
@@ -184,7 +185,10 @@ export function createDatabase({
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'model-gateway',
-    onConnect: beginInUtc,
+    onConnect: (client) => {
+      allowLongQueries(client);
+      return beginInUtc(client);
+    },
   });
   // Without a listener, an idle connection that Postgres closes would end the process.
   pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));

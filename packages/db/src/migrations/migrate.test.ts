@@ -135,6 +135,26 @@ describe('migrating', () => {
     },
   );
 
+  it('lets a writer of failed requests finish that needs the sums as well', async () => {
+    const names = await listMigrations(prismaFolder());
+    const left = names.slice(names.findIndex((name) => name.endsWith('_hours_of_projects')));
+    await cp(prismaFolder(), folder, { recursive: true });
+    for (const name of left) await rm(join(folder, 'migrations', name), { recursive: true });
+    await migrateDatabase({ databaseUrl: database.url, log, folder });
+    const writer = new Client(database.url);
+    await writer.connect();
+    try {
+      await writer.query('BEGIN; LOCK TABLE request_failures IN ROW EXCLUSIVE MODE');
+      const migrating = migrateDatabase({ databaseUrl: database.url, log });
+      const isWaiting = `SELECT 1 FROM pg_locks WHERE mode = 'ShareLock' AND NOT granted`;
+      while ((await database.query(isWaiting)).length === 0) await delay(POLL_MS);
+      await writer.query('LOCK TABLE usage_sums IN ROW EXCLUSIVE MODE; COMMIT');
+      expect(await migrating).toEqual(left);
+    } finally {
+      await writer.end();
+    }
+  });
+
   it('does not touch a database whose last migration another tool left unfinished', async () => {
     await addMigration('1_good', 'CREATE TABLE good (id int);');
     await migrateDatabase({ databaseUrl: database.url, log, folder });

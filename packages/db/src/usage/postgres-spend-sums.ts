@@ -1,11 +1,12 @@
 import type { CheckedDay, SpendSumsStore, TimeSpan } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
+import { LONG_QUERY_MS_MAX } from '../connection/long-queries.ts';
 import { comparison, correction, removal } from './spend-lines.ts';
 import { readSumsState } from './sums-state.ts';
 
 const DAY_MS = 86_400_000;
 /** A day of a busy service has millions of rows. */
-const REPAIR = { timeoutMs: 10 * 60_000 };
+const REPAIR = { timeoutMs: LONG_QUERY_MS_MAX };
 const DATE_CHARS = 'YYYY-MM-DD'.length;
 
 /** Checks and corrects the kept sums in Postgres, a day at a time. */

@@ -1,4 +1,5 @@
 import type { TimeSpan } from '@model-gateway/billing';
+import { LONG_QUERY } from '../connection/long-queries.ts';
 import { Prisma } from '../generated/client.ts';
 import { NIL_UUID } from './spend-slices.ts';
 
@@ -86,6 +87,7 @@ const within = ({ since, until }: TimeSpan, table = Prisma.empty): Prisma.Sql =>
 
 /** How many lines differ from the rows, and the number of the rows, in one snapshot. */
 export const comparison = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+  ${LONG_QUERY}
   WITH expected AS (${expectedLines(days, hasFailures)}),
     kept AS (SELECT ${KEYS}, ${SUMS} FROM usage_sums WHERE ${within(days)})
   SELECT
@@ -95,6 +97,7 @@ export const comparison = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => 
 
 /** Adds lines that are missing and corrects those that are wrong. */
 export const correction = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+  ${LONG_QUERY}
   INSERT INTO usage_sums AS kept (${KEYS}, ${SUMS})
   SELECT ${KEYS}, ${SUMS} FROM (${expectedLines(days, hasFailures)}) AS expected
   ON CONFLICT (${KEYS}) DO UPDATE SET
@@ -106,6 +109,7 @@ export const correction = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => 
 
 /** Removes lines that no row is counted in. With EXCEPT, because a join by loops takes minutes where statistics are old. */
 export const removal = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+  ${LONG_QUERY}
   DELETE FROM usage_sums kept
   USING (
     SELECT ${KEYS} FROM usage_sums WHERE ${within(days)}
