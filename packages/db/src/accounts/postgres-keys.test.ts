@@ -292,6 +292,32 @@ describe('API keys in Postgres', () => {
     expect(await database.keys.findHolder(key.keyHash)).toBeUndefined();
   });
 
+  it.each([
+    ['inactive', 'UPDATE group_members SET is_active = false WHERE group_id = $1'],
+    ['no longer a member', 'DELETE FROM group_members WHERE group_id = $1'],
+  ])(
+    'of a group where their owner is %s count in the limit until they are revoked',
+    async (_what, leave) => {
+      const [first, second] = [newKey({ groupId }), newKey({ groupId })];
+      for (const key of [first, second]) await database.keys.create(key, 2);
+      await database.raw.query(leave, [groupId]);
+      // They work again with the membership.
+      await expect(database.keys.create(newKey(), 2)).rejects.toMatchObject({
+        code: 'rate_limit_exceeded',
+      });
+      await database.keys.revoke(userId, first.id, new Date());
+      expect(await database.keys.create(newKey(), 2)).toMatchObject({ active: true });
+    },
+  );
+
+  it('that have expired count in the limit, because their time can be changed', async () => {
+    const settings = { ...NO_KEY_SETTINGS, expiresAt: new Date('2026-01-01T00:00:00Z') };
+    await database.keys.create(newKey({ settings }), 1);
+    await expect(database.keys.create(newKey(), 1)).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+    });
+  });
+
   it('of a group become personal when the group is deleted', async () => {
     const key = newKey({ groupId });
     await database.keys.create(key);

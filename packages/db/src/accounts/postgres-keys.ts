@@ -79,15 +79,13 @@ async function onlyKey(
   return key;
 }
 
+/** Counts every key that is not revoked: one that does not work now can work again, as with a membership. */
 async function assertFew(queries: Queries, userId: string, activeMax: number): Promise<void> {
   await lockUser(queries, userId);
   const [row] = await queries.$queryRaw<{ count: number }[]>`
     SELECT count(*)::integer AS count FROM (
-      SELECT 1
-      FROM api_keys k
-      LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
-      WHERE k.user_id = ${userId}::uuid AND k.revoked_at IS NULL
-        AND (k.group_id IS NULL OR COALESCE(m.is_active, false))
+      SELECT 1 FROM api_keys
+      WHERE user_id = ${userId}::uuid AND revoked_at IS NULL
       LIMIT ${activeMax}
     ) AS active`;
   if ((row?.count ?? 0) < activeMax) return;
