@@ -107,6 +107,14 @@ test('token ids are passed on to an OpenAI-compatible upstream, and refused for 
   expect(upstream.requests.at(-1)?.body).toMatchObject({ input: [1, 2, 3] });
   const several = await read(await embed({ model: 'embedder', input: [[1, 2], [3]] }));
   expect(several.data).toHaveLength(2);
+  await registerBackend(gateway, {
+    type: 'azure',
+    name: 'azure',
+    url: `${upstream.url}/v1`,
+    models: ['deployed'],
+  });
+  await embed({ model: 'deployed', input: [1, 2, 3] });
+  expect(upstream.requests.at(-1)?.body).toMatchObject({ model: 'deployed', input: [1, 2, 3] });
   const refused = await embed({ model: 'small', input: [1, 2, 3] });
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({ error: { code: 'missing_fields' } });

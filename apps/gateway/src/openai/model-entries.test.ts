@@ -1,5 +1,5 @@
 import type { FoundPrice } from '@model-gateway/billing';
-import type { Capability } from '@model-gateway/router';
+import { DEFAULT_RETRIES, type Capability, type RouteRule } from '@model-gateway/router';
 import { modelEntries, type ListingFacts } from './model-entries.ts';
 import type { ListedBackend } from './served-models.ts';
 
@@ -114,4 +114,28 @@ test('an alias has the facts of its target, and replaces a model of the same id'
   });
   expect(listed['m']).toMatchObject({ owned_by: 'alias', alias_of: 'other' });
   expect(listed['d']).toMatchObject({ alias_of: 'demo-chat' });
+});
+
+test('an alias of a route is listed with what the first target can do, while there is one', () => {
+  const route = (model: string, target: string): RouteRule => ({
+    model,
+    targets: [{ model: target, priority: 0, weight: 1 }],
+    ...DEFAULT_RETRIES,
+  });
+  const listed = entries({
+    backends: [backend('one', ['m'], { contextLength: 100 })],
+    aliases: [alias('a', 'best'), alias('x', 'lost')],
+    routes: [route('best', 'm'), route('lost', 'gone')],
+    priceOf: () => priceOf(1, 2),
+  });
+  expect(Object.keys(listed).toSorted()).toEqual(['a', 'best', 'm']);
+  expect(listed['a']).toEqual({
+    id: 'a',
+    object: 'model',
+    created: SECONDS,
+    owned_by: 'alias',
+    alias_of: 'best',
+    capabilities: ['chat'],
+    context_length: 100,
+  });
 });

@@ -39,24 +39,22 @@ export function modelEntries(facts: ListingFacts): ModelEntry[] {
       ...details(id, served, priceOf),
     });
   }
+  const routed = routedModels(routes, routable, routableIds);
   for (const { alias, target, setAt } of aliases) {
-    const id = matchModel(target, routableIds);
-    const served = id === undefined ? undefined : routable.get(id);
-    if (id === undefined || served === undefined) continue;
+    const id = matchModel(target, routableIds) ?? target;
+    const served = routable.get(id) ?? routed.get(id);
+    if (served === undefined) continue;
     entries.set(alias, {
       ...entry(alias, 'alias', unixSeconds(setAt)),
       alias_of: target,
       ...details(id, served, priceOf),
     });
   }
-  for (const { model, targets } of routes) {
-    const found = targets.flatMap((target) => matchModel(target.model, routableIds) ?? []);
-    const served = routable.get(found[0] ?? '');
-    if (served === undefined || entries.has(model)) continue;
-    entries.set(model, {
-      ...entry(model, 'route', unixSeconds(served.registeredAt)),
-      // The price depends on the target that serves.
-      ...details(model, { ...served, backends: [] }, () => undefined),
+  for (const [id, served] of routed) {
+    if (entries.has(id)) continue;
+    entries.set(id, {
+      ...entry(id, 'route', unixSeconds(served.registeredAt)),
+      ...details(id, served, priceOf),
     });
   }
   for (const id of QUICK_START_MODELS) {
@@ -68,6 +66,22 @@ export function modelEntries(facts: ListingFacts): ModelEntry[] {
     });
   }
   return [...entries.values()];
+}
+
+/** The routes that have a target, each with what the first one can do. */
+function routedModels(
+  routes: readonly RouteRule[],
+  routable: ReadonlyMap<string, ServedModel>,
+  routableIds: ReadonlySet<string>,
+): ReadonlyMap<string, ServedModel> {
+  return new Map(
+    routes.flatMap(({ model, targets }) => {
+      const found = targets.flatMap((target) => matchModel(target.model, routableIds) ?? []);
+      const served = routable.get(found[0] ?? '');
+      // The price depends on the target that serves: without backends none is listed.
+      return served === undefined ? [] : [[model, { ...served, backends: [] }] as const];
+    }),
+  );
 }
 
 const entry = (id: string, owned_by: string, created: number) => ({

@@ -4,8 +4,8 @@ import { createExternalBackend, type ExternalOptions } from '../external/externa
 const CAPABILITIES = new Set(AGENT_CAPABILITIES);
 
 /**
- * A model on a GPU node, at the node itself or through the tunnel. Other models of its engine are ignored. A failed listing
- * means that the engine is still loading, or that the tunnel does not reach the node.
+ * A model on a GPU node, at the node itself or through the tunnel. Other models of its engine are ignored. A listing that fails
+ * with a 5xx means that the engine is still loading, or that the tunnel does not reach the node.
  */
 export function createAgentBackend(
   options: Omit<ExternalOptions, 'capabilities' | 'isListingOptional' | 'search'>,

@@ -11,6 +11,7 @@ const SECRET_CHARS_MIN = 12;
 const LABEL_CHARS_MAX = 128;
 
 const TOO_MANY_REQUESTS = 429;
+const TIMEOUT = /time.?d?.?out|took longer/i;
 
 /** The failure of an upstream that responded with an error status or an error body. */
 export function upstreamRefused(
@@ -61,7 +62,7 @@ export function upstreamFailed(
 
 /** The errors of the HTTP client have codes, ours have messages. */
 const isTimeoutError = (cause: unknown): boolean =>
-  cause instanceof Error && /time.?d?.?out/i.test(`${Reflect.get(cause, 'code')} ${cause.message}`);
+  cause instanceof Error && TIMEOUT.test(`${Reflect.get(cause, 'code')} ${cause.message}`);
 
 /** The failure of an answer that exceeds a limit of this service: the backend works, so that it is not avoided. */
 export const answerRefused = (problem: string): UpstreamFailure =>

@@ -37,7 +37,7 @@ export interface ExternalOptions {
   readonly authHeader?: string | undefined;
   /** Ids that are served even if the upstream does not list them. */
   readonly models: readonly string[];
-  /** Whether a server whose listing fails may still serve those; otherwise only one without a listing may. */
+  /** Whether a server whose listing fails with a 5xx may still serve those; otherwise it is loading. */
   readonly isListingOptional: boolean;
   readonly capabilities: ReadonlySet<Capability>;
   /** Whether the upstream lists other things than it serves; then it serves the given ids. */

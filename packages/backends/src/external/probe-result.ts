@@ -6,13 +6,15 @@ import { readListedModel, type ListedModel } from './listed-model.ts';
 interface ProbedBackend {
   /** Ids that are served even if the upstream does not list them. */
   readonly models: readonly string[];
-  /** Whether a server whose listing fails may still serve those; otherwise only one without a listing may. */
+  /** Whether a server whose listing fails with a 5xx may still serve those; otherwise it is loading. */
   readonly isListingOptional: boolean;
   /** Whether the upstream lists other things than it serves. */
   readonly servesOnlyGiven?: boolean;
 }
 
+/** They say that there is no listing, or none for this key. */
 const UNLISTED_STATUSES: readonly number[] = [401, 403, 404, 405];
+const SERVER_ERROR = 500;
 const LISTED_MAX = 10_000;
 
 const listing = z.object({ data: z.unknown(), models: z.unknown() }).partial();
@@ -48,14 +50,12 @@ export function unlistedProbe(
   { models: statics, isListingOptional }: Pick<ProbedBackend, 'models' | 'isListingOptional'>,
 ): Probe {
   const answered = `the models listing answered ${status}`;
-  if (statics.length > 0 && (status === 404 || (isListingOptional && isUnlisted(status)))) {
+  const isFailureForgiven = isListingOptional && status >= SERVER_ERROR;
+  if (statics.length > 0 && (UNLISTED_STATUSES.includes(status) || isFailureForgiven)) {
     return { state: 'Healthy', models: statics, reason: `models are not listed: ${answered}` };
   }
   return { state: 'Degraded', models: statics, reason: answered };
 }
-
-/** Whether the status says that there is no listing, or none for this key. */
-const isUnlisted = (status: number): boolean => UNLISTED_STATUSES.includes(status) || status >= 500;
 
 const contextLengthsOf = (listed: readonly ListedModel[]): ReadonlyMap<string, number> =>
   new Map(

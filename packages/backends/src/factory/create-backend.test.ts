@@ -89,7 +89,10 @@ test.each([
   { status: 503, type: 'external', state: 'Healthy' },
   { status: 400, type: 'external', state: 'Degraded' },
   { status: 302, type: 'external', state: 'Degraded' },
+  { status: 401, type: 'agent', state: 'Healthy' },
+  { status: 403, type: 'agent', state: 'Healthy' },
   { status: 404, type: 'agent', state: 'Healthy' },
+  { status: 405, type: 'agent', state: 'Healthy' },
   // Its engine is loading, or the tunnel does not reach it.
   { status: 503, type: 'agent', state: 'Degraded' },
 ])('$type with models is $state when its listing answers $status', async (row) => {

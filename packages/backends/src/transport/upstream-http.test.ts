@@ -65,6 +65,18 @@ describe.each<{ how: string; ask: Ask }>([
   });
 });
 
+test('a whole answer that takes longer than the total time is a timeout', async () => {
+  const server = await startServer();
+  const http = createUpstreamHttp(server.url, { ...timeouts, totalMs: 50 });
+  const { cancel } = createCanceller();
+  await expect(http.requestWhole({ ...post, signal: cancel }, bytesMax)).rejects.toMatchObject({
+    message: 'the upstream took longer than 50 ms',
+    isTimeout: true,
+  });
+  await http.close();
+  await server.close();
+});
+
 describe('a whole answer', () => {
   const tooLarge = `the upstream answered more than ${bytesMax} bytes; SERVICE_UPSTREAM_ANSWER_BYTES_MAX sets this limit`;
   const values = `[${'{},'.repeat(MEBIBYTE)}{}]`;

@@ -60,7 +60,11 @@ interface EmbeddingsDependencies {
 const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'models']);
 
 // The kinds that forward a request unchanged.
-const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>(['external', 'agent']);
+const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>([
+  'external',
+  'azure',
+  'agent',
+]);
 
 /** Serves one embeddings request: route, call the upstream, meter, respond. */
 export async function embedTexts(
