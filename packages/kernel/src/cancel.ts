@@ -15,6 +15,8 @@ export interface Cancel {
   removeEventListener(type: 'abort', listener: () => void): void;
   /** Calls the listener when the caller has the result, or has left. Absent where that is not known. */
   readonly onEnd?: ((listener: () => void) => void) | undefined;
+  /** To be called when the first byte of an answer arrives that is read to its end. Absent where nobody waits for it. */
+  readonly onFirstByte?: (() => void) | undefined;
 }
 
 /** Creates a Cancel and aborts it. */
@@ -24,9 +26,12 @@ export interface Canceller {
   abort(reason: Error): void;
 }
 
-/** With `onEnd` of the signal that it follows, if there is one. */
-export function createCanceller(onEnd?: Cancel['onEnd']): Canceller {
-  return new LightCanceller(onEnd);
+/** With `onEnd` and `onFirstByte` of the signal that it follows, if there is one. */
+export function createCanceller(
+  onEnd?: Cancel['onEnd'],
+  onFirstByte?: Cancel['onFirstByte'],
+): Canceller {
+  return new LightCanceller(onEnd, onFirstByte);
 }
 
 class LightCanceller implements Canceller, Cancel {
@@ -35,9 +40,11 @@ class LightCanceller implements Canceller, Cancel {
   // There are one or two listeners, so a list is small and quick to search.
   #listeners: (() => void)[] | undefined;
   readonly onEnd: Cancel['onEnd'];
+  readonly onFirstByte: Cancel['onFirstByte'];
 
-  constructor(onEnd: Cancel['onEnd']) {
+  constructor(onEnd: Cancel['onEnd'], onFirstByte: Cancel['onFirstByte']) {
     this.onEnd = onEnd;
+    this.onFirstByte = onFirstByte;
   }
 
   get cancel(): Cancel {

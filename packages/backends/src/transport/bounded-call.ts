@@ -6,7 +6,7 @@ export async function boundedCall<Result>(
   cancel: Cancel,
   call: (bounded: Cancel) => Promise<Result>,
 ): Promise<Result> {
-  const canceller = createCanceller(cancel.onEnd);
+  const canceller = createCanceller(cancel.onEnd, cancel.onFirstByte);
   const onAbort = (): void => canceller.abort(abortReason(cancel));
   cancel.addEventListener('abort', onAbort, { once: true });
   if (cancel.aborted) onAbort();

@@ -60,6 +60,7 @@ export async function readTextAnswer(
   const limits = createAnswerLimits(bytesMax);
   try {
     for await (const chunk of body) {
+      if (size === 0) signal.onFirstByte?.();
       const refused = limits.add(chunk);
       if (refused !== undefined) throw refused;
       chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createCanceller } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import { createAnswerMemory } from './answer-memory.ts';
+import { boundedCall } from './bounded-call.ts';
+import { readTextAnswer } from './read-text.ts';
 import { createUpstreamHttp, type UpstreamHttp } from './upstream-http.ts';
 
 const timeouts = { connectMs: 5_000, idleMs: 60_000, totalMs: 60_000 };
@@ -73,6 +75,35 @@ test('a whole answer that takes longer than the total time is a timeout', async 
     message: 'the upstream took longer than 50 ms',
     isTimeout: true,
   });
+  await http.close();
+  await server.close();
+});
+
+test.each<{ how: string; ask: Ask }>([
+  { how: 'whole', ask: (http, signal) => http.requestWhole({ ...post, signal }, bytesMax) },
+  {
+    how: 'streamed and read whole',
+    ask: (http, signal) =>
+      boundedCall(60_000, signal, async (bounded) => {
+        const { status, body } = await http.request({ ...post, signal: bounded });
+        const limits = { bytesMax, memory: undefined, signal: bounded };
+        return { status, text: await readTextAnswer(body, limits) };
+      }),
+  },
+])('the first byte of an answer that is $how is told once, before the rest', async ({ ask }) => {
+  let sendRest = (): void => undefined;
+  const server = await startServer((response) => {
+    sendRest = () => void response.end('rest');
+    response.write('first ');
+  });
+  const http = createUpstreamHttp(server.url, timeouts);
+  let told = 0;
+  const { cancel } = createCanceller(undefined, () => {
+    told += 1;
+    sendRest();
+  });
+  expect(await ask(http, cancel)).toMatchObject({ status: 200, text: 'first rest' });
+  expect(told).toBe(1);
   await http.close();
   await server.close();
 });

@@ -100,8 +100,10 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#first === undefined) this.#first = chunk;
-    else (this.#more ??= [this.#first]).push(chunk);
+    if (this.#first === undefined) {
+      this.#first = chunk;
+      this.#options.cancel.onFirstByte?.();
+    } else (this.#more ??= [this.#first]).push(chunk);
     // A truncated response must not look complete, so that it is refused; an error may be truncated.
     if (isSuccess(this.#status)) this.#check(chunk);
     else if (this.#size > ERROR_BODY_BYTES_MAX) {

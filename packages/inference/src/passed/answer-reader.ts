@@ -1,4 +1,5 @@
 import type { TokenUsage } from '@model-gateway/contracts';
+import type { Cancel } from '@model-gateway/kernel';
 import type { ReportedUnits } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
@@ -38,4 +39,6 @@ export interface AnswerReaderOptions {
   readonly fields: PassedFields;
   /** As the backend lists it. */
   readonly model: string;
+  /** Of the call. */
+  readonly signal: Pick<Cancel, 'onFirstByte'>;
 }

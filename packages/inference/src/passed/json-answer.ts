@@ -19,7 +19,7 @@ const IMAGES = 'data';
  */
 export function readJsonAnswer(
   answer: PassedAnswer,
-  { operation }: AnswerReaderOptions,
+  { operation, signal }: AnswerReaderOptions,
 ): AnswerReader {
   const source = answerBytes(answer);
   let whole: Buffer | undefined;
@@ -30,6 +30,7 @@ export function readJsonAnswer(
     const chunks: Buffer[] = [];
     let size = 0;
     for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {
+      if (chunks.length === 0) signal.onFirstByte?.();
       chunks.push(chunk);
       size += chunk.length;
       if (size > WHOLE_BYTES_MAX) {

@@ -68,7 +68,7 @@ export async function passCall(
       try {
         const request = { model, path: operation.path, content: source.contentFor(model) };
         const response = await backend.pass(request, signal);
-        const reader = readAnswer(response, { operation, fields, model }, dependencies);
+        const reader = readAnswer(response, { operation, fields, model, signal }, dependencies);
         return { reader, first: await reader.next() };
       } catch (failure) {
         // A client that sends too much or nonsense is no failure of the upstream.

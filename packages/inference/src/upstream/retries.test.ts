@@ -1,0 +1,54 @@
+import { createCanceller, startPeerTimeout, untilAborted } from '@model-gateway/kernel';
+import { DEFAULT_RETRIES, type ChosenBackend } from '@model-gateway/router';
+import { askWithin } from './retries.ts';
+
+const TIMEOUT_MS = 20;
+
+const route: ChosenBackend = {
+  model: 'm',
+  backend: {
+    name: 'one',
+    kind: 'external',
+    capabilities: () => new Set(['chat']),
+    probe: async () => ({ state: 'Healthy', models: [] }),
+    close: async () => undefined,
+  },
+  retries: { ...DEFAULT_RETRIES, timeoutMs: TIMEOUT_MS },
+  answered: async () => undefined,
+  settle: async () => undefined,
+};
+
+/** Resolves when a time limit that begins now has passed. */
+const afterTimeout = () =>
+  new Promise<void>((resolve) => {
+    startPeerTimeout(2 * TIMEOUT_MS, resolve);
+  });
+
+test('a target that has begun to answer may take longer than its time until the first byte', async () => {
+  const answer = await askWithin(route, createCanceller().cancel, async (_route, signal) => {
+    signal.onFirstByte?.();
+    await afterTimeout();
+    return signal.aborted ? 'aborted' : 'answered';
+  });
+  expect(answer).toBe('answered');
+});
+
+test('one that has not begun may not', async () => {
+  const asking = askWithin(route, createCanceller().cancel, async (_route, signal) => {
+    await untilAborted(signal);
+    throw signal.reason;
+  });
+  await expect(asking).rejects.toMatchObject({ isTimeout: true });
+});
+
+test('a client that leaves ends one that has begun', async () => {
+  const canceller = createCanceller();
+  const left = new Error('left');
+  const asking = askWithin(route, canceller.cancel, async (_route, signal) => {
+    signal.onFirstByte?.();
+    canceller.abort(left);
+    await untilAborted(signal);
+    throw signal.reason;
+  });
+  await expect(asking).rejects.toBe(left);
+});
