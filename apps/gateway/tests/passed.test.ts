@@ -243,6 +243,19 @@ describe('a client that leaves', () => {
       metered: { prompt_tokens: 3, completion_tokens: 0 },
     },
     {
+      path: 'images/generations',
+      body: { prompt: 'a grey cat', n: 2 },
+      begin: () => undefined,
+      metered: { prompt_tokens: 3, completion_tokens: 0, images: 2 },
+    },
+    {
+      path: 'images/generations',
+      body: { prompt: 'a grey cat', stream: true },
+      begin: (call: UpstreamCall) =>
+        sendEvents(call.response, [{ type: 'image_generation.partial_image' }], false),
+      metered: { prompt_tokens: 3, completion_tokens: 0, images: 1 },
+    },
+    {
       path: 'rerank',
       body: { query: 'abcd', documents: ['abcd'] },
       begin: () => undefined,

@@ -1,4 +1,7 @@
 import type { BilledUsage } from '@model-gateway/billing';
+import type { BackendKind } from '@model-gateway/router';
+import { boundedCount } from '../usage/bounded-usage.ts';
+import { SECONDS_PER_TOKEN, secondsOfFile } from './audio-length.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** What an answer has that is not priced by its tokens. */
@@ -11,14 +14,11 @@ export interface ReportedUnits {
   readonly cachedTokens?: number | undefined;
 }
 
-/** Speech has about 150 words, which are 200 tokens, a minute. */
-const SECONDS_PER_TOKEN = 60 / 200;
-/** Audio files usually have 128 kbit a second. */
-const FILE_BYTES_PER_SECOND = 16_000;
 const IMAGES_MAX = 1_000;
 
-/** About how long an audio file is, before an upstream has told it. */
-export const secondsOfFile = (bytes: number): number => bytes / FILE_BYTES_PER_SECOND;
+/** What the size of an upload says. */
+export const unitsOfUpload = (bytes: number | undefined): ReportedUnits =>
+  bytes === undefined ? {} : { audioSeconds: secondsOfFile(bytes) };
 
 /**
  * The images and the audio to bill: what the answer has, or an estimate. An audio file is as long as its text takes to be
@@ -43,6 +43,25 @@ export function billedUnits(
     default:
       return { cachedTokens };
   }
+}
+
+/**
+ * The units to bill; of a GPU node at most the images that were requested, and the audio that the file or the text can be.
+ * Its owner chooses what it reports, and others pay for it.
+ */
+export function boundedUnits(
+  kind: BackendKind,
+  units: BilledUnits,
+  estimate: () => BilledUnits,
+): BilledUnits {
+  if (kind !== 'agent') return units;
+  const { images, audioSeconds } = units;
+  const estimated = estimate();
+  return {
+    ...units,
+    images: images && Math.min(images, estimated.images ?? 0),
+    audioSeconds: audioSeconds && boundedCount(audioSeconds, estimated.audioSeconds ?? 0),
+  };
 }
 
 /** How many images a request asks for. */

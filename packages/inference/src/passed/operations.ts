@@ -2,6 +2,7 @@ import { estimateTokens } from '@model-gateway/billing';
 import type { PassedCapability } from '@model-gateway/router';
 import { choicesOf, property } from '../stream/chunk-fields.ts';
 import { tokensOfImages } from '../usage/estimate-usage.ts';
+import { tokensOfFile } from './audio-length.ts';
 
 /** The fields of a request, from its JSON or its form. */
 export type PassedFields = Readonly<Record<string, unknown>>;
@@ -11,8 +12,10 @@ export interface PassedOperation {
   readonly capability: PassedCapability;
   /** Below `/v1` here, and below the base URL at the upstream. */
   readonly path: string;
-  /** An estimate of what the model reads. */
-  promptTokens(fields: PassedFields): number;
+  /** An estimate of what the model reads; of an upload also by its size. */
+  promptTokens(fields: PassedFields, uploadBytes?: number): number;
+  /** Whether a complete answer without a count has no tokens of the prompt: it is priced by its images or its audio. */
+  readonly isPromptReported: boolean;
   /** How much a request may generate, for its reservation. */
   completionTokens(fields: PassedFields): number;
   /** The generated text in an answer, for an estimate. */
@@ -22,12 +25,13 @@ export interface PassedOperation {
 const COMPLETION_TOKENS_DEFAULT = 256;
 
 /** A request that is answered with something else than text. */
-const textless = { completionTokens: () => 0, textOf: () => '' };
+const textless = { isPromptReported: false, completionTokens: () => 0, textOf: () => '' };
 
 const transcribing = {
   capability: 'transcription',
   // How long the audio is, only the upstream knows.
-  promptTokens: () => 0,
+  promptTokens: (_fields: PassedFields, uploadBytes = 0) => tokensOfFile(uploadBytes),
+  isPromptReported: true,
   completionTokens: () => COMPLETION_TOKENS_DEFAULT,
   textOf: (answer: unknown) => stringOf(property(answer, 'text')),
 } as const;
@@ -38,6 +42,7 @@ export const PASSED_OPERATIONS = {
     capability: 'completions',
     path: '/completions',
     promptTokens: ({ prompt, suffix }) => tokensOfInput(prompt) + tokensOfInput(suffix),
+    isPromptReported: false,
     completionTokens: ({ max_tokens: max }) =>
       typeof max === 'number' ? max : COMPLETION_TOKENS_DEFAULT,
     textOf: (answer) =>
@@ -57,12 +62,12 @@ export const PASSED_OPERATIONS = {
     promptTokens: ({ input }) => tokensOfInput(input),
     ...textless,
   },
-  // An image has no tokens unless the upstream reports some.
   images: {
     capability: 'images',
     path: '/images/generations',
-    promptTokens: () => 0,
+    promptTokens: ({ prompt }) => tokensOfInput(prompt),
     ...textless,
+    isPromptReported: true,
   },
   speech: {
     capability: 'speech',

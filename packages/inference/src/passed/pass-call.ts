@@ -10,7 +10,7 @@ import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
-import { billedUnits, secondsOfFile } from './billed-units.ts';
+import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
 import type { PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { tokenUsage } from './reported-usage.ts';
@@ -141,17 +141,21 @@ async function settle(
   { meter }: PassDependencies,
   isComplete: boolean,
 ): Promise<TokenUsage | undefined> {
-  const { operation, fields, signal } = passed;
-  const promptTokens = () => operation.promptTokens(fields);
+  const { operation, fields, source, signal } = passed;
+  const uploadBytes = source.upload?.bytes;
+  const estimate = () =>
+    tokenUsage(operation.promptTokens(fields, uploadBytes), reader.generatedTokens);
+  const promptTokens = () =>
+    isComplete && operation.isPromptReported ? 0 : operation.promptTokens(fields, uploadBytes);
   const wasLeft = !isComplete && signal.aborted;
   const unbounded = reader.usage({ isComplete, wasLeft, promptTokens });
   const { kind } = route.backend;
-  const usage =
-    unbounded &&
-    boundedUsage(kind, unbounded, () => tokenUsage(promptTokens(), reader.generatedTokens));
+  const usage = unbounded && boundedUsage(kind, unbounded, estimate);
   if (usage !== undefined) {
     const status = servedStatus(isComplete, signal);
-    const units = billedUnits(operation, fields, reader.reported, usage);
+    const units = boundedUnits(kind, billedUnits(operation, fields, reader.reported, usage), () =>
+      billedUnits(operation, fields, unitsOfUpload(uploadBytes), estimate()),
+    );
     await meter.record({ ...servedBy(passed, route), ...units, usage, status, firstTokenAt });
   } else if (!isComplete) {
     const { caller, surface, model, refId, trace, startedAt } = passed;
@@ -181,9 +185,8 @@ function routeRequestOf(
     async onLeft(route) {
       // An upstream that has only a part of the request did nothing with it.
       if (upload?.isSent() === false) return;
-      const usage = tokenUsage(operation.promptTokens(fields), 0);
-      const reported = upload === undefined ? {} : { audioSeconds: secondsOfFile(upload.bytes) };
-      const units = billedUnits(operation, fields, reported, usage);
+      const usage = tokenUsage(operation.promptTokens(fields, upload?.bytes), 0);
+      const units = billedUnits(operation, fields, unitsOfUpload(upload?.bytes), usage);
       await meter.record({
         ...servedBy(passed, route),
         ...units,

@@ -5,7 +5,7 @@ import type { Caller } from '../chat/caller.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
-import { billedUnits, secondsOfFile } from './billed-units.ts';
+import { billedUnits, unitsOfUpload } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** One request of an API that passes without translation. */
@@ -85,10 +85,10 @@ const usageRequested = (options: unknown): object => ({
 export const expectedPassed =
   (operation: PassedOperation, uploadBytes?: number) =>
   (fields: PassedFields): ExpectedUsage => {
-    const promptTokens = operation.promptTokens(fields);
+    const promptTokens = operation.promptTokens(fields, uploadBytes);
     const completionTokens = operation.completionTokens(fields);
     const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
-    const reported = uploadBytes === undefined ? {} : { audioSeconds: secondsOfFile(uploadBytes) };
-    const { images, audioSeconds } = billedUnits(operation, fields, reported, tokens);
+    const sent = unitsOfUpload(uploadBytes);
+    const { images, audioSeconds } = billedUnits(operation, fields, sent, tokens);
     return { promptTokens, completionTokens, images, audioSeconds };
   };

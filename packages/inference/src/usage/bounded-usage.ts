@@ -14,8 +14,8 @@ export function boundedUsage(
 ): TokenUsage {
   if (kind !== 'agent') return reported;
   const estimated = estimate();
-  const prompt_tokens = boundedTokens(reported.prompt_tokens, estimated.prompt_tokens);
-  const completion_tokens = boundedTokens(reported.completion_tokens, estimated.completion_tokens);
+  const prompt_tokens = boundedCount(reported.prompt_tokens, estimated.prompt_tokens);
+  const completion_tokens = boundedCount(reported.completion_tokens, estimated.completion_tokens);
   const isWithin =
     prompt_tokens === reported.prompt_tokens && completion_tokens === reported.completion_tokens;
   return isWithin
@@ -23,5 +23,6 @@ export function boundedUsage(
     : { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-const boundedTokens = (reported: number, estimated: number): number =>
+/** What a GPU node reports, at most what the estimate allows. */
+export const boundedCount = (reported: number, estimated: number): number =>
   Math.min(reported, estimated * ESTIMATES_MAX);

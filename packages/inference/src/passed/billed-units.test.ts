@@ -1,0 +1,58 @@
+import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
+import { PASSED_OPERATIONS } from './operations.ts';
+import { tokenUsage } from './reported-usage.ts';
+
+const { images, speech, transcriptions } = PASSED_OPERATIONS;
+const TEN_SECONDS = 160_000;
+
+/** What is billed of an answer that reports these units. */
+function billed(kind: 'agent' | 'external', { operation, fields = {}, bytes, reported }: Case) {
+  const tokens = tokenUsage(operation.promptTokens(fields, bytes), 0);
+  return boundedUnits(kind, billedUnits(operation, fields, reported, tokens), () =>
+    billedUnits(operation, fields, unitsOfUpload(bytes), tokens),
+  );
+}
+
+interface Case {
+  readonly operation: (typeof PASSED_OPERATIONS)[keyof typeof PASSED_OPERATIONS];
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly bytes?: number;
+  readonly reported: { readonly images?: number; readonly audioSeconds?: number };
+}
+
+const TOO_MUCH = [
+  { operation: images, fields: { n: 2 }, reported: { images: 500 }, bounded: { images: 2 } },
+  { operation: images, reported: { images: 2 }, bounded: { images: 1 } },
+  {
+    operation: transcriptions,
+    bytes: TEN_SECONDS,
+    reported: { audioSeconds: 1e9 },
+    bounded: { audioSeconds: 40 },
+  },
+  // 200 tokens a minute.
+  {
+    operation: speech,
+    fields: { input: 'x'.repeat(400) },
+    reported: { audioSeconds: 1e9 },
+    bounded: { audioSeconds: 120 },
+  },
+];
+
+test.each(TOO_MUCH)('a node that reports too much for $operation.path: $reported', (row) => {
+  expect(billed('agent', row)).toMatchObject(row.bounded);
+  // An upstream of the operator is believed.
+  expect(billed('external', row)).toMatchObject(row.reported);
+});
+
+test.each([
+  { operation: images, fields: { n: 2 }, reported: { images: 1 } },
+  { operation: transcriptions, bytes: TEN_SECONDS, reported: { audioSeconds: 39 } },
+  { operation: transcriptions, bytes: TEN_SECONDS, reported: { audioSeconds: 0 } },
+])('a node that reports what can be for $operation.path: $reported', (row) => {
+  expect(billed('agent', row)).toMatchObject(row.reported);
+});
+
+test('what the model reads of an image or of audio is estimated by its prompt or its size', () => {
+  expect(images.promptTokens({ prompt: 'x'.repeat(40) })).toBe(10);
+  expect(transcriptions.promptTokens({}, 6 * TEN_SECONDS)).toBe(200);
+});
