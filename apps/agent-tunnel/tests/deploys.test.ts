@@ -275,6 +275,29 @@ test('a model is unroutable before its node stops it, and a late heartbeat does 
   expect(await stopped).toEqual({ ok: true, stream_id: null });
 });
 
+test('the audit log shows where a model was before and after it is deployed and stopped', async () => {
+  const { agent, agent_id } = await connect('node');
+  await deployOn(scene, { agent, agent_id }, upstream.port);
+  const stopped = scene.call('agents.stop', { agent_id, model_id: 'm' });
+  (await agent.nextCall('Agent.Stop')).respond({ result: { ok: true } });
+  await stopped;
+  const { entries } = await scene.call<{ entries: readonly unknown[] }>('audit.list', { limit: 2 });
+  expect(entries).toMatchObject([
+    {
+      action: 'agents.stop',
+      target: `agent:${agent_id}`,
+      before: { model_id: 'm', status: 'ready' },
+      after: { model_id: 'm', status: null },
+    },
+    {
+      action: 'agents.deploy',
+      target: 'model:m',
+      before: { nodes: [] },
+      after: { nodes: [{ agent_id, status: expect.any(String) }] },
+    },
+  ]);
+});
+
 test('a model that its node could not stop is not routable any more, and the caller gets the reason', async () => {
   const { agent, agent_id } = await connect('node');
   await deployOn(scene, { agent, agent_id }, upstream.port);

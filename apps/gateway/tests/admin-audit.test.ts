@@ -113,6 +113,27 @@ test('entries show what was before and after', async () => {
   expect(removed).toMatchObject({ before: { target: 'm' }, after: null });
 });
 
+test.each([
+  { why: 'without a name', body: { url: URL_WITH_KEY }, name: 'local-server' },
+  { why: 'with spaces around its name', body: { ...backend, name: ' spaced ' }, name: 'spaced' },
+])('a backend $why is recorded under the name that it got', async ({ body, name }) => {
+  const { status, response } = await call('POST', '/backends', body);
+  expect(status).toBe(200);
+  expect(await response.json()).toMatchObject({ name });
+  const entry = (await exported()).at(-1);
+  expect(entry).toMatchObject({
+    target: `backend:${name}`,
+    before: null,
+    after: { has_key: expect.any(Boolean) },
+  });
+});
+
+test('an alias with spaces around it is recorded as it is set', async () => {
+  await call('POST', '/aliases', { alias: ' padded ', target: 'm' });
+  const entry = (await exported()).at(-1);
+  expect(entry).toMatchObject({ target: 'alias:padded', before: null, after: { target: 'm' } });
+});
+
 test('a refused request has no entry', async () => {
   const before = await exported();
   expect((await call('POST', '/aliases', { alias: 'x' })).status).toBe(400);

@@ -235,6 +235,18 @@ test('an entry shows what was before and after', async () => {
   });
 });
 
+test('entries of an alias show its target before and after', async () => {
+  const alias = newId();
+  await rpc.call('aliases.set', { alias, target: 'm' }, admin.token);
+  await rpc.call('aliases.set', { alias, target: 'n' }, admin.token);
+  await rpc.call('aliases.remove', { alias }, ADMIN_TOKEN);
+  expect(await entries({ target: `alias:${alias}` })).toMatchObject([
+    { action: 'aliases.remove', before: { target: 'n' }, after: null },
+    { action: 'aliases.set', before: { target: 'm' }, after: { target: 'n' } },
+    { action: 'aliases.set', before: null, after: { target: 'm' } },
+  ]);
+});
+
 test('a refused call has no entry, and leaves no change', async () => {
   const before = (await entries()).length;
   const refused: RpcAnswer[] = [

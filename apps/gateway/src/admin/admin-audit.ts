@@ -1,9 +1,11 @@
 import type { NewAuditEntry } from '@model-gateway/accounts';
+import { aliasRemovalSchema } from '@model-gateway/contracts';
 import { requestIdOf, type ClientIp } from '@model-gateway/http';
 import { backendState } from '@model-gateway/inference-runtime';
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { BackendConfig, Router as ModelRouter } from '@model-gateway/router';
 import type { RequestHandler, Response } from 'express';
+import { z } from 'zod';
 import { adminBodyOf } from './admin-request.ts';
 
 interface AdminAuditDependencies {
@@ -51,7 +53,7 @@ export function createAdminAudit(dependencies: AdminAuditDependencies): RequestH
     const send = response.json.bind(response);
     response.json = (body: unknown): Response => {
       if (response.statusCode >= FIRST_ERROR_STATUS) return send(body);
-      const target = targetOf(path, adminBodyOf(request), names);
+      const target = targetOf(path, { request: adminBodyOf(request), answer: body }, names);
       const entry: NewAuditEntry = {
         actor: { kind: 'admin-token', userId: null },
         action,
@@ -74,19 +76,29 @@ const NAMED = /^\/backends\/by-name\/([^/]+)/;
 const patternOf = (path: string): string =>
   path.replace(NAMED, '/backends/by-name/{name}').replace(/(.)\/$/, '$1');
 
-/** The backend or alias that a request is about. */
+/** A request that succeeded, as it was given and answered. */
+interface Answered {
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly answer: unknown;
+}
+
+const namedSchema = z.object({ name: z.string() });
+
+/** The backend or alias that a request is about. The answer has the name that a backend got. */
 function targetOf(
   path: string,
-  body: Readonly<Record<string, unknown>>,
+  { request, answer }: Answered,
   names: readonly string[],
 ): string | undefined {
+  if (path.startsWith('/aliases')) return `alias:${aliasRemovalSchema.parse(request).alias}`;
+  if (!path.startsWith('/backends')) return undefined;
+  const answered = namedSchema.safeParse(answer);
+  if (answered.success) return `backend:${answered.data.name}`;
   const [, named] = NAMED.exec(path) ?? [];
   if (named !== undefined) return `backend:${decodeURIComponent(named)}`;
-  if (path.startsWith('/aliases')) return `alias:${String(body['alias'])}`;
-  if (!path.startsWith('/backends')) return undefined;
-  const { name, type, index } = body;
+  const { index } = request;
   const listed = typeof index === 'number' ? names[index] : undefined;
-  return `backend:${listed ?? String(name ?? type)}`;
+  return listed === undefined ? undefined : `backend:${listed}`;
 }
 
 /** Reads what is registered now; the returned function shows one of it. */

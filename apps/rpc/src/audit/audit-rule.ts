@@ -1,5 +1,6 @@
 import type { RpcMethodName, RpcParams, RpcResult } from '@model-gateway/contracts';
 import type { DatabaseStores } from '@model-gateway/db';
+import type { Router } from '@model-gateway/router';
 
 /** A call that changes something; `result` is known after the change. */
 export interface AuditedCall<Name extends RpcMethodName = RpcMethodName> {
@@ -9,6 +10,9 @@ export interface AuditedCall<Name extends RpcMethodName = RpcMethodName> {
   /** What the handler itself reported of the change. */
   readonly changed: unknown;
 }
+
+/** What is known of the aliases, which no database has. */
+export type KnownAliases = Pick<Router['aliases'], 'list'>;
 
 /** How the changes of a method get into the audit log. */
 export interface AuditRule<Name extends RpcMethodName = RpcMethodName> {
@@ -20,7 +24,7 @@ export interface AuditRule<Name extends RpcMethodName = RpcMethodName> {
   /** What is changed. Asked before the change, and again after it if it was not known. */
   target(stores: DatabaseStores, call: AuditedCall<Name>): Promise<string | undefined>;
   /** What `before` and `after` show; without it, `after` shows the params. */
-  state?(stores: DatabaseStores, call: AuditedCall<Name>): Promise<unknown>;
+  state?(stores: DatabaseStores, call: AuditedCall<Name>, aliases: KnownAliases): Promise<unknown>;
 }
 
 /** A method without an entry, and why. */

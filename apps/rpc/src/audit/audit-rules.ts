@@ -4,12 +4,15 @@ import { rule, type AuditExemption, type AuditRule } from './audit-rule.ts';
 import {
   accountState,
   agentState,
+  aliasState,
   balanceState,
   groupState,
   keyState,
   memberState,
   memberTarget,
   catalogueState,
+  deployedState,
+  modelOnNodeState,
   priceState,
   providerState,
   routeState,
@@ -32,6 +35,13 @@ const backendRule = <Name extends 'backends.add' | 'backends.update' | 'backends
   rule<Name>(
     ({ params }) => `backend:${params.name}`,
     (stores, { params }) => storedBackendState(stores, params.name),
+    'after',
+  );
+
+const aliasRule = <Name extends 'aliases.set' | 'aliases.remove'>() =>
+  rule<Name>(
+    ({ params }) => `alias:${params.alias}`,
+    async (_stores, { params }, aliases) => aliasState(aliases, params.alias),
     'after',
   );
 
@@ -199,12 +209,8 @@ export const AUDIT_RULES: {
   'backends.update': backendRule<'backends.update'>(),
   'backends.remove': backendRule<'backends.remove'>(),
   'aliases.list': READS,
-  'aliases.set': rule<'aliases.set'>(({ params }) => `alias:${params.alias}`, undefined, 'after'),
-  'aliases.remove': rule<'aliases.remove'>(
-    ({ params }) => `alias:${params.alias}`,
-    undefined,
-    'after',
-  ),
+  'aliases.set': aliasRule<'aliases.set'>(),
+  'aliases.remove': aliasRule<'aliases.remove'>(),
   'routes.list': READS,
   'routes.explain': READS,
   'routes.set': rule<'routes.set'>(
@@ -229,12 +235,15 @@ export const AUDIT_RULES: {
   ),
   'agents.deploy': rule<'agents.deploy'>(
     ({ params }) => `model:${params.model_id}`,
-    undefined,
+    async (stores, { params, result }) => ({
+      ...(await deployedState(stores, params.model_id)),
+      ...(result && { declared_capabilities: params.capabilities }),
+    }),
     'after',
   ),
   'agents.stop': rule<'agents.stop'>(
     ({ params }) => `agent:${params.agent_id}`,
-    undefined,
+    (stores, { params }) => modelOnNodeState(stores, params.agent_id, params.model_id),
     'after',
   ),
   'memory.status': READS,

@@ -1,5 +1,6 @@
 import type { DatabaseStores } from '@model-gateway/db';
 import { backendState } from '@model-gateway/inference-runtime';
+import type { KnownAliases } from './audit-rule.ts';
 
 /** What the audit log shows of what was changed: no secrets, and nothing that names a person. */
 
@@ -58,6 +59,27 @@ export async function catalogueState(stores: DatabaseStores) {
 export async function agentState(stores: DatabaseStores, agentId: string | undefined) {
   const agent = agentId === undefined ? undefined : await stores.agents.find(agentId);
   return agent && { name: agent.name, version: agent.version, hosts: agent.hosts };
+}
+
+/** The nodes that have a model or are getting it. */
+export async function deployedState(stores: DatabaseStores, modelId: string) {
+  const nodes = (await stores.agents.list()).flatMap(({ id, models }) =>
+    models
+      .filter((model) => model.modelId === modelId)
+      .map(({ status }) => ({ agent_id: id, status })),
+  );
+  return { nodes };
+}
+
+export async function modelOnNodeState(stores: DatabaseStores, agentId: string, modelId: string) {
+  const node = await stores.agents.find(agentId);
+  const model = node?.models.find((known) => known.modelId === modelId);
+  return { model_id: modelId, status: model?.status ?? null };
+}
+
+export function aliasState(aliases: KnownAliases, alias: string) {
+  const known = aliases.list().find((listed) => listed.alias === alias);
+  return known && { target: known.target };
 }
 
 const KEYS_MAX = 10_000;

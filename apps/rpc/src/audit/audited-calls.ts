@@ -23,6 +23,7 @@ type AnyRule = AuditRule | AuditExemption;
 export function createAuditedCalls(dependencies: AuditedCallsDependencies): PerformCall {
   const { database, services, within } = dependencies;
   const methods = createMethods(services);
+  const { aliases } = services.runtime.router;
 
   async function append(
     stores: DatabaseStores,
@@ -34,10 +35,15 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
       action: name,
       target: target ?? (await rule.target(stores, call)) ?? null,
       before,
-      after: rule.state === undefined ? call.params : await rule.state(stores, call),
+      after: rule.state === undefined ? call.params : await rule.state(stores, call, aliases),
       clientIp: caller.clientIp,
       requestId: caller.requestId,
     });
+  }
+
+  async function stateBefore(stores: DatabaseStores, { rule, call }: Recorded): Promise<Before> {
+    const target = await rule.target(stores, call);
+    return { target, before: await rule.state?.(stores, call, aliases) };
   }
 
   /** Runs the change and its entry in one transaction. `about` says what the outcome tells of the call. */
@@ -102,10 +108,6 @@ interface Recorded {
 interface Before {
   readonly target: string | undefined;
   readonly before: unknown;
-}
-
-async function stateBefore(stores: DatabaseStores, { rule, call }: Recorded): Promise<Before> {
-  return { target: await rule.target(stores, call), before: await rule.state?.(stores, call) };
 }
 
 function actorOf(name: RpcMethodName, { user, hasAdminToken }: CallerFacts): AuditActor {
