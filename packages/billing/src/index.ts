@@ -63,7 +63,7 @@ export {
   type SettledAccount,
   type SettledRow,
 } from './settlement.ts';
-export { videoCostOf, type VideoShape } from './video-price.ts';
+export { paysForFrames, videoCostOf, type VideoPrice, type VideoShape } from './video-price.ts';
 export { splitTime, type TimeRange, type TimeSpan } from './time-split.ts';
 export type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from './ledger-store.ts';
 export { planOf, type PlanStanding, type PlanStore, type TierChanges } from './plan.ts';

@@ -47,6 +47,14 @@ export function videoCostOf(configured: VideoPrice | undefined, video: VideoShap
   }
 }
 
+/** False for more frames than a price by the second pays for. */
+export function paysForFrames(
+  { mode }: VideoPrice = FALLBACK_VIDEO_PRICE,
+  { durationSeconds = DURATION_SECONDS_DEFAULT, frames = 0 }: VideoShape,
+): boolean {
+  return mode !== 'per_second_resolution' || frames <= durationSeconds * FRAMES_PER_SECOND;
+}
+
 /** A request for fewer frames than its duration has does not make the video cheaper. */
 const framesOf = (duration: number, { frames = 0 }: VideoShape): number =>
   Math.max(frames, duration * FRAMES_PER_SECOND);

@@ -35,6 +35,11 @@ test('extra adds only missing fields, and none that determine the price', () => 
     resolution: '4K',
     size: '4096x4096',
     FPS: 120,
+    num_frames: 1_000,
+    seconds: 60,
+    video_length: 60,
+    parameters: { duration: 60 },
+    sampler: { name: 'euler' },
     model: 'dear',
     prompt: 'a dog',
     images: [],
@@ -44,6 +49,7 @@ test('extra adds only missing fields, and none that determine the price', () => 
     prompt,
     seed: 7,
     frames: 81,
+    sampler: { name: 'euler' },
   });
 });
 

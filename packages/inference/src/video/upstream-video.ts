@@ -1,6 +1,7 @@
 import type { VideoShape } from '@model-gateway/billing';
-import { ServiceError, type VideoResult } from '@model-gateway/contracts';
+import type { VideoResult } from '@model-gateway/contracts';
 import type { UpstreamVideo } from '@model-gateway/router';
+import { isPricedField } from './priced-extra.ts';
 import type { VideoImage, VideoOrder } from './video-job.ts';
 
 // Fields that `extra` does not set, even if they are absent.
@@ -13,11 +14,6 @@ const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
   'extra',
 ]);
 
-// Names of upstreams for what the price depends on: how many videos, how long and how large.
-const PRICED_FIELD = /^(n|num_videos|duration.*|resolution|size|width|height|fps)$/i;
-
-const FIELD_CHARS_MAX = 64;
-
 const FORMAT = /\.([a-z0-9]{2,5})$/i;
 
 /** The body for an upstream: the requested fields, with `extra` as defaults. */
@@ -28,7 +24,7 @@ export function upstreamVideo(
 ): UpstreamVideo {
   const { provider: _provider, extra = {}, ...requested } = order;
   const additions = Object.entries(extra).filter(
-    ([name]) => !PROTECTED_FIELDS.has(name) && !PRICED_FIELD.test(name),
+    ([name, value]) => !PROTECTED_FIELDS.has(name) && !isPricedField(name, value),
   );
   const { duration_seconds } = requested;
   return {
@@ -45,16 +41,6 @@ const encodeImage = ({ mimeType, data }: VideoImage) => ({
   data_base64: Buffer.from(data).toString('base64'),
   mime_type: mimeType,
 });
-
-/** Refuses an `extra` with a field that the price depends on: the upstream would charge for something else. */
-export function assertPriceableExtra(extra: VideoOrder['extra'] = {}): void {
-  const priced = Object.keys(extra).find((name) => PRICED_FIELD.test(name));
-  if (priced === undefined) return;
-  throw new ServiceError(
-    'bad_extra',
-    `'extra.${priced.slice(0, FIELD_CHARS_MAX)}' is not allowed, because the price depends on it; use 'duration_seconds', 'width', 'height' or 'extra.frames'`,
-  );
-}
 
 /** The values that determine the price of a video. */
 export function videoShapeOf({ duration_seconds, width, height, extra }: VideoOrder): VideoShape {

@@ -5,7 +5,8 @@ import { jobEnd, type Reservation } from '../quota/reservation.ts';
 import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
-import { assertPriceableExtra, videoShapeOf } from './upstream-video.ts';
+import { assertPaidFrames, assertPriceableExtra } from './priced-extra.ts';
+import { videoShapeOf } from './upstream-video.ts';
 import type { VideoJobStore } from './video-job-store.ts';
 import type { VideoImage, VideoJob } from './video-job.ts';
 import type { VideoNotifications } from './video-notifications.ts';
@@ -92,8 +93,10 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     const { model, images = [], ...order } = request;
     const { provider } = order;
     assertPriceableExtra(order.extra);
-    if ((await pricing.find(resolvedModel))?.enabled === false)
+    const price = await pricing.find(resolvedModel);
+    if (price?.enabled === false)
       throw new ServiceError('model_not_allowed', `the model is switched off: ${model}`);
+    assertPaidFrames(price, videoShapeOf(order));
     if (!router.canServe(model, { resolved: resolvedModel, capability: 'video', provider })) {
       const message = `no healthy video-capable backend serves the model: ${model}`;
       throw new ServiceError('no_video_backend', message);
