@@ -49,15 +49,40 @@ const environment = {
   WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
 };
 
-test.each(readdirSync(EXAMPLES))('the example %s is right', async (name) => {
+async function check(file: string) {
   const printed: string[] = [];
-  const code = await checkConfigFile([join(EXAMPLES, name)], {
+  const code = await checkConfigFile([file], {
     environment,
     print: (text) => void printed.push(text),
     withStore: () => Promise.reject(new Error('not needed')),
   });
-  expect(printed).toEqual([expect.stringMatching(/ is right: \d+ entries\n$/)]);
-  expect(code).toBe(0);
+  return { code, printed };
+}
+
+test.each(readdirSync(EXAMPLES))('the example %s is right', async (name) => {
+  expect(await check(join(EXAMPLES, name))).toEqual({
+    code: 0,
+    printed: [expect.stringMatching(/ is right: \d+ entries\n$/)],
+  });
+});
+
+test.each([
+  { backend: 'type: external, url: "ftp://x"', says: 'must start with one of http://' },
+  { backend: 'type: engine, url: "http://x"', says: 'must start with one of ws://' },
+  { backend: 'type: external, url: "http://me:secret@x"', says: 'must not carry credentials' },
+  { backend: 'type: external, url: "bridge://node"', says: 'bridge://<node>/<service>' },
+  { backend: 'type: azure, url: "https://x"', says: "'models': a backend of the kind 'azure'" },
+  { backend: 'type: external, url: "http://x", capabilities: [video]', says: "'capabilities'" },
+  { backend: 'type: ollama, url: "http://x", auth_header: api-key', says: "'auth_header'" },
+  { backend: 'type: ollama, url: "http://x", api_keys: [a, b]', says: "'api_keys'" },
+  { backend: 'type: gemini, url: "http://x", dialects: [responses]', says: "'dialects'" },
+])('what a registration refuses is wrong: $backend', async ({ backend, says }) => {
+  const file = join(folder.path, 'refused.yaml');
+  await writeFile(file, `backends:\n  - { name: a, ${backend} }\n`);
+  const { code, printed } = await check(file);
+  expect(printed).toEqual([expect.stringContaining(says)]);
+  expect(printed.join()).toContain(':2:5 backends[0] ');
+  expect(code).toBe(1);
 });
 
 test('a wrong file is named with line and field, and without its values', async () => {

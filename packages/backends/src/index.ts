@@ -1,5 +1,6 @@
 export { createAnswerMemory, type AnswerMemory } from './transport/answer-memory.ts';
 export { boundedCall } from './transport/bounded-call.ts';
+export { assertRegistration } from './factory/assert-registration.ts';
 export { createBackendFactory } from './factory/backend-factory.ts';
 export { resolveKind } from './factory/backend-kind.ts';
 export { cleanMessage } from './errors/upstream-error.ts';

@@ -16,12 +16,7 @@ const API_VERSION = '2024-10-21';
  */
 export function createAzureBackend(options: AzureOptions): Backend {
   const { url, models } = options;
-  if (models.length === 0) {
-    throw new ServiceError(
-      'missing_fields',
-      "'models': a backend of the kind 'azure' needs the names of its deployments",
-    );
-  }
+  assertDeployments(models);
   const path = url.pathname.replace(/\/+$/, '');
   const prefix = new URL(`${url.origin}${path === '' ? '/openai' : path}`);
   const query = new URLSearchParams(url.search);
@@ -37,4 +32,13 @@ export function createAzureBackend(options: AzureOptions): Backend {
     responsesPath: '/v1/responses',
     pathOf: (model, operation) => `/deployments/${encodeURIComponent(model)}${operation}`,
   });
+}
+
+/** Refuses a registration without deployments. */
+export function assertDeployments(models: readonly string[]): void {
+  if (models.length > 0) return;
+  throw new ServiceError(
+    'missing_fields',
+    "'models': a backend of the kind 'azure' needs the names of its deployments",
+  );
 }

@@ -1,15 +1,10 @@
 import type { Log } from '@model-gateway/kernel';
 import type { Backend, BackendConfig } from '@model-gateway/router';
+import { assertRegistration } from './assert-registration.ts';
 import { registeredKind } from './backend-kind.ts';
 import { createBridgedBackend, type BridgedBackend } from '../bridge/bridged-backend.ts';
 import { bridgeTarget, resolveBridge } from '../bridge/resolve-bridge.ts';
 import { createBackend, type CreateBackendOptions } from './create-backend.ts';
-import {
-  assertApiKeys,
-  assertAuthHeader,
-  assertCapabilities,
-  assertDialects,
-} from './declared-capabilities.ts';
 import { backendUrl, isBridgeUrl } from '../transport/upstream-url.ts';
 
 /** Builds backends, also those behind the bridge. Closing a backend ends everything that was started for it. */
@@ -54,11 +49,7 @@ export function createBackendFactory(options: BackendFactoryOptions): BackendFac
 
   return {
     async open(config) {
-      const kind = registeredKind(config.type);
-      assertCapabilities(kind, config.capabilities);
-      assertAuthHeader(kind, config.authHeader);
-      assertApiKeys(kind, config.apiKeys);
-      assertDialects(kind, config.dialects);
+      assertRegistration(config);
       const behind = bridged(config);
       if (behind === undefined) return createBackend(config, options);
       await behind.connect();
