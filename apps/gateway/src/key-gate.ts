@@ -183,7 +183,11 @@ export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
   return {
     async authenticateOnly(request, response) {
       const secret = apiKeyOf(request);
-      return secret === undefined ? refuse(response, MISSING_TEXT) : lookUp(secret, response);
+      if (secret === undefined) return refuse(response, MISSING_TEXT);
+      const keyed = await lookUp(secret, response);
+      if (keyed !== undefined)
+        setLimitHeaders(response, requestHeaders(limiter, keyed.known.grant.holder.keyId));
+      return keyed;
     },
 
     authenticate(request, response) {

@@ -213,6 +213,25 @@ test.each([
   await takeUsage(gateway.test.context.bus.journal, 1);
 });
 
+test.each([
+  { finish: 'stop', stopped: { stop_reason: 'stop_sequence', stop_sequence: 'END' } },
+  { finish: 'length', stopped: { stop_reason: 'max_tokens', stop_sequence: null } },
+])('the text that stopped an answer is named: $finish', async ({ finish, stopped }) => {
+  const whole = plain('Hello', finish).choices.map((choice) => ({
+    ...choice,
+    stop_sequence: 'END',
+  }));
+  upstream.answer({ id: 'x', choices: whole });
+  await expect(client().messages.create(hello)).resolves.toMatchObject(stopped);
+  const last = delta({}, finish);
+  upstream.stream([
+    delta({ content: 'Hello' }),
+    { ...last, choices: last.choices.map((choice) => ({ ...choice, stop_sequence: 'END' })) },
+  ]);
+  await expect(client().messages.stream(hello).finalMessage()).resolves.toMatchObject(stopped);
+  await takeUsage(gateway.test.context.bus.journal, 2);
+});
+
 function post(path: string, body: object, headers: Record<string, string> = {}) {
   return fetch(`${gateway.url}${path}`, {
     method: 'POST',
@@ -316,6 +335,13 @@ test('tokens are counted without a call and without a row', async () => {
   expect(short).toBeGreaterThan(0);
   expect(long).toBeGreaterThan(short);
   expect(upstream.bodies).toHaveLength(before);
+  const counted = await post(
+    '/v1/messages/count_tokens',
+    { ...hello, context_management: { edits: [] } },
+    { 'anthropic-beta': 'other' },
+  );
+  expect(counted.status).toBe(200);
+  expect(counted.headers.get('x-service-ignored')).toBe('context_management, anthropic-beta.other');
   upstream.answer(plain('Hello'));
   await client().messages.create({ ...hello, metadata: { user_id: 'after' } });
   await expect(takeUsage(gateway.test.context.bus.journal, 1)).resolves.toHaveLength(1);

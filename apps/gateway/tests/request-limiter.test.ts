@@ -59,6 +59,30 @@ test('60 requests of a key pass within a minute, on all paths together, and othe
   expect((await models(`service-${crypto.randomUUID()}`)).status).toBe(401);
 });
 
+test('requests that cost nothing count in the limit, and say what is left', async () => {
+  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '4' });
+  const send = (method: string, path: string, body?: string) =>
+    fetch(`${gateway.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${gateway.key}` },
+      ...(body === undefined ? {} : { body }),
+    });
+  const counted = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
+  const answers = [
+    await send('POST', '/v1/messages/count_tokens', counted),
+    await send('GET', '/v1/responses/resp_none'),
+    await send('DELETE', '/v1/responses/resp_none'),
+    await send('GET', `/v1/video/generations/${crypto.randomUUID()}`),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 404]);
+  expect(answers.map((answer) => limitsOf(answer).slice(0, 2))).toEqual([
+    ['4', '3'],
+    ['4', '2'],
+    ['4', '1'],
+    ['4', '0'],
+  ]);
+});
+
 test('a limit of 0 blocks everything', async () => {
   gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '0' });
   await expectLimited(await models());

@@ -148,6 +148,21 @@ describe('the official client', () => {
   });
 });
 
+test.each([
+  { upstreamStatus: 500, status: 500, type: 'api_error' },
+  { upstreamStatus: 503, status: 529, type: 'overloaded_error' },
+  { upstreamStatus: 529, status: 529, type: 'overloaded_error' },
+])('a $upstreamStatus of the upstream is a $status of the Messages API', async (row) => {
+  upstream.faults.always({ kind: 'status', status: row.upstreamStatus });
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': gateway.key },
+    body: JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  expect(response.status).toBe(row.status);
+  expect(await response.json()).toMatchObject({ type: 'error', error: { type: row.type } });
+});
+
 test('a backend whose key the upstream refuses is Degraded with the reason, and is asked again', async () => {
   const health = async () => {
     const listed: unknown = await (await admin(gateway, 'GET', 'backends')).json();

@@ -12,6 +12,8 @@ export interface ChunkShape {
 
 interface ChoiceFields {
   readonly finish_reason?: string;
+  /** The text of `stop` that ended the answer, where the upstream says it. */
+  readonly stop_sequence?: string;
   readonly logprobs?: unknown;
 }
 

@@ -77,5 +77,7 @@ export interface DialectError {
   readonly message: string;
   /** The field that an upstream named. */
   readonly param?: string | null | undefined;
+  /** What the upstream answered, if its error is behind this one. */
+  readonly upstreamStatus?: number | undefined;
   readonly requestId: string;
 }

@@ -129,6 +129,8 @@ export interface ErrorFacts {
   readonly message: string;
   /** The field that an upstream named. */
   readonly param?: string | null | undefined;
+  /** What the upstream answered, if its error is behind this one. */
+  readonly upstreamStatus?: number | undefined;
   readonly requestId: string;
 }
 
@@ -166,8 +168,9 @@ export function sendRestError(
     return;
   }
   const { type, code, message, param } = body.error;
-  const facts = { status, type, code, message, param, requestId: requestIdOf(request, response) };
-  const written = writeError(facts);
+  const upstreamStatus = known instanceof UpstreamError ? known.upstream?.status : undefined;
+  const requestId = requestIdOf(request, response);
+  const written = writeError({ status, type, code, message, param, upstreamStatus, requestId });
   sendJson(response, written.status, written.body);
 }
 

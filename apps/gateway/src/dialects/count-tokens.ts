@@ -10,6 +10,8 @@ import {
 } from '@model-gateway/http';
 import { estimatePrompt } from '@model-gateway/inference';
 import type { KeyGate } from '../key-gate.ts';
+import { ignoredFlags } from './ignored-flags.ts';
+import { ignoredHeader } from './ignored-header.ts';
 
 interface CountTokensDependencies {
   readonly keyGate: Pick<KeyGate, 'authenticateOnly'>;
@@ -30,8 +32,10 @@ export function createCountTokensRoute({
       expectJsonOnly(request);
       if ((await keyGate.authenticateOnly(request, response)) === undefined) return;
       const body = parseJson(await readBody(request, bodyBytesMax));
-      const { chat } = validated(countTokensRequest, body);
-      sendJsonText(response, 200, JSON.stringify({ input_tokens: estimatePrompt(chat) }));
+      const { chat, ignored } = validated(countTokensRequest, body);
+      const flags = ignoredFlags(messagesDialect.flagsHeader, request);
+      const text = JSON.stringify({ input_tokens: estimatePrompt(chat) });
+      sendJsonText(response, 200, text, ignoredHeader([...ignored, ...flags]));
     },
   };
 }

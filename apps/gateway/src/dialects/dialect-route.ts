@@ -25,6 +25,7 @@ import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { drained, STREAM_HEADERS } from '../openai/write-events.ts';
 import { createStreamWriter, writtenAnswer } from './dialect-writer.ts';
+import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
@@ -115,14 +116,9 @@ export function createDialectRoute<Request extends DialectRequest>(
     return writer.end(await keep(request, caller, answer));
   }
 
-  /** The flags of a header are left out like fields, and named. */
-  function withIgnoredFlags(request: Request, { headers }: IncomingMessage): Request {
-    const given = flagsHeader === undefined ? undefined : headers[flagsHeader];
-    if (given === undefined) return request;
-    const flags = String(given)
-      .split(',')
-      .flatMap((flag) => (flag.trim() === '' ? [] : [`${flagsHeader}.${flag.trim()}`]));
-    return { ...request, ignored: [...request.ignored, ...flags] };
+  function withIgnoredFlags(request: Request, incoming: IncomingMessage): Request {
+    const flags = ignoredFlags(flagsHeader, incoming);
+    return flags.length === 0 ? request : { ...request, ignored: [...request.ignored, ...flags] };
   }
 
   async function serve(

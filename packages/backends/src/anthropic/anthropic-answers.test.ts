@@ -5,7 +5,7 @@ import type { Backend, UpstreamStream } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
 import { createBackend } from '../factory/create-backend.ts';
-import { chunksOfMessage } from './from-upstream.ts';
+import { chunksOfMessage, completionOf } from './from-upstream.ts';
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');
@@ -69,6 +69,25 @@ test('an answer becomes a completion', async () => {
       },
     ],
     usage,
+  });
+});
+
+test('the text that stopped an answer is kept, whole and streamed', async () => {
+  const stopped = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
+  const whole = { content: [{ type: 'text', text: 'Hi' }], ...stopped };
+  expect(completionOf(whole, context).choices).toMatchObject([
+    { finish_reason: 'stop', stop_sequence: 'END' },
+  ]);
+  const events = [
+    { type: 'message_start', message: {} },
+    { type: 'message_delta', delta: stopped, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
+  ];
+  const bytes = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+  expect(await eventsOf(chunksOfMessage(streamOf([bytes]), context))).toContainEqual({
+    type: 'finish',
+    reason: 'stop',
+    stopSequence: 'END',
   });
 });
 

@@ -38,6 +38,7 @@ const messageSchema = z.looseObject({
   model: z.string().optional(),
   content: z.array(blockSchema),
   stop_reason: z.string().nullish(),
+  stop_sequence: z.string().nullish(),
   usage: usageSchema.optional().catch(undefined),
 });
 
@@ -70,7 +71,7 @@ export function completionOf(value: unknown, { model, clock }: AnswerContext): U
           ...reasoningFields(message.content.flatMap(thoughtOf)),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
-        finish_reason: finishReason(message.stop_reason),
+        ...finishFields(message),
       },
     ],
     usage: message.usage && chatUsage(usageOf(message.usage)),
@@ -90,6 +91,17 @@ function thoughtOf(block: Block): readonly ReasoningPart[] {
   if (block.type !== 'thinking') return [];
   const signature = block.signature === undefined ? {} : { signature: block.signature };
   return [{ type: 'reasoning', text: block.thinking ?? '', ...signature }];
+}
+
+interface Stop {
+  readonly stop_reason?: string | null | undefined;
+  readonly stop_sequence?: string | null | undefined;
+}
+
+/** Chat completions do not say which text stopped the answer; it is in a field of its own. */
+function finishFields({ stop_reason: reason, stop_sequence: sequence }: Stop) {
+  const isText = typeof sequence === 'string';
+  return { finish_reason: finishReason(reason), ...(isText ? { stop_sequence: sequence } : {}) };
 }
 
 function finishReason(reason: string | null | undefined): string {
@@ -133,6 +145,7 @@ const eventSchema = z.looseObject({
       signature: z.string().optional(),
       partial_json: z.string().optional(),
       stop_reason: z.string().nullish(),
+      stop_sequence: z.string().nullish(),
     })
     .optional(),
   usage: usageSchema.optional(),
@@ -196,7 +209,7 @@ export async function* chunksOfMessage(
         break;
       case 'message_delta':
         usage = { ...usage, ...known(event.usage) };
-        yield shape.delta({}, { finish_reason: finishReason(event.delta?.stop_reason) });
+        yield shape.delta({}, finishFields(event.delta ?? {}));
         break;
       case 'message_stop':
         yield shape.usage(chatUsage(usageOf(usage)));

@@ -4,16 +4,17 @@ import type { AssistantPart, FinishReason, TurnAnswer, TurnUsage } from '../turn
 const CHAT_ID = 'chatcmpl-';
 
 /** The body of a whole answer. */
-export function messageOf({ id, model, parts, finish, usage }: TurnAnswer): object {
+export function messageOf(answer: TurnAnswer): object {
+  const { id, model, parts, finish, stopSequence, usage } = answer;
   const parse = createInnerJson();
   return {
     ...messageHead(id, model),
     content: parts.flatMap((part) => blockOf(part, parse)),
-    stop_reason: stopReason(finish, {
+    ...stopFields(finish, {
       hasCalls: parts.some(({ type }) => type === 'tool_call'),
       isRefusal: parts.some(({ type }) => type === 'refusal'),
+      stopSequence,
     }),
-    stop_sequence: null,
     usage: messagesUsage(usage),
   };
 }
@@ -54,12 +55,24 @@ function inputOf(text: string, parse: ParseInnerJson): unknown {
 interface AnswerContent {
   readonly hasCalls: boolean;
   readonly isRefusal: boolean;
+  readonly stopSequence: string | undefined;
 }
 
-export function stopReason(finish: FinishReason, { hasCalls, isRefusal }: AnswerContent): string {
+/** Why the answer ended, and the text that ended it. */
+export function stopFields(finish: FinishReason, content: AnswerContent) {
+  const reason = stopReason(finish, content);
+  const sequence = reason === 'stop_sequence' ? (content.stopSequence ?? null) : null;
+  return { stop_reason: reason, stop_sequence: sequence };
+}
+
+function stopReason(
+  finish: FinishReason,
+  { hasCalls, isRefusal, stopSequence }: AnswerContent,
+): string {
   if (finish === 'content_filter' || isRefusal) return 'refusal';
   if (finish === 'length') return 'max_tokens';
-  return hasCalls ? 'tool_use' : 'end_turn';
+  if (hasCalls) return 'tool_use';
+  return stopSequence === undefined ? 'end_turn' : 'stop_sequence';
 }
 
 /** This API counts the tokens of the cache apart from the others. */

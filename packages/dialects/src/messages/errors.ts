@@ -14,14 +14,16 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 
 /** The status and the body of an error of this API. */
-export function messagesError({ status: given, message, requestId }: DialectError) {
-  const status = statusOf(given);
+export function messagesError(error: DialectError) {
+  const { message, requestId } = error;
+  const status = statusOf(error);
   const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   return { status, body: { type: 'error', error: { type, message }, request_id: requestId } };
 }
 
-/** This API knows neither 502 nor 503: a service that cannot answer now is overloaded. */
-function statusOf(status: number): number {
+/** This API knows neither 502 nor 503: a service or an upstream that cannot answer now is overloaded. */
+function statusOf({ status, upstreamStatus }: DialectError): number {
   if (status === 503) return OVERLOADED;
-  return status === 502 ? 500 : status;
+  if (status !== 502) return status;
+  return upstreamStatus === 503 || upstreamStatus === OVERLOADED ? OVERLOADED : 500;
 }

@@ -1,6 +1,6 @@
 import type { DialectStream, StreamHead } from '../dialect.ts';
 import type { FinishReason, TurnEvent, TurnUsage } from '../turn/turn.ts';
-import { messageHead, messagesUsage, stopReason, toolUse } from './answer.ts';
+import { messageHead, messagesUsage, stopFields, toolUse } from './answer.ts';
 
 type ToolCall = Extract<TurnEvent, { type: 'tool_call' }>;
 type Thought = Extract<TurnEvent, { type: 'reasoning' }>;
@@ -18,6 +18,7 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
   let hasCalls = false;
   let isRefusal = false;
   let finish: FinishReason = 'stop';
+  let stopSequence: string | undefined;
   let usage = NO_USAGE;
   /** Tool calls after the first, whose pieces may come between those of others. */
   const later = new Map<number, { readonly call: ToolCall; input: string }>();
@@ -111,6 +112,7 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
           return writeInput(given.index, given.text);
         case 'finish':
           finish = given.reason;
+          stopSequence = given.stopSequence;
           return writeLater() + close();
         case 'usage':
           usage = given.usage;
@@ -121,7 +123,7 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
       writeLater() +
       close() +
       event('message_delta', {
-        delta: { stop_reason: stopReason(finish, { hasCalls, isRefusal }), stop_sequence: null },
+        delta: stopFields(finish, { hasCalls, isRefusal, stopSequence }),
         usage: messagesUsage(usage),
       }) +
       event('message_stop', {}),

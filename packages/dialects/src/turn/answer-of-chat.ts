@@ -22,6 +22,7 @@ export function answerOfChat(completion: unknown): TurnAnswer {
     created: countField(completion, 'created') ?? 0,
     parts,
     finish: finishOf(fieldOf(choice, 'finish_reason')),
+    ...present({ stopSequence: textField(choice, 'stop_sequence') }),
     usage: usageOfChat(fieldOf(completion, 'usage')) ?? NO_USAGE,
   };
 }
@@ -65,7 +66,10 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
       ...listField(delta, 'tool_calls').flatMap(toolCall),
     ];
     const reason = fieldOf(choice, 'finish_reason');
-    if (typeof reason === 'string') events.push({ type: 'finish', reason: finishOf(reason) });
+    if (typeof reason === 'string') {
+      const stopSequence = textField(choice, 'stop_sequence');
+      events.push({ type: 'finish', reason: finishOf(reason), ...present({ stopSequence }) });
+    }
     const usage = usageOfChat(fieldOf(chunk, 'usage'));
     if (usage !== undefined) events.push({ type: 'usage', usage });
     return events;

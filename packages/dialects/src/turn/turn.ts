@@ -159,6 +159,8 @@ export interface TurnAnswer {
   readonly created: number;
   readonly parts: readonly AssistantPart[];
   readonly finish: FinishReason;
+  /** The text of `stop` that ended the answer, where the upstream says it. */
+  readonly stopSequence?: string | undefined;
   readonly usage: TurnUsage;
 }
 
@@ -180,5 +182,9 @@ export type TurnEvent =
       readonly signature?: string | undefined;
     }
   | { readonly type: 'tool_arguments'; readonly index: number; readonly text: string }
-  | { readonly type: 'finish'; readonly reason: FinishReason }
+  | {
+      readonly type: 'finish';
+      readonly reason: FinishReason;
+      readonly stopSequence?: string | undefined;
+    }
   | { readonly type: 'usage'; readonly usage: TurnUsage };
