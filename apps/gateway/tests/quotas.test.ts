@@ -89,10 +89,13 @@ const chat = (model = PRICED, key = gateway.key): Promise<Response> =>
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
   });
 
-async function expectRefused(response: Response, status: number, type: string, code: string) {
+async function expectRefused(
+  response: Response,
+  { status, type, code, message }: { status: number; type: string; code: string; message: RegExp },
+) {
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({
-    error: { message: expect.stringMatching(/\S/), type, code, param: null },
+    error: { message: expect.stringMatching(message), type, code, param: null },
   });
   const untilNextMonth = (nextMonthStart(new Date()).getTime() - Date.now()) / 1000;
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(untilNextMonth - 60);
@@ -100,17 +103,31 @@ async function expectRefused(response: Response, status: number, type: string, c
   expect(response.headers.get('x-should-retry')).toBe('false');
 }
 
-const expectQuotaExceeded = (response: Response) =>
-  expectRefused(response, 429, 'quota_error', 'quota_exceeded');
+/** Which limit it was, its value, and what lifts it. */
+const LIMIT =
+  "the tier '[^']+' allows [\\d.]+ (tokens|USD) per month\\. An operator lifts it: gateway plan set you@example\\.com enterprise$";
+
+const expectQuotaExceeded = (response: Response, limit = '') =>
+  expectRefused(response, {
+    status: 429,
+    type: 'quota_error',
+    code: 'quota_exceeded',
+    message: new RegExp(`^monthly quota exceeded: (?=.* allows ${limit})${LIMIT}`),
+  });
 const expectPaymentRequired = (response: Response) =>
-  expectRefused(response, 402, 'insufficient_credits', 'payment_required');
+  expectRefused(response, {
+    status: 402,
+    type: 'insufficient_credits',
+    code: 'payment_required',
+    message: new RegExp(`^points and monthly quota are used up: ${LIMIT}`),
+  });
 
 test('the request after the last token of the month is refused, and passes immediately with a larger tier', async () => {
   await setTier({ monthlyTokenQuota: 100 });
   await spend({ tokens: 99 });
   expect((await chat()).status).toBe(200);
   await spend({ tokens: 1 });
-  await expectQuotaExceeded(await chat());
+  await expectQuotaExceeded(await chat(), '100 tokens');
   const embedded = await fetch(`${gateway.url}/v1/embeddings`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}` },
@@ -136,7 +153,7 @@ test('the USD quota works like the token quota', async () => {
   await spend({ cost: 0.6 });
   expect((await chat()).status).toBe(200);
   await spend({ cost: 0.4 });
-  await expectQuotaExceeded(await chat());
+  await expectQuotaExceeded(await chat(), '1 USD');
 });
 
 test('on a drained tier points pay for models with a price, until they are used up', async () => {

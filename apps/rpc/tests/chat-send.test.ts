@@ -224,7 +224,9 @@ describe('refused before a stream is created:', () => {
     await plans.saveTier('free', free);
     expect(await scene.ann.refusal('chat.send', { model: 'm', ...userMessage('Hi') })).toEqual({
       code: -32_006,
-      message: 'monthly quota exceeded',
+      message:
+        "monthly quota exceeded: the tier 'free' allows 0 tokens per month. " +
+        'An operator lifts it: gateway plan set you@example.com enterprise',
     });
     await plans.saveTier('free', { ...free, monthlyTokenQuota: 100_000 });
   });

@@ -1,4 +1,10 @@
-import { budgetResetOf, secondsToNextMonth } from '@model-gateway/billing';
+import {
+  budgetResetOf,
+  isDrained,
+  secondsToNextMonth,
+  type TierLimits,
+  type WindowUsage,
+} from '@model-gateway/billing';
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 
 const RESERVED_RETRY_SECS = 5;
@@ -31,16 +37,22 @@ export function budgetRefusal(
 /** The error of a request that neither the monthly quota nor points cover. */
 export function quotaRefusal(
   decision: 'quota_exceeded' | 'payment_required' | 'quota_reserved',
-  now: Date,
+  { tier, window, now }: QuotaState,
 ): ServiceError {
   const details = { retry_after_secs: secondsToNextMonth(now) };
   switch (decision) {
     case 'quota_exceeded':
-      return new ServiceError('quota_exceeded', 'monthly quota exceeded', { details });
+      return new ServiceError(
+        'quota_exceeded',
+        `monthly quota exceeded: ${usedUpLimit(tier, window)}`,
+        { details },
+      );
     case 'payment_required':
-      return new ServiceError('payment_required', 'points and monthly quota are used up', {
-        details,
-      });
+      return new ServiceError(
+        'payment_required',
+        `points and monthly quota are used up: ${usedUpLimit(tier, window)}`,
+        { details },
+      );
     case 'quota_reserved':
       return new ServiceError(
         'quota_reserved',
@@ -48,4 +60,18 @@ export function quotaRefusal(
         { details: { retry_after_secs: RESERVED_RETRY_SECS } },
       );
   }
+}
+
+interface QuotaState {
+  readonly tier: TierLimits;
+  readonly window: Pick<WindowUsage, 'costUsd' | 'tokens'>;
+  readonly now: Date;
+}
+
+/** Says which limit it was, its value, and what lifts it. */
+function usedUpLimit(tier: TierLimits, window: QuotaState['window']): string {
+  const { name, monthlyUsdQuota, monthlyTokenQuota } = tier;
+  const isOfTokens = isDrained({ monthlyUsdQuota: null, monthlyTokenQuota }, window);
+  const limit = isOfTokens ? `${monthlyTokenQuota} tokens` : `${monthlyUsdQuota} USD`;
+  return `the tier '${name}' allows ${limit} per month. An operator lifts it: gateway plan set you@example.com enterprise`;
 }

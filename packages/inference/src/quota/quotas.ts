@@ -156,7 +156,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     if (decision === 'admit') return undefined;
     const isUnsettled =
       decision === 'quota_reserved' && isDrained(tier, withReserved(window, unsettled));
-    return { error: quotaRefusal(decision, now), isUnsettled };
+    return { error: quotaRefusal(decision, state), isUnsettled };
   }
 
   /**
