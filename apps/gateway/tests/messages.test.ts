@@ -267,6 +267,35 @@ test('what a client sends by habit is left out and named', async () => {
   await takeUsage(gateway.test.context.bus.journal, 1);
 });
 
+test('what chat completions cannot say about a block is named', async () => {
+  upstream.answer(plain('Hello'));
+  const source = { type: 'text', media_type: 'text/plain', data: 'A book' };
+  const document = { type: 'document', source };
+  const result = { type: 'tool_result', tool_use_id: 't1' };
+  const ask = (content: readonly object[]) =>
+    post('/v1/messages', {
+      ...hello,
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'look', input: {} }] },
+        { role: 'user', content },
+      ],
+    });
+  const lost = await ask([
+    { ...result, is_error: true, content: [{ ...document, context: 'From 1900.' }] },
+    { ...document, citations: { enabled: true } },
+  ]);
+  expect(lost.headers.get('x-service-ignored')).toBe(
+    'tool_result.is_error, document.context, document.citations',
+  );
+  const kept = await ask([
+    { ...result, is_error: false, content: 'a cat' },
+    { ...document, citations: { enabled: false }, context: null },
+  ]);
+  expect([kept.status, kept.headers.get('x-service-ignored')]).toEqual([200, null]);
+  await takeUsage(gateway.test.context.bus.journal, 2);
+});
+
 test.each([
   { named: 'mcp_servers', body: { mcp_servers: [{ type: 'url', url: 'https://example.com' }] } },
   {

@@ -38,11 +38,24 @@ export function turnMessages(
   const results: ToolMessage[] = [];
   const parts: UserPart[] = [];
   blocks.forEach((block, at) => {
+    noteLost(block, ignored);
     if (textField(block, 'type') === 'tool_result')
       results.push(toolResult(block, `${where}.content.${at}`));
     else parts.push(...userParts(block, `${where}.content.${at}`));
   });
   return parts.length === 0 && results.length > 0 ? results : [...results, { role, parts }];
+}
+
+/** Names what chat completions cannot say about a block, also about those inside the result of a tool. */
+function noteLost(block: unknown, ignored: Set<string>): void {
+  const type = textField(block, 'type');
+  if (type === 'tool_result') {
+    if (fieldOf(block, 'is_error') === true) ignored.add('tool_result.is_error');
+    for (const part of listField(block, 'content')) noteLost(part, ignored);
+  } else if (type === 'document') {
+    if (fieldOf(fieldOf(block, 'citations'), 'enabled') === true) ignored.add('document.citations');
+    if (textField(block, 'context')) ignored.add('document.context');
+  }
 }
 
 function toolResult(block: unknown, where: string): ToolMessage {
