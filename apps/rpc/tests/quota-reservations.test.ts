@@ -147,6 +147,20 @@ test('an unfinished video job reserves its price, a canceled one no longer', asy
   await create();
 });
 
+test('a video job that is canceled while it runs reserves its price until its upstream has answered', async () => {
+  const { videoJobs } = scene.test.context.database;
+  await setTier({ monthlyUsdQuota: 1 });
+  await spend(ann, 0, 0.8);
+  const order = { model: 'v-1', prompt: 'a cat', duration_seconds: 60 };
+  const { job_id } = (await ann.call('video.create', order)) as { job_id: string };
+  await videoJobs.startSubmission(job_id, { backend: 'cloud', servedModel: 'v-1' });
+  await videoJobs.begin(job_id, 'task-1');
+  for (let times = 0; times < 2; times += 1) {
+    await ann.call('video.cancel', { job_id });
+    expect(await ann.refusal('video.create', order)).toEqual(RESERVED);
+  }
+});
+
 test('a user may have so many unfinished video jobs', async () => {
   await setTier({});
   const order = { model: 'v-1', prompt: 'a cat' };

@@ -132,6 +132,58 @@ describe('the upstream task of a cancelled job', () => {
     expect(job.notified).toEqual([0, 50, 'cancelled']);
   });
 
+  /** What the requests of the user in flight reserve, in USD; the call of this id reserves as much as a video costs. */
+  async function reserve(id: string): Promise<number | undefined> {
+    const { admission } = cancelling.test.context.bus;
+    const { userId } = cancelling;
+    const answer = await admission.admit({
+      knownEpoch: Number.MAX_SAFE_INTEGER,
+      limits: [],
+      call: {
+        id,
+        userId,
+        callsMax: 1_000,
+        reservation: {
+          tokens: 0,
+          costUsd: 0.5,
+          points: 0,
+          tier: { monthlyUsdQuota: null, monthlyTokenQuota: null },
+          account: { type: 'user', id: userId },
+          isPriced: true,
+        },
+      },
+    });
+    return answer.outcome === 'passed' ? answer.reserved.costUsd : undefined;
+  }
+  async function reservedUsd(): Promise<number | undefined> {
+    const id = newId();
+    const reserved = await reserve(id);
+    const end = { id, userId: cancelling.userId, isUrgent: true };
+    cancelling.test.context.bus.admission.endCall({
+      ...end,
+      endsCall: true,
+      endsReservation: true,
+    });
+    return reserved;
+  }
+
+  test.each([
+    ['charges nothing', {}],
+    ['charges a part', { cost: 0.125 }],
+  ])('has its price reserved until the upstream has answered; it %s', async (_what, answer) => {
+    charge = answer;
+    const gate = createGate();
+    cancelling.video.faults.next({ kind: 'held', until: gate.opened }, 1, 'cancel');
+    const job = await cancelling.create();
+    await waitUntil(() => job.notified.includes(50), { what: 'a running job' });
+    await reserve(job.id);
+    await cancelling.jobs.cancel(cancelling.userId, job.id);
+    await cancelling.video.until(() => askedFor(job) > 0);
+    expect(await reservedUsd()).toBe(0.5);
+    gate.open();
+    await waitUntil(async () => (await reservedUsd()) === 0, { what: 'the end of a reservation' });
+  });
+
   test('is cancelled again while the upstream does not answer, and billed once', async () => {
     charge = { cost: 0.25 };
     cancelling.video.faults.next({ kind: 'status', status: 503 }, 2, 'cancel');

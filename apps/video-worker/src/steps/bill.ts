@@ -64,16 +64,16 @@ export function createBill(dependencies: BillDependencies): BillJob {
       );
       const at = new Date(clock.now());
       const ended = await end({ jobs: videoJobs, work, price, at });
-      if (ended === undefined || ended.isFree === true) return { ended };
+      if (ended === undefined || ended.isFree === true) return { ended, work };
       const served = usageOf(work, ended.cost, at);
-      return { ended, served, recorded: await usage.record([served], { pointsPerUsd }) };
+      return { ended, work, served, recorded: await usage.record([served], { pointsPerUsd }) };
     });
     if (billed?.recorded !== undefined) {
       count(billed.served);
       paid.inc(billed.recorded.points);
       await publishFacts(billed.recorded.facts);
-      admission.endCall(jobEnd({ id: jobId, userId: billed.served.user_id }));
     }
+    if (billed?.ended !== undefined) admission.endCall(jobEnd(billed.work));
     return billed?.ended;
   };
 }

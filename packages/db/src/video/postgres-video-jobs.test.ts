@@ -261,6 +261,16 @@ describe('video jobs in Postgres', () => {
     expect(await found()).toEqual([]);
   });
 
+  it('that were cancelled while they ran count as unfinished until their upstream was asked', async () => {
+    const payer = { ...jobOf().payer, userId: await newUser() };
+    const [queued, running] = [await added({ payer }), await began({ payer })];
+    const another = () => database.videoJobs.create(jobOf({ payer, unfinishedMax: 1 }));
+    for (const id of [queued, running]) await ends.cancelled(id);
+    await expect(another()).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    await database.videoJobs.endCancel(running, 0);
+    expect(await another()).toMatchObject({ isNew: true });
+  });
+
   it('that were cancelled during their submission keep the task that it made', async () => {
     const id = await added();
     await database.videoJobs.startSubmission(id, TO);

@@ -136,13 +136,16 @@ async function addJob(queries: Queries, job: NewVideoJob): ReturnType<VideoJobSt
   return { job: toJob(row), isNew };
 }
 
-/** Of a user with too many unfinished jobs the new one is rolled back. */
+/**
+ * Of a user with too many unfinished jobs the new one is rolled back. A cancelled one is unfinished until its upstream was
+ * asked.
+ */
 async function assertFew(
   queries: Queries,
   { payer: { userId }, unfinishedMax }: NewVideoJob,
 ): Promise<void> {
   const unfinished = await queries.videoJob.count({
-    where: { userId, status: { in: ['queued', 'running'] } },
+    where: { userId, OR: [{ status: { in: ['queued', 'running'] } }, { cancelPending: true }] },
     take: unfinishedMax + 1,
   });
   if (unfinished <= unfinishedMax) return;

@@ -140,9 +140,11 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     async cancel(userId, id) {
       await get(userId, id);
       if (await store.cancel(id)) {
-        admission.endCall(jobEnd({ id, userId }));
         await notifications.cancelled(id);
         await announceCancelled(id);
+        // What the upstream may still charge stays reserved until it has answered a worker.
+        const work = await store.findWork(id);
+        if (work?.cancelling === null) admission.endCall(jobEnd(work));
         return;
       }
       const { status } = await get(userId, id);
