@@ -7,6 +7,7 @@ import type {
 } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
 import { textOfDelta } from '../stream/generated-text.ts';
+import { tokensOfPart, tokensOfValue } from './unknown-content.ts';
 
 /** The flat amount for an image, unless it is of low detail. */
 export const IMAGE_TOKENS = 765;
@@ -14,6 +15,36 @@ const LOW_DETAIL_IMAGE_TOKENS = 85;
 // Models read these as text before the messages. `extra` may set them, too.
 const PROMPT_FIELDS = ['tools', 'functions', 'response_format'];
 const IMAGE_PARTS: readonly unknown[] = ['image_url', 'input_image', 'image'];
+const TEXT_PARTS: readonly unknown[] = ['text', 'refusal', 'thinking', 'input_text', 'output_text'];
+// What models do not read, or what counts besides. Anything else that is no number is read, for all that is known.
+const OTHER_FIELDS: ReadonlySet<string> = new Set([
+  ...PROMPT_FIELDS,
+  'model',
+  'messages',
+  'extra',
+  'conversation_id',
+  'memory',
+  'models',
+  'provider',
+  'stream',
+  'stream_options',
+  'stop',
+  'tool_choice',
+  'function_call',
+  'logit_bias',
+  'user',
+  'metadata',
+  'modalities',
+  'audio',
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'verbosity',
+  'service_tier',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+]);
 
 /** Estimates the usage of a turn from its request and the text of its answer, if the upstream reported none. */
 export function estimateUsage(request: ChatRequest, answer: string): TokenUsage {
@@ -31,6 +62,20 @@ export function estimatePrompt(request: ChatRequest): number {
     const value = request[name] ?? property(extra, name);
     if (value !== undefined && value !== null) tokens += estimateTokens(JSON.stringify(value));
   }
+  tokens += tokensOfOtherFields(request);
+  if (typeof extra === 'object' && extra !== null && !Array.isArray(extra))
+    tokens += tokensOfOtherFields(extra);
+  return tokens;
+}
+
+/** Fields that pass to the upstream unread, such as `prediction`, `documents` or `chat_template`. */
+function tokensOfOtherFields(fields: object): number {
+  let tokens = 0;
+  for (const name of Object.keys(fields)) {
+    if (OTHER_FIELDS.has(name)) continue;
+    const value: unknown = Reflect.get(fields, name);
+    if (typeof value === 'string' || typeof value === 'object') tokens += tokensOfValue(value);
+  }
   return tokens;
 }
 
@@ -46,9 +91,19 @@ function tokensOfMessage(message: ChatMessage): number {
     return estimateTokens(content);
   }
   let tokens = estimateTokens(textOfDelta(message));
-  if (Array.isArray(content)) tokens += tokensOfImages(content);
+  if (Array.isArray(content)) tokens += tokensOfParts(content);
   const images: unknown = message.images;
   if (Array.isArray(images)) for (const image of images) tokens += tokensOfImage(image);
+  return tokens;
+}
+
+/** The tokens of the parts of a message that are no text. */
+function tokensOfParts(parts: readonly object[]): number {
+  let tokens = 0;
+  for (const part of parts) {
+    if (TEXT_PARTS.includes(property(part, 'type'))) continue;
+    tokens += isImage(part) ? tokensOfImage(part) : tokensOfPart(part);
+  }
   return tokens;
 }
 
