@@ -109,6 +109,7 @@ export function createServices(
     publicUrl,
     signInEnds,
     conversations,
+    storedConversations: database.conversations,
     chatStreams,
     realtime,
     sessions,

@@ -118,6 +118,49 @@ test('the next chat.send is admitted when the stream before it has ended', async
   );
 });
 
+describe('a conversation with a long history', () => {
+  const LITTLE = { ...params, max_tokens: 1 };
+  const sendAtOnce = async (more: object): Promise<number> => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => ann.call('chat.send', { ...LITTLE, ...more })),
+    );
+    return outcomes.filter(({ status }) => status === 'fulfilled').length;
+  };
+  /** About 6,250 tokens. */
+  const talkAtLength = async (): Promise<string> => {
+    const conversationId = await scene.conversation({}, ann);
+    const said = { role: 'user', content: 'word '.repeat(5_000) };
+    await scene.test.context.database.conversations.addTurn(conversationId, [said]);
+    return conversationId;
+  };
+
+  test('is reserved with each turn, and a refused turn is not stored', async () => {
+    await setTier({ monthlyTokenQuota: 10_000 });
+    const conversation_id = await talkAtLength();
+    expect(await sendAtOnce({ conversation_id })).toBe(2);
+    expect(await ann.refusal('chat.send', { ...LITTLE, conversation_id })).toEqual(RESERVED);
+    expect(await scene.messages(conversation_id, ann)).toHaveLength(1 + 2);
+  });
+
+  test('reserves nothing for turns outside of it', async () => {
+    await setTier({ monthlyTokenQuota: 10_000 });
+    await talkAtLength();
+    expect(await sendAtOnce({})).toBe(10);
+  });
+
+  test('of another user is not found, after the quota was checked, and reserves nothing', async () => {
+    await setTier({ monthlyTokenQuota: 10_000 });
+    const turn = { ...params, conversation_id: await scene.conversation({}, bob) };
+    for (let round = 0; round < 4; round += 1)
+      expect(await ann.refusal('chat.send', turn)).toEqual({
+        code: -32_000,
+        message: 'conversation not found',
+      });
+    await ann.call('chat.send', { ...params, max_tokens: 20_000 });
+    expect(await ann.refusal('chat.send', turn)).toEqual(RESERVED);
+  });
+});
+
 test('a user may have so many streams at a time', async () => {
   await setTier({});
   const outcomes = await Promise.allSettled(

@@ -163,7 +163,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       expectJsonOnly(incoming);
       const authorized = await authorizer.authorizeRequest(incoming, response, dialect.request, {
         complete,
-        expected: ({ chat }) => expectedChat(chat),
+        expected: ({ chat }) => expectedChat(chat, dependencies.memory),
         cache,
       });
       if (authorized === undefined) return;

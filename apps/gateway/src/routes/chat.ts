@@ -101,7 +101,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     path: '/v1/chat/completions',
     async handle(request, response) {
       const authorized = await authorizer.authorizeRequest(request, response, chatRequestSchema, {
-        expected: expectedChat,
+        expected: (chat) => expectedChat(chat, dependencies.memory),
         cache: CACHED_CHAT,
       });
       if (authorized === undefined) return;

@@ -46,7 +46,6 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       writeBack: () => undefined,
     },
     conversations: {
-      history: async () => [],
       addTurn: async () => undefined,
       addToTurn: async () => undefined,
     },
@@ -90,7 +89,7 @@ const turn = {
   request: { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] },
   resolvedModel: 'm',
   conversationId: undefined,
-  history: 'stored' as const,
+  history: [],
   refId: null,
 };
 

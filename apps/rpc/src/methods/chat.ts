@@ -1,13 +1,29 @@
-import type { RpcParams } from '@model-gateway/contracts';
-import { createRequestTrace, expectedChat, jwtCaller } from '@model-gateway/inference';
+import type { ChatMessage, RpcParams } from '@model-gateway/contracts';
+import {
+  createRequestTrace,
+  expectedChat,
+  jwtCaller,
+  readStoredHistory,
+} from '@model-gateway/inference';
 import { noteChatFailure } from '../chat/note-chat-failure.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
 export function createChatMethods({
   chatStreams,
-  runtime: { quotas, router, meter },
+  storedConversations,
+  runtime: { quotas, router, meter, memory },
 }: Services): HandlersOf<'chat'> {
+  /** What is stored before a turn, or why it cannot be read, which is reported after a refusal by the quota. */
+  async function historyOf(userId: string, conversationId: string | undefined) {
+    if (conversationId === undefined) return { messages: NO_MESSAGES };
+    try {
+      return { messages: await readStoredHistory(storedConversations, userId, conversationId) };
+    } catch (error) {
+      return { messages: NO_MESSAGES, error };
+    }
+  }
+
   return {
     'chat.send': async (params, { user }) => {
       const resolvedModel = router.aliases.resolve(params.model);
@@ -21,6 +37,9 @@ export function createChatMethods({
         trace: createRequestTrace(),
       };
       try {
+        // The quota is reserved for the whole prompt.
+        const history = await historyOf(user.id, params.conversation_id);
+        const messages = [...history.messages, ...request.messages];
         const asked = {
           model: resolvedModel,
           requested: params.model,
@@ -28,18 +47,22 @@ export function createChatMethods({
             model,
             resolved: router.aliases.resolve(model),
           })),
-          expected: () => expectedChat(request),
+          expected: () => expectedChat({ ...request, messages }, memory),
         };
         const { reservation, fallbacks } = await quotas.admitUserWithFallbacks(user.id, asked);
-        const { streamId, memory } = await chatStreams.begin({
+        if ('error' in history) {
+          reservation.end();
+          throw history.error;
+        }
+        const started = await chatStreams.begin({
           ...turn,
           reservation,
           resolvedModel,
           fallbacks,
           conversationId: params.conversation_id,
-          history: 'stored',
+          history: history.messages,
         });
-        return { stream_id: streamId, memory };
+        return { stream_id: started.streamId, memory: started.memory };
       } catch (error) {
         noteChatFailure(meter, turn, error);
         throw error;
@@ -50,6 +73,8 @@ export function createChatMethods({
     }),
   };
 }
+
+const NO_MESSAGES: readonly ChatMessage[] = [];
 
 function requestOf({
   conversation_id: _conversation,

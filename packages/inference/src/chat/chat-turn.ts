@@ -1,5 +1,5 @@
 import type { ConversationStore } from '@model-gateway/accounts';
-import type { ChatRequest } from '@model-gateway/contracts';
+import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { Cancel, Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { Caller } from './caller.ts';
@@ -23,8 +23,8 @@ export interface ChatTurn {
   readonly fallbacks?: readonly FallbackModel[] | undefined;
   /** The conversation of the turn; its turns go to one backend and are stored. */
   readonly conversationId: string | undefined;
-  /** Who supplies the history: clients of the chat-completions convention send it, for others it is read from the store. */
-  readonly history: 'client' | 'stored';
+  /** The stored messages before those of the request; `client` if the request contains them, as chat completions do. */
+  readonly history: 'client' | readonly ChatMessage[];
   readonly refId: string | null;
   /** When the request arrived, by `performance.now()`. */
   readonly startedAt: number;
@@ -42,6 +42,6 @@ export interface ChatDependencies {
   readonly meter: Meter;
   readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly memory: Pick<Memory, 'isConfigured' | 'recall' | 'writeBack'>;
-  readonly conversations: Pick<ConversationStore, 'history' | 'addTurn' | 'addToTurn'>;
+  readonly conversations: Pick<ConversationStore, 'addTurn' | 'addToTurn'>;
   readonly log: Log;
 }

@@ -1,10 +1,9 @@
-import { ServiceError, type ChatMessage, type ChatRequest } from '@model-gateway/contracts';
+import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { AnswerKind } from '@model-gateway/router';
 import type { RouteRequest } from '../upstream/attempts.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
-import { toHistory } from './stored-message.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import { createTurnRecord, type TurnRecord } from './turn-record.ts';
 
@@ -16,9 +15,6 @@ export interface PreparedTurn extends ChatTurn {
   /** Stores the turn; undefined outside of conversations. */
   readonly record: TurnRecord | undefined;
 }
-
-/** How much history a model gets: the newest messages. */
-const HISTORY_LIMITS = { messagesMax: 200, bytesMax: 16 * 1024 * 1024 };
 
 /** Completes a turn; synchronous if there is nothing to look up, as for most turns. */
 export function prepareTurn(
@@ -85,7 +81,7 @@ export function routeRequestOf(
 async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise<PreparedTurn> {
   const { caller, request, conversationId } = turn;
   const { memory, conversations, log } = dependencies;
-  const earlier = await historyOf(turn, conversations);
+  const earlier = turn.history === 'client' ? [] : turn.history;
   const isWanted = request.memory !== false;
   const recall = await memory.recall(caller.userId, request.messages, isWanted);
   const remembered = recall.message === undefined ? [] : [recall.message];
@@ -102,23 +98,12 @@ async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise
   return { ...turn, full: { ...request, messages }, memory: recall.state, record };
 }
 
-async function historyOf(
-  { caller, conversationId, history }: ChatTurn,
-  conversations: ChatDependencies['conversations'],
-): Promise<readonly ChatMessage[]> {
-  if (conversationId === undefined || history === 'client') return [];
-  const stored = await conversations.history(caller.userId, conversationId, HISTORY_LIMITS);
-  if (stored === undefined)
-    throw new ServiceError('conversation_not_found', 'conversation not found');
-  return toHistory(stored);
-}
-
 /**
  * The messages that a turn adds to its conversation. If the client sends the history, these are its last user message or the
  * results of the latest tool calls.
  */
 function newMessagesOf({ request: { messages }, history }: ChatTurn): readonly ChatMessage[] {
-  if (history === 'stored') return messages;
+  if (history !== 'client') return messages;
   const sinceReply = messages.slice(messages.findLastIndex(isReply) + 1);
   const results = sinceReply.filter(({ role }) => role === 'tool');
   const last = (results.length === 0 ? messages : sinceReply).findLast(isUser);

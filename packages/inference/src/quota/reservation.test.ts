@@ -17,6 +17,15 @@ test.each([
   expect(expectedChat(request).completionTokens).toBe(expected);
 });
 
+test.each([
+  [true, {}, 2_001],
+  [true, { memory: false }, 1],
+  [false, {}, 1],
+])('memory configured: %j, %j reserves %i tokens of the prompt', (isConfigured, fields, tokens) => {
+  const request = { model: 'm', messages, ...fields };
+  expect(expectedChat(request, { isConfigured }).promptTokens).toBe(tokens);
+});
+
 const RESERVATION = {
   tokens: 10,
   costUsd: 0.5,

@@ -8,6 +8,7 @@ import type { ChatRequest } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Renewable, Renewals } from './renewals.ts';
+import { RECALLED_TOKENS_MAX } from '../memory/recall-message.ts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
 
 /** A request in flight, and what it reserves. Ending it waits for nothing, never fails, and can be repeated. */
@@ -56,9 +57,14 @@ const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
 /** Of a request that names no maximum. */
 export const COMPLETION_TOKENS_DEFAULT = 256;
 
-/** What a chat request is expected to use. */
-export const expectedChat = (request: ChatRequest): ExpectedUsage => ({
-  promptTokens: estimatePrompt(request),
+/** What a chat request is expected to use, with the memories that may be recalled for it. */
+export const expectedChat = (
+  request: ChatRequest,
+  memory?: { readonly isConfigured: boolean },
+): ExpectedUsage => ({
+  promptTokens:
+    estimatePrompt(request) +
+    (memory?.isConfigured === true && request.memory !== false ? RECALLED_TOKENS_MAX : 0),
   completionTokens: completionMax(request) ?? COMPLETION_TOKENS_DEFAULT,
 });
 
