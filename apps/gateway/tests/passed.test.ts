@@ -295,6 +295,26 @@ test('an answer that the upstream breaks off does not look complete, and is mete
   expect(await nextRow()).toMatchObject({ completion_tokens: 1, status: 502 });
 });
 
+test('an error among the events of images ends the answer, with the message on one line and without the key', async () => {
+  const key = 'sk-live-0123456789abcdef';
+  await register('keyed', { url: upstream.url, api_key: key, capabilities: CAPABILITIES });
+  upstream.answer(({ response }) =>
+    sendEvents(response, [
+      { type: 'image_generation.partial_image', b64_json: 'AAAA' },
+      { type: 'error', error: { message: `bad key ${key}\nat line 2` } },
+      { type: 'image_generation.completed', b64_json: 'BBBB' },
+    ]),
+  );
+  const request = { model: 'tool', prompt: 'a cat', stream: true, provider: 'keyed' };
+  const text = await (await post('images/generations', request)).text();
+  expect(text).toContain('AAAA');
+  expect(text).toContain('"message":"bad key [redacted] at line 2"');
+  expect(text).not.toContain(key);
+  expect(text).not.toContain('BBBB');
+  expect(await nextRow()).toMatchObject({ status: 502, upstream: 'keyed' });
+  await admin(gateway, 'DELETE', 'backends/by-name/keyed');
+});
+
 test('another backend answers when one fails or answers an error as a success', async () => {
   const second = await startPassedUpstream({ models: ['tool:latest'] });
   await register('second', { url: second.url, capabilities: CAPABILITIES });

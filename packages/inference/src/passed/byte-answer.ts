@@ -1,12 +1,13 @@
 import { createTokenCount } from '@model-gateway/billing';
-import type { PassedAnswer } from '@model-gateway/router';
+import type { PassedAnswer, UpstreamFailure } from '@model-gateway/router';
+import { brokenOffBy } from '../stream/broken-off.ts';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader } from './answer-reader.ts';
-import { createEventFacts, type EventFacts } from './event-facts.ts';
+import { createPassedEvents, type EventFacts } from './event-facts.ts';
 import { tokenUsage } from './reported-usage.ts';
 import { createSubtitleEnd } from './subtitle-end.ts';
 
-/** Audio, text, or events, which pass while they arrive. */
+/** Audio or text, which pass while they arrive. */
 export function readByteAnswer(answer: PassedAnswer): AnswerReader {
   const { contentType } = answer;
   const source = answerBytes(answer);
@@ -31,8 +32,46 @@ export function readByteAnswer(answer: PassedAnswer): AnswerReader {
   };
 }
 
+/** Events of images, speech or a transcription, which pass as they are; an error among them ends the answer. */
+export function readPassedEvents(answer: PassedAnswer): AnswerReader {
+  const source = answerBytes(answer);
+  const events = createPassedEvents();
+  let isOver = false;
+  let failure: UpstreamFailure | undefined;
+  return {
+    contentType: answer.contentType,
+    isEvents: false,
+    length: undefined,
+    async next() {
+      while (!isOver) {
+        const chunk = await source.next();
+        const passed = events.pass(chunk);
+        if (events.error !== undefined) {
+          failure = brokenOffBy(answer.cleanMessage(events.error));
+          source.leave();
+        }
+        isOver = chunk === undefined || failure !== undefined;
+        if (passed.length > 0) return passed;
+      }
+      if (failure !== undefined) throw failure;
+      return undefined;
+    },
+    leave: () => source.leave(),
+    get generatedTokens() {
+      return events.tokens;
+    },
+    get reported() {
+      return events.reported;
+    },
+    usage: ({ promptTokens }) => events.usage ?? tokenUsage(promptTokens(), events.tokens),
+  };
+}
+
+/** Whether an answer has server-sent events. */
+export const hasEvents = ({ contentType }: Pick<PassedAnswer, 'contentType'>): boolean =>
+  /^text\/event-stream/i.test(contentType);
+
 function factsOf(contentType: string): EventFacts | undefined {
-  if (contentType.startsWith('text/event-stream')) return createEventFacts();
   return contentType.startsWith('text/') ? createTextFacts() : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { createTokenCount } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
 import { tryParseJson } from '@model-gateway/kernel';
-import { property } from '../stream/chunk-fields.ts';
+import { errorOf, property } from '../stream/chunk-fields.ts';
 import { createEventSplitter } from '../stream/event-splitter.ts';
 import type { ReportedUnits } from './billed-units.ts';
 import { reportedSeconds, reportedUsage } from './reported-usage.ts';
@@ -15,56 +15,90 @@ export interface EventFacts {
   readonly tokens: number;
 }
 
+/** The events of a passing stream. */
+export interface PassedEvents extends Omit<EventFacts, 'add'> {
+  /** The events to pass that are complete with these bytes, or, without bytes, at the end; those before an error. */
+  pass(chunk: Buffer | undefined): Buffer;
+  /** The message of the event with an error. */
+  readonly error: string | undefined;
+}
+
 const END = '\n\n';
 const DATA = 'data:';
 /** A longer event is an image or audio; the one with the usage may be, too. */
 const PARSED_CHARS_MAX = 64 * 1024;
 const USAGE = '"usage"';
+const ERROR = '"error"';
 /** The event that has a finished image. */
 const IMAGE_DONE = '"image_generation.completed"';
 const TEXT_DELTA = 'transcript.text.delta';
 
-export function createEventFacts(): EventFacts {
+export function createPassedEvents(): PassedEvents {
   const splitter = createEventSplitter();
   const count = createTokenCount();
   let usage: TokenUsage | undefined;
   let images: number | undefined;
   let audioSeconds: number | undefined;
-  let isReadable = true;
+  let error: string | undefined;
 
   function readEvent(event: string): void {
     if (event.includes(IMAGE_DONE)) images = (images ?? 0) + 1;
-    if (event.length > PARSED_CHARS_MAX && !event.includes(USAGE)) return;
+    if (event.length > PARSED_CHARS_MAX && !event.includes(USAGE) && !event.includes(ERROR)) return;
     const data = event
       .split('\n')
       .filter((line) => line.startsWith(DATA))
       .map((line) => line.slice(DATA.length))
       .join('\n');
     const value = tryParseJson(data);
+    error = errorIn(value);
     usage = reportedUsage(value) ?? usage;
     audioSeconds = reportedSeconds(value) ?? audioSeconds;
     const delta = property(value, 'delta');
     if (property(value, 'type') === TEXT_DELTA && typeof delta === 'string') count.add(delta);
   }
 
+  function completeWith(chunk: Buffer | undefined): Buffer {
+    if (chunk === undefined) return splitter.rest();
+    try {
+      return splitter.push(chunk);
+    } catch {
+      // An event that is too large to be read still passes.
+      return splitter.rest().subarray(0, -END.length);
+    }
+  }
+
   return {
-    add(chunk) {
-      if (!isReadable) return;
-      try {
-        for (const event of splitter.push(chunk).toString('utf8').split(END)) readEvent(event);
-      } catch {
-        // An event that is too large to be read still passes.
-        isReadable = false;
+    pass(chunk) {
+      const events = completeWith(chunk);
+      for (let at = 0; at < events.length;) {
+        const end = events.indexOf(END, at);
+        const next = end === -1 ? events.length : end + END.length;
+        readEvent(events.toString('utf8', at, next));
+        if (error !== undefined) return events.subarray(0, at);
+        at = next;
       }
+      return events;
+    },
+    get error() {
+      return error;
     },
     get usage() {
       return usage;
     },
     get reported() {
-      return { images, audioSeconds };
+      // Of a stream that failed, only finished images count.
+      return { images: error === undefined ? images : (images ?? 0), audioSeconds };
     },
     get tokens() {
       return count.tokens;
     },
   };
+}
+
+/** The text of an event that is an error. */
+function errorIn(value: unknown): string | undefined {
+  const error = errorOf(value);
+  if (error !== undefined || property(value, 'type') !== 'error') return error;
+  const message = property(value, 'message');
+  return typeof message === 'string' ? message : 'the upstream reported an error';
 }

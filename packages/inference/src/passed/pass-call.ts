@@ -11,6 +11,7 @@ import type { RequestCounter } from '../usage/request-counter.ts';
 import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
+import { hasEvents } from './byte-answer.ts';
 import type { PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { tokenUsage } from './reported-usage.ts';
@@ -123,7 +124,7 @@ async function deliver(
     const { name } = route.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'an answer was interrupted');
     // Bytes that are cut off must not look complete, which the caller sees to.
-    if (!reader.isEvents) throw failure;
+    if (!reader.isEvents && !hasEvents(reader)) throw failure;
     await take(errorEvent(failure));
   } finally {
     if (!isComplete) reader.leave();

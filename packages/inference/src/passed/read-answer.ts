@@ -1,7 +1,7 @@
 import type { Clock, Log } from '@model-gateway/kernel';
 import type { PassedAnswer } from '@model-gateway/router';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
-import { readByteAnswer } from './byte-answer.ts';
+import { hasEvents, readByteAnswer, readPassedEvents } from './byte-answer.ts';
 import { readEventAnswer } from './event-answer.ts';
 import { readJsonAnswer } from './json-answer.ts';
 
@@ -22,6 +22,7 @@ export function readAnswer(
   if (operation.capability === 'completions' && fields['stream'] === true) {
     return readEventAnswer(answer, { ...options, ...dependencies });
   }
+  if (hasEvents(answer)) return readPassedEvents(answer);
   return JSON_TYPE.test(answer.contentType)
     ? readJsonAnswer(answer, options)
     : readByteAnswer(answer);
