@@ -104,9 +104,22 @@ test('with SERVICE_SESSION_AUTH the copies of an authenticated call reach only t
     return response.text();
   };
   const own = await post('auth.me', bearer(owner.token));
-  const open = await post('providers.list', {});
   expect(own).toContain(owner.email);
   for (const stream of [byHeader, byQuery]) expect(await stream.next()).toBe(`data: ${own}`);
+  // A batch that ends its own sign-in is still a call of its user.
+  const login = { email: owner.email, password: 'long enough' };
+  const { result } = await rpc.call('auth.login', login);
+  const { access_token } = result as { access_token: string };
+  await fetch(`${url}/api/rpc`, {
+    method: 'POST',
+    headers: { 'x-session-id': 'private', ...bearer(access_token) },
+    body: '[{"jsonrpc":"2.0","id":"me","method":"auth.me"},{"jsonrpc":"2.0","id":"out","method":"auth.logout"}]',
+  });
+  for (const stream of [byHeader, byQuery]) {
+    expect(await stream.next()).toContain('"id":"me"');
+    expect(await stream.next()).toContain('"id":"out"');
+  }
+  const open = await post('providers.list', {});
   // The first that the others get is the copy of the anonymous call.
   for (const stream of streams) expect(await stream.next()).toBe(`data: ${open}`);
   for (const stream of streams) stream.close();

@@ -25,22 +25,17 @@ const WRONG_METHOD = new JsonRpcError('Invalid request: use POST', -32_600);
 export function createHttpTransport(dependencies: HttpTransportDependencies) {
   const { dispatcher, sessions, accounts, isAdminToken, clientOf, sessionAuth } = dependencies;
 
-  async function pushCopies(
+  /** How the copies of a call are pushed. Decided before the call, which may end its own sign-in. */
+  async function pushOf(
     sessionId: string,
     bearer: string | undefined,
-    copies: readonly string[],
-  ): Promise<void> {
-    if (!sessionAuth || bearer === undefined) {
-      for (const copy of copies) await sessions.push(sessionId, copy);
-      return;
-    }
+  ): Promise<(copy: string) => Promise<void>> {
+    const pushToAll = (copy: string): Promise<void> => sessions.push(sessionId, copy);
+    if (!sessionAuth || bearer === undefined) return pushToAll;
     // No listener can prove to be the operator.
-    if (isAdminToken(bearer)) return;
+    if (isAdminToken(bearer)) return async () => undefined;
     const user = (await accounts.authenticate(bearer))?.user;
-    for (const copy of copies) {
-      if (user === undefined) await sessions.push(sessionId, copy);
-      else await sessions.pushTo(user.id, sessionId, copy);
-    }
+    return user === undefined ? pushToAll : (copy) => sessions.pushTo(user.id, sessionId, copy);
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -59,12 +54,13 @@ export function createHttpTransport(dependencies: HttpTransportDependencies) {
       return;
     }
     const credentials = { bearer, ...clientOf(request) };
+    const push = sessionId === undefined ? undefined : await pushOf(sessionId, bearer);
     const result = await dispatcher.dispatch(text, {
       credentials,
       isAnonymousSocket: false,
       requestId: requestIdOf(request, response),
     });
-    if (sessionId !== undefined) await pushCopies(sessionId, bearer, result.copies);
+    if (push !== undefined) for (const copy of result.copies) await push(copy);
     sendJsonText(response, 200, result.text);
   };
 }
