@@ -83,7 +83,6 @@ async function expectNoRow(): Promise<void> {
 
 const model: Part = { name: 'model', value: 'whisper' };
 const audio: Part = { name: 'file', value: 'the audio', filename: 'a "b".mp3' };
-
 const openFiles = () => openFilesBelow(join(data.path, 'uploads'));
 
 describe('the official client', () => {
@@ -265,9 +264,7 @@ test('a client that leaves after it has sent everything is metered, by the size 
     await status;
     await upstream.until(() => call?.isAborted === true);
     const row = await nextRow();
-    // As the text that takes so long to be spoken.
-    expect(row?.prompt_tokens).toBeGreaterThanOrEqual(200);
-    expect(row?.prompt_tokens).toBeLessThan(205);
+    expect(Math.round((row?.prompt_tokens ?? 0) / 10)).toBe(20);
     expect(row).toMatchObject({ completion_tokens: 0, status: 499, upstream: 'up' });
     expect(row?.audio_seconds).toBeCloseTo(60, 0);
     await waitUntil(async () => (await openFiles()).length === 0);
