@@ -127,6 +127,7 @@ export function createRpc(
   const sse = createSseTransport({
     sessions,
     accounts,
+    signInEnds,
     clientOf,
     places,
     metrics,

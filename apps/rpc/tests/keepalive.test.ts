@@ -56,6 +56,7 @@ test('an event stream is kept alive by a comment', async () => {
       ownerOf: async () => undefined,
     },
     accounts,
+    signInEnds: { hasEnded: () => false, onEnd: () => () => undefined },
     ...anonymous,
     metrics: createMetrics(),
     sessionAuth: false,

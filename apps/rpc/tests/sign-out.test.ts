@@ -6,7 +6,7 @@ import { silentLog } from '@model-gateway/kernel';
 import { rpcCall, type RpcAnswer } from '@model-gateway/testkit';
 import { createRpc } from '../src/app.ts';
 import { readRpcConfig } from '../src/config.ts';
-import { openSocket, startRpc, type RpcServer } from './rpc-server.ts';
+import { openSocket, openStream, startRpc, type RpcServer } from './rpc-server.ts';
 
 interface SignedIn {
   readonly access_token: string;
@@ -64,6 +64,36 @@ test('auth.logout ends its sign-in on every server and no other sign-in', async 
   expect((await other.call('auth.me')).result).toMatchObject({ email: 'leaves@example.com' });
   expect((await refresh(staying.refresh_token)).error).toBeUndefined();
   other.socket.terminate();
+});
+
+test('auth.logout ends the event streams of its sign-in on every server and no others', async () => {
+  await rpc.createAccount('listens@example.com');
+  const [leaving, staying] = [
+    await signIn('listens@example.com'),
+    await signIn('listens@example.com'),
+  ];
+  const listen = async (url: string, token?: string) => {
+    const query = token === undefined ? '' : `&token=${token}`;
+    const stream = await openStream(`${url}/api/rpc/events?session=listens${query}`);
+    expect(await stream.next()).toBe(': connected');
+    return stream;
+  };
+  const ending = [
+    await listen(rpc.url, leaving.access_token),
+    await listen(otherUrl, leaving.access_token),
+  ];
+  const others = [await listen(otherUrl, staying.access_token), await listen(otherUrl)];
+  await rpc.call('auth.logout', {}, leaving.access_token);
+  for (const stream of ending) await expect(stream.next()).rejects.toThrow('the stream ended');
+  await fetch(`${otherUrl}/api/rpc`, {
+    method: 'POST',
+    headers: { 'x-session-id': 'listens' },
+    body: '{"jsonrpc":"2.0","id":"later","method":"no.such"}',
+  });
+  for (const stream of others) {
+    expect(await stream.next()).toContain('"id":"later"');
+    stream.close();
+  }
 });
 
 test('auth.logout on a socket is answered before the socket closes', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Accounts } from '@model-gateway/accounts';
+import type { Accounts, SignIn, SignInEnds } from '@model-gateway/accounts';
 import { isSessionId, ServiceError } from '@model-gateway/contracts';
 import { bearerOf, requestIdOf } from '@model-gateway/http';
 import type { Metrics } from '@model-gateway/kernel';
@@ -7,10 +7,12 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
 import type { ClientOf } from './client-of.ts';
 import { UNSENT_BYTES_MAX } from './limits.ts';
+import { createSignedInSockets } from './signed-in-sockets.ts';
 
 interface SseDependencies {
   readonly sessions: Pick<Sessions, 'listen' | 'ownerOf'>;
   readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly signInEnds: Pick<SignInEnds, 'hasEnded' | 'onEnd'>;
   readonly clientOf: ClientOf;
   readonly places: Pick<ConnectionPlaces, 'take'>;
   readonly metrics: Metrics;
@@ -40,9 +42,13 @@ const SILENT_AFTER_MS = 1_000;
 const DRAIN_CHECK_MS = 250;
 
 export function createSseTransport(dependencies: SseDependencies): SseTransport {
-  const { sessions, accounts, clientOf, places, metrics, sessionAuth } = dependencies;
+  const { sessions, accounts, signInEnds, clientOf, places, metrics, sessionAuth } = dependencies;
   const { keepaliveMs = KEEPALIVE_MS } = dependencies;
   const open = new Map<ServerResponse, OpenStream>();
+  const signedIn = createSignedInSockets<ServerResponse>();
+  const stopWatching = signInEnds.onEnd((end) => {
+    for (const response of signedIn.of(end)) response.end();
+  });
   let draining: NodeJS.Timeout | undefined;
   // One timer for all streams: thousands of timers would cost more than the comments they send.
   const keepalive = setInterval(() => {
@@ -55,20 +61,20 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
     collect: (gauge) => gauge.set(open.size),
   });
 
-  /** The id of the user that the listener is authenticated as. Refuses a user that does not own the session. */
+  /** The sign-in that the listener is authenticated by. Refuses a user that does not own the session. */
   async function listenerOf(
     sessionId: string,
     request: IncomingMessage,
     query: URLSearchParams,
-  ): Promise<string | undefined> {
+  ): Promise<SignIn | undefined> {
     const token = bearerOf(request) ?? query.get('token') ?? undefined;
     if (token === undefined) return undefined;
     const owner = await sessions.ownerOf(sessionId);
-    const userId = (await accounts.authenticate(token))?.user.id;
-    if (owner !== undefined && userId !== undefined && userId !== owner) {
+    const signIn = (await accounts.authenticate(token))?.signIn;
+    if (owner !== undefined && signIn !== undefined && signIn.userId !== owner) {
       throw new ServiceError('session_forbidden', 'this session belongs to another user');
     }
-    return userId;
+    return signIn;
   }
 
   return {
@@ -86,7 +92,8 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
           'session must be given once, 1 to 128 characters out of A-Z a-z 0-9 . _ : -',
         );
       }
-      const userId = await listenerOf(sessionId, request, query);
+      const signIn = await listenerOf(sessionId, request, query);
+      const userId = signIn?.userId;
       const leave = await places.take(clientOf(request), userId);
       if (response.destroyed) leave();
       else response.once('close', leave);
@@ -106,6 +113,7 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
       );
       response.once('close', () => {
         open.delete(response);
+        if (signIn !== undefined) signedIn.remove(response, signIn);
         void subscription.close();
       });
       if (response.destroyed) {
@@ -113,7 +121,10 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
         return;
       }
       open.set(response, stream);
+      if (signIn !== undefined) signedIn.add(response, signIn);
       begin(response);
+      // The sign-in may have ended while the stream was being opened.
+      if (signIn !== undefined && signInEnds.hasEnded(signIn)) response.end();
       for (const event of early.splice(0)) write(response, event);
     },
     drain(isBusy) {
@@ -129,6 +140,7 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
     close() {
       clearInterval(keepalive);
       clearInterval(draining);
+      stopWatching();
       for (const response of open.keys()) response.end();
     },
   };
