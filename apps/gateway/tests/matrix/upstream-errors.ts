@@ -17,6 +17,7 @@ const failed = {
   responses: { status: 502, type: 'server_error' },
   messages: { status: 500, type: 'api_error' },
 };
+const overloaded = { ...failed, messages: { status: 529, type: 'overloaded_error' } };
 
 /** Errors of upstreams of any kind that has statuses. */
 export const ERROR_CASES: readonly ErrorCase[] = [
@@ -31,7 +32,7 @@ export const ERROR_CASES: readonly ErrorCase[] = [
   },
   { why: '401', status: 401, gets: failed },
   { why: '500', status: 500, gets: failed },
-  { why: '503', status: 503, gets: failed },
+  { why: '503', status: 503, gets: overloaded },
   {
     why: '429',
     status: 429,
@@ -61,5 +62,5 @@ export const ERROR_CASES: readonly ErrorCase[] = [
       messages: { status: 429, type: 'rate_limit_error' },
     },
   },
-  { why: '503 for a client that asks for it', status: 503, isPassed: true, gets: failed },
+  { why: '503 for a client that asks for it', status: 503, isPassed: true, gets: overloaded },
 ];
