@@ -20,7 +20,7 @@ console.log('started');
 // A shell with another command after it, so that it stays between: it does not forward signals.
 const SHELL = `"${process.execPath}" --input-type=module -e "$SERVICE"; true`;
 
-/** What the service prints after its shell was told to end. */
+/** What the service prints after a signal has ended its shell. */
 async function endShell(
   env: Readonly<Record<string, string>>,
   signal: NodeJS.Signals,

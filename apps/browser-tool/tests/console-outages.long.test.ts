@@ -16,7 +16,7 @@ import {
 import { startTool, type ToolUnderTest } from './tool.ts';
 
 // What a person with an open page of the console sees while a part of the installation is away, and that the page
-// recovers by itself: nobody reloads it here. The tests continue each other.
+// recovers without a reload. The tests continue each other.
 
 const ACCOUNT = { email: 'person@example.com', password: 'long enough' };
 const LOST = 'No connection to the service.';

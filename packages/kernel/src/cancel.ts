@@ -15,7 +15,7 @@ export interface Cancel {
   removeEventListener(type: 'abort', listener: () => void): void;
   /** Calls the listener when the caller has the result, or has left. Absent where that is not known. */
   readonly onEnd?: ((listener: () => void) => void) | undefined;
-  /** To be called when the first byte of an answer arrives that is read to its end. Absent where nobody waits for it. */
+  /** To be called when the first byte of an answer arrives that is read to its end. Absent where nothing depends on it. */
   readonly onFirstByte?: (() => void) | undefined;
 }
 

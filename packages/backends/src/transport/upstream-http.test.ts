@@ -90,7 +90,7 @@ test.each<{ how: string; ask: Ask }>([
         return { status, text: await readTextAnswer(body, limits) };
       }),
   },
-])('the first byte of an answer that is $how is told once, before the rest', async ({ ask }) => {
+])('the first byte of an answer that is $how is reported once, before the rest', async ({ ask }) => {
   let sendRest = (): void => undefined;
   const server = await startServer((response) => {
     sendRest = () => void response.end('rest');

@@ -1,7 +1,7 @@
 import { readJsonAnswer } from './json-answer.ts';
 import { PASSED_OPERATIONS } from './operations.ts';
 
-test('the first byte of an answer is told once, before the rest', async () => {
+test('the first byte of an answer is reported once, before the rest', async () => {
   let told = 0;
   let sendRest = (): void => undefined;
   const rest = new Promise<void>((resolve) => (sendRest = resolve));

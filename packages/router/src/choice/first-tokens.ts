@@ -34,7 +34,7 @@ interface FirstTokensDependencies {
 /** Enough that one slow request changes nothing, and few enough that a change is seen soon. */
 const SAMPLES_MAX = 15;
 const SHARE_EVERY_MS = 500;
-/** Later a target counts as not measured, so that what nobody asks for any more decides nothing. */
+/** After this time without a new measurement a target counts as not measured, so that old times decide nothing. */
 const MEASURED_FOR_MS = 60 * 60 * 1_000;
 const TARGETS_MAX = 2_000;
 const CHANNEL = 'first-tokens';
