@@ -1,9 +1,9 @@
-export { createPriceBook, type PriceBook } from './price-book.ts';
-export { createPriceIndex, type PricedBackend, type PriceIndex } from './price-index.ts';
-export { priceOf } from './price-of.ts';
-export { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
-export { pricePerToken } from './price-per-token.ts';
-export { recordOf } from './price-record.ts';
+export { createPriceBook, type PriceBook } from './prices/price-book.ts';
+export { createPriceIndex, type PricedBackend, type PriceIndex } from './prices/price-index.ts';
+export { priceOf } from './prices/price-of.ts';
+export { PRICES_CHANNEL, type PriceStore } from './prices/price-store.ts';
+export { pricePerToken } from './prices/price-per-token.ts';
+export { recordOf } from './prices/price-record.ts';
 export {
   costAt,
   highestCostAt,
@@ -12,15 +12,15 @@ export {
   type FoundPrice,
   type Price,
   type StoredPrice,
-} from './prices.ts';
-export { readCatalogue } from './read-catalogue.ts';
-export { createTokenCount, estimateTokens, type TokenCount } from './token-estimate.ts';
+} from './prices/prices.ts';
+export { readCatalogue } from './prices/read-catalogue.ts';
+export { createTokenCount, estimateTokens, type TokenCount } from './usage/token-estimate.ts';
 export {
   UsageRejectedError,
   type RejectedUsage,
   type RejectedUsageStore,
-} from './rejected-usage-store.ts';
-export type { RecordedBatch, UsagePage, UsageRecord, UsageStore } from './usage-store.ts';
+} from './usage/rejected-usage-store.ts';
+export type { RecordedBatch, UsagePage, UsageRecord, UsageStore } from './usage/usage-store.ts';
 export type {
   AccountState,
   AdmissionAnswer,
@@ -40,10 +40,10 @@ export type {
   ReservedAmounts,
   SettledCall,
   WindowUsage,
-} from './admission-store.ts';
-export type { BillingFacts, TierLimits } from './billing-facts.ts';
-export { decideAdmission, NOTHING_RESERVED, withReserved } from './admission-decision.ts';
-export { BUILT_IN_TIERS, FREE_TIER, isDrained } from './drained-tier.ts';
+} from './admission/admission-store.ts';
+export type { BillingFacts, TierLimits } from './admission/billing-facts.ts';
+export { decideAdmission, NOTHING_RESERVED, withReserved } from './admission/admission-decision.ts';
+export { BUILT_IN_TIERS, FREE_TIER, isDrained } from './admission/drained-tier.ts';
 export {
   monthOf,
   monthStart,
@@ -51,9 +51,9 @@ export {
   secondsToNextMonth,
   windowName,
   windowOf,
-} from './quota-window.ts';
-export { decideBudget } from './budget-decision.ts';
-export { budgetResetOf, budgetWindowOf, type BudgetWindow } from './budget-window.ts';
+} from './admission/quota-window.ts';
+export { decideBudget } from './admission/budget-decision.ts';
+export { budgetResetOf, budgetWindowOf, type BudgetWindow } from './admission/budget-window.ts';
 export { billingSettings } from './settings.ts';
 export {
   accountOf,
@@ -62,18 +62,23 @@ export {
   type PointsMovement,
   type SettledAccount,
   type SettledRow,
-} from './settlement.ts';
-export { paysForFrames, videoCostOf, type VideoPrice, type VideoShape } from './video-price.ts';
-export { splitTime, type TimeRange, type TimeSpan } from './time-split.ts';
-export type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from './ledger-store.ts';
-export { planOf, type PlanStanding, type PlanStore, type TierChanges } from './plan.ts';
+} from './points/settlement.ts';
+export {
+  paysForFrames,
+  videoCostOf,
+  type VideoPrice,
+  type VideoShape,
+} from './prices/video-price.ts';
+export { splitTime, type TimeRange, type TimeSpan } from './usage/time-split.ts';
+export type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from './points/ledger-store.ts';
+export { planOf, type PlanStanding, type PlanStore, type TierChanges } from './points/plan.ts';
 export type {
   UsageFilter,
   UsageGroup,
   UsageGrouping,
   UsageQueries,
   UsageSums,
-} from './usage-queries.ts';
+} from './usage/usage-queries.ts';
 export type {
   CheckedDay,
   SpendFilter,
@@ -82,7 +87,7 @@ export type {
   SpendQueries,
   SpendSums,
   SpendSumsStore,
-} from './spend.ts';
+} from './usage/spend.ts';
 export type {
   FailedRequest,
   KeptBodies,
@@ -92,6 +97,6 @@ export type {
   RequestLog,
   RequestLogStore,
   RequestPosition,
-} from './request-log.ts';
-export type { VideoPricing, VideoPricingStore } from './video-pricing-store.ts';
-export { createAccountHints, type AccountHints } from './account-hints.ts';
+} from './usage/request-log.ts';
+export type { VideoPricing, VideoPricingStore } from './prices/video-pricing-store.ts';
+export { createAccountHints, type AccountHints } from './admission/account-hints.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
 import express, { type ErrorRequestHandler, type Router } from 'express';
-import { sendRestError } from './rest-errors.ts';
+import { sendRestError } from './responses/rest-errors.ts';
 
 interface ExpressAppOptions {
   readonly routes: Router;

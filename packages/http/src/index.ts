@@ -1,22 +1,22 @@
-export { acceptsOnlyJson, expectJsonOnly } from './accepts-only-json.ts';
-export { apiKeyOf, bearerOf } from './bearer.ts';
-export { beginResponse } from './begin-response.ts';
-export { createClientIp, type ClientIp } from './client-ip.ts';
-export { isDirectLoopback } from './direct-loopback.ts';
-export { disconnectSignal } from './disconnect-signal.ts';
-export { createCors } from './cors.ts';
-export { errorAnchor } from './error-anchor.ts';
-export { ERROR_DOCS_PATH, errorDocsPage } from './error-docs.ts';
-export { PROBE_PATHS } from './probes.ts';
-export { checkAddress, listen } from './http-server.ts';
-export { createLeanRoutes, type LeanRoute } from './lean-routes.ts';
-export { createMetricsGate } from './metrics-gate.ts';
-export { createSameOriginCheck, isLoopback, type OriginCheck } from './origins.ts';
-export { createSecureCheck } from './secure-request.ts';
-export { pageHeaders } from './page-headers.ts';
-export { createProbes } from './probes.ts';
-export { parseJson, readBody } from './read-json.ts';
-export { identify, requestIdOf } from './request-id.ts';
+export { acceptsOnlyJson, expectJsonOnly } from './requests/accepts-only-json.ts';
+export { apiKeyOf, bearerOf } from './requests/bearer.ts';
+export { beginResponse } from './responses/begin-response.ts';
+export { createClientIp, type ClientIp } from './requests/client-ip.ts';
+export { isDirectLoopback } from './requests/direct-loopback.ts';
+export { disconnectSignal } from './requests/disconnect-signal.ts';
+export { createCors } from './responses/cors.ts';
+export { errorAnchor } from './responses/error-anchor.ts';
+export { ERROR_DOCS_PATH, errorDocsPage } from './responses/error-docs.ts';
+export { PROBE_PATHS } from './server/probes.ts';
+export { checkAddress, listen } from './server/http-server.ts';
+export { createLeanRoutes, type LeanRoute } from './server/lean-routes.ts';
+export { createMetricsGate } from './server/metrics-gate.ts';
+export { createSameOriginCheck, isLoopback, type OriginCheck } from './requests/origins.ts';
+export { createSecureCheck } from './requests/secure-request.ts';
+export { pageHeaders } from './responses/page-headers.ts';
+export { createProbes } from './server/probes.ts';
+export { parseJson, readBody } from './requests/read-json.ts';
+export { identify, requestIdOf } from './requests/request-id.ts';
 export {
   REST_ERRORS,
   refuseUpgrade,
@@ -25,8 +25,8 @@ export {
   sendNotFound,
   sendRestError,
   sendText,
-} from './rest-errors.ts';
-export { pathOf, type ServerApp } from './server-app.ts';
+} from './responses/rest-errors.ts';
+export { pathOf, type ServerApp } from './server/server-app.ts';
 export {
   absoluteDataDir,
   absoluteFile,
@@ -34,9 +34,9 @@ export {
   serverSettings,
   surfaceSettings,
 } from './settings.ts';
-export { validated } from './validated.ts';
+export { validated } from './requests/validated.ts';
 export type { FormField } from './uploads/form-parts.ts';
 export { readUpload, type Upload } from './uploads/read-upload.ts';
 export { createUploadFiles, type UploadFiles } from './uploads/upload-files.ts';
 export { SERVICE_VERSION } from './version.ts';
-export { readViewerFile, VIEWER_FILES, type ViewerFile } from './viewer-files.ts';
+export { readViewerFile, VIEWER_FILES, type ViewerFile } from './responses/viewer-files.ts';

@@ -12,8 +12,8 @@ import {
 } from '@model-gateway/kernel';
 // By its package's name, so that a bundle reads it at run time.
 import { BUILD_HASH } from '@model-gateway/http/build-hash';
-import { isTrustProxy } from './client-ip.ts';
-import { isCorsOrigin } from './cors.ts';
+import { isTrustProxy } from './requests/client-ip.ts';
+import { isCorsOrigin } from './responses/cors.ts';
 
 // Delay and drain timeout together stay below the time that a process may take to stop.
 const DRAIN_DELAY_SECS_MAX = 10;

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '@model-gateway/contracts';
 import { createDeferred, isError } from '@model-gateway/kernel';
-import { decodedBody } from '../decoded-body.ts';
+import { decodedBody } from '../requests/decoded-body.ts';
 import { createFormParts, END_OF_FILE, type FormField, type FormFile } from './form-parts.ts';
 import type { UploadFile, UploadFiles } from './upload-files.ts';
 

@@ -1,0 +1,71 @@
+import type { PriceRecord, UsageEvent } from '@model-gateway/contracts';
+import type { AdmissionFacts } from '../admission/admission-store.ts';
+
+/** One metered request as it is stored and shown. */
+export interface UsageRecord {
+  readonly id: string;
+  readonly apiKeyId: string;
+  readonly keyId: string | null;
+  readonly userId: string;
+  readonly project: string | null;
+  readonly groupId: string | null;
+  readonly model: string;
+  readonly backend: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+  readonly cost: number | null;
+  readonly points: number | null;
+  readonly accountType: 'user' | 'group' | null;
+  readonly refId: string | null;
+  readonly createdAt: Date;
+  /** The name of the backend that served it. Like the fields below null in rows of earlier versions. */
+  readonly upstream: string | null;
+  readonly cachedTokens: number | null;
+  readonly latencyMs: number | null;
+  readonly firstTokenMs: number | null;
+  /** As an HTTP status. */
+  readonly status: number | null;
+  readonly cacheWriteTokens: number | null;
+  /** Generated images, and the length of the audio, where they are priced. */
+  readonly images: number | null;
+  readonly audioSeconds: number | null;
+  /** The price that the cost was computed with, and its source. */
+  readonly price: PriceRecord | null;
+  /** Whether the gateway had stored the answer. */
+  readonly cached: boolean | null;
+}
+
+export interface UsagePage {
+  readonly records: readonly UsageRecord[];
+  readonly total: number;
+}
+
+/** The result of a batch. */
+export interface RecordedBatch {
+  /** How many events were new. */
+  readonly added: number;
+  /** How many points were paid for them. */
+  readonly points: number;
+  /** The windows and accounts of all its events, as they are now. */
+  readonly facts: AdmissionFacts;
+}
+
+/** Stores metered requests. */
+export interface UsageStore {
+  /**
+   * Settles and writes a batch in one transaction; an event that was stored before changes nothing. Rejects with a
+   * UsageRejectedError when an event of the batch can never be stored, and with other errors when a retry may succeed.
+   */
+  record(
+    events: readonly UsageEvent[],
+    rate: { readonly pointsPerUsd: number },
+  ): Promise<RecordedBatch>;
+  /** A user's rows, newest first; with a project, only the rows of keys with that label. */
+  list(query: {
+    readonly userId: string;
+    readonly project?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<UsagePage>;
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { createMetrics, silentLog, StartupError } from '@model-gateway/kernel';
+import { listen, type HttpServer } from './http-server.ts';
+import { sendText } from '../responses/rest-errors.ts';
+
+const opened: HttpServer[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => server.drain()));
+});
+
+async function serve(
+  app: Omit<Parameters<typeof listen>[0]['app'], 'routes'>,
+  drainTimeoutMs = 5_000,
+): Promise<HttpServer> {
+  const server = await listen({
+    app: { routes: [], ...app },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    metrics: createMetrics(),
+    drainTimeoutMs,
+  });
+  opened.push(server);
+  return server;
+}
+
+test('a port that is in use is reported in one sentence', async () => {
+  const { port } = await serve({ handle: () => undefined });
+  const second = listen({
+    app: { routes: [], handle: () => undefined },
+    host: '127.0.0.1',
+    port,
+    log: silentLog,
+    metrics: createMetrics(),
+  });
+  await expect(second).rejects.toThrow(StartupError);
+  await expect(second).rejects.toThrow(
+    `port ${port} on 127.0.0.1 is already in use; stop the process that uses it or set SERVICE_PORT to another port`,
+  );
+});
+
+test('an address of another machine is reported in one sentence', async () => {
+  const elsewhere = listen({
+    app: { routes: [], handle: () => undefined },
+    host: '192.0.2.1',
+    port: 0,
+    log: silentLog,
+    metrics: createMetrics(),
+  });
+  await expect(elsewhere).rejects.toThrow('192.0.2.1 is not an address of this machine');
+});
+
+test('draining waits for the requests in flight and still serves new ones meanwhile', async () => {
+  let finish = (): void => undefined;
+  let begun = (): void => undefined;
+  const started = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const server = await serve({
+    handle: (request, response) => {
+      if (request.url !== '/slow') {
+        sendText(response, 200, 'quick');
+        return;
+      }
+      begun();
+      finish = () => sendText(response, 200, 'slow');
+    },
+  });
+  const base = `http://127.0.0.1:${server.port}`;
+  const slow = fetch(`${base}/slow`);
+  await started;
+  const drained = server.drain();
+  const meanwhile = await fetch(base);
+  expect(await meanwhile.text()).toBe('quick');
+  expect(meanwhile.headers.get('connection')).toBe('close');
+  finish();
+  expect(await (await slow).text()).toBe('slow');
+  await drained;
+  await expect(fetch(base)).rejects.toThrow();
+});
+
+test('during the drain delay new requests are still served', async () => {
+  const server = await listen({
+    app: { routes: [], handle: (_request, response) => sendText(response, 200, 'served') },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    metrics: createMetrics(),
+    drainDelaySecs: 3,
+  });
+  const since = performance.now();
+  let isDrained = false;
+  const drained = server.drain().then(() => (isDrained = true));
+  const late = await fetch(`http://127.0.0.1:${server.port}`);
+  expect(await late.text()).toBe('served');
+  expect(late.headers.get('connection')).toBe('close');
+  expect(isDrained).toBe(false);
+  await drained;
+  // Timers may be a millisecond early.
+  expect(performance.now() - since).toBeGreaterThan(2_990);
+});
+
+test('draining cuts off requests that take too long', async () => {
+  const server = await serve({ handle: () => undefined }, 50);
+  const stuck = fetch(`http://127.0.0.1:${server.port}`).catch(() => 'cut');
+  const drained = server.drain();
+  await drained;
+  expect(await stuck).toBe('cut');
+});
+
+test('an app without WebSockets refuses an upgrade', async () => {
+  const server = await serve({ handle: () => undefined });
+  const upgrade = httpRequest({
+    port: server.port,
+    host: '127.0.0.1',
+    headers: { connection: 'Upgrade', upgrade: 'websocket' },
+  });
+  upgrade.end();
+  const [response] = await once(upgrade, 'response');
+  expect(response).toMatchObject({ statusCode: 404 });
+});

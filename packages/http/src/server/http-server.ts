@@ -1,0 +1,188 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '@model-gateway/contracts';
+import {
+  describeError,
+  errorCode,
+  startupError,
+  type Log,
+  type Metrics,
+  type StartupError,
+  type Tracing,
+} from '@model-gateway/kernel';
+import { documentErrors, errorDocsPage } from '../responses/error-docs.ts';
+import { createOriginCheck } from '../requests/origins.ts';
+import { createRequestObserver } from './request-observer.ts';
+import { refuseUpgrade, sendRestError } from '../responses/rest-errors.ts';
+import { dropTrailingSlash, type ServerApp } from './server-app.ts';
+
+interface HttpServerOptions {
+  readonly app: Pick<ServerApp, 'routes' | 'origins' | 'leanPaths' | 'handle' | 'upgrade'>;
+  readonly host: string;
+  readonly port: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
+  /** How long new requests are still served after a stop began, until load balancers notice it. */
+  readonly drainDelaySecs?: number;
+  readonly drainTimeoutMs?: number;
+}
+
+/** A listening server. */
+export interface HttpServer {
+  readonly port: number;
+  /**
+   * Waits for the drain delay, lets requests in flight finish within a time limit, then closes all connections. New
+   * requests are still served meanwhile.
+   */
+  drain(): Promise<void>;
+}
+
+const DRAIN_TIMEOUT_MS = 30_000;
+// Longer than the idle timeouts of common load balancers, so that the load balancer closes idle connections first.
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const HEADERS_TIMEOUT_MS = 80_000;
+const SECOND_MS = 1_000;
+
+/** Rejects when the server cannot listen on the address; checked before other resources are opened. */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await open(server, host, port);
+  await close(server);
+}
+
+export async function listen(options: HttpServerOptions): Promise<HttpServer> {
+  const { app, host, port, log, metrics, tracing } = options;
+  const { drainDelaySecs = 0, drainTimeoutMs = DRAIN_TIMEOUT_MS } = options;
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+  });
+  const inFlight = trackRequests();
+  const isAllowedOrigin = createOriginCheck(host, app.origins);
+  const observe = createRequestObserver({
+    routes: app.routes,
+    leanPaths: app.leanPaths,
+    metrics,
+    tracing,
+    log,
+    onClose: () => inFlight.end(),
+  });
+  const publicUrl = app.origins?.publicUrl;
+  const errorPage = publicUrl === undefined ? undefined : errorDocsPage(publicUrl);
+  server.on('request', (request, response) => {
+    dropTrailingSlash(request);
+    inFlight.begin(response);
+    if (errorPage !== undefined) documentErrors(response, errorPage);
+    observe(request, response, () => {
+      if (isAllowedOrigin(request)) app.handle(request, response);
+      else sendRestError(originNotAllowed(), request, response, log);
+    });
+  });
+  server.on('upgrade', (request: IncomingMessage, socket, head) => {
+    dropTrailingSlash(request);
+    // Without a listener an error of a half-open socket would end the process.
+    socket.on('error', () => socket.destroy());
+    if (!isAllowedOrigin(request)) refuseUpgrade(socket, originNotAllowed());
+    else if (app.upgrade === undefined)
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+    else app.upgrade(request, socket, head);
+  });
+  await open(server, host, port);
+  const address = boundAddress(server);
+  log.info({ host, port: address.port }, 'listening');
+  return {
+    port: address.port,
+    async drain() {
+      inFlight.drain();
+      if (drainDelaySecs > 0) await sleep(drainDelaySecs * SECOND_MS);
+      await inFlight.settled(drainTimeoutMs);
+      await close(server);
+    },
+  };
+}
+
+const originNotAllowed = (): ServiceError =>
+  new ServiceError(
+    'origin_not_allowed',
+    'web pages of this origin may not call; add it to SERVICE_CORS_ORIGINS',
+  );
+
+interface RequestsInFlight {
+  begin(response: ServerResponse): void;
+  end(): void;
+  /** From now on every response closes its connection. */
+  drain(): void;
+  settled(timeoutMs: number): Promise<void>;
+}
+
+function trackRequests(): RequestsInFlight {
+  let count = 0;
+  let draining = false;
+  let onSettled: () => void = () => undefined;
+  return {
+    begin(response) {
+      count += 1;
+      if (draining) response.setHeader('connection', 'close');
+    },
+    end() {
+      count -= 1;
+      if (count === 0) onSettled();
+    },
+    drain() {
+      draining = true;
+    },
+    settled(timeoutMs) {
+      if (count === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        onSettled = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
+}
+
+async function open(server: Server, host: string, port: number): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  } catch (error) {
+    throw listenError(error, host, port);
+  }
+}
+
+function listenError(error: unknown, host: string, port: number): StartupError {
+  switch (errorCode(error)) {
+    case 'EADDRINUSE':
+      return startupError('port_in_use', { host, port }, error);
+    case 'EACCES':
+      return startupError('port_forbidden', { host, port }, error);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return startupError('address_unknown', { host }, error);
+    default:
+      return startupError('cannot_listen', { host, port, reason: describeError(error) }, error);
+  }
+}
+
+function boundAddress(server: Server): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
