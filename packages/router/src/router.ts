@@ -7,6 +7,7 @@ import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers } from './circuits/breakers.ts';
 import { findListing, isServed } from './choice/choice.ts';
 import { createChooser, type ChoiceOptions, type ChosenBackend } from './choice/chooser.ts';
+import { createEvenNumbers } from './choice/even-numbers.ts';
 import { createFirstTokens } from './choice/first-tokens.ts';
 import { createExplain, type ExplainedTarget } from './choice/explain.ts';
 import { pickCandidate } from './choice/ruled-choice.ts';
@@ -110,7 +111,7 @@ export interface RouterDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly rules: RouterRules;
-  /** From 0 to below 1; for tests. */
+  /** Where the numbers of a route begin, from 0 to below 1; for tests. */
   readonly random?: () => number;
 }
 
@@ -159,6 +160,8 @@ export function createRouter(dependencies: RouterDependencies): Router {
     log,
     probeTimeoutMs: rules.probeTimeoutMs,
     reportKeptMs: rules.healthIntervalMs * REPORT_KEPT_ROUNDS,
+    // What opened the circuit was the outage that has ended: requests come back with this probe.
+    onRecovered: (name) => breakers.forget(name),
   });
   const registry = createRegistry({
     list,
@@ -253,7 +256,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     changing: () => registry.changing(),
     onKeyRefused: probeSoon,
     log,
-    random: dependencies.random ?? Math.random,
+    nextNumber: createEvenNumbers(dependencies.random ?? Math.random),
   });
   // The registry stops first: what is being probed then ends soon.
   const parts = [

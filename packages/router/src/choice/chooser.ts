@@ -5,6 +5,7 @@ import type { BackendList } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
 import type { Breakers, Permit } from '../circuits/breakers.ts';
 import { noteSkipped, type ChoiceTrace } from './choice-trace.ts';
+import type { NextNumber } from './even-numbers.ts';
 import { findServing, type Candidate, type BackendQuery } from './choice.ts';
 import {
   ANSWER_KINDS,
@@ -78,8 +79,8 @@ interface ChooserDependencies {
   /** Called when an upstream refused the key of its backend, or one request. */
   readonly onKeyRefused: (name: string) => void;
   readonly log: Log;
-  /** From 0 to below 1, for the weights of routes. */
-  readonly random: () => number;
+  /** For the weights of routes. */
+  readonly nextNumber: NextNumber;
 }
 
 /** How long one call takes. Only the first of these is noted. */
@@ -115,7 +116,7 @@ const full = ({ requested }: BackendQuery): ServiceError =>
 
 export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
-  const { facts, limits, firstTokens, random } = dependencies;
+  const { facts, limits, firstTokens, nextNumber } = dependencies;
 
   function eligible(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
     let isUnable = false;
@@ -265,7 +266,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       provider: query.provider,
       strategy: query.rule?.strategy,
       firstTokens,
-      random: query.rule === undefined ? 0 : random(),
+      random: query.rule === undefined ? 0 : nextNumber(query.rule),
     });
 
   async function chooseBest(query: BackendQuery, passed: Passed): Promise<ChosenBackend> {

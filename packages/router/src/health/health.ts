@@ -47,12 +47,15 @@ interface HealthDependencies {
   readonly probeTimeoutMs: number;
   /** How long a report is valid for a process that starts. */
   readonly reportKeptMs: number;
+  /** Called before a backend that did not answer the last probe is Healthy again; never rejects. */
+  readonly onRecovered: (name: string) => Promise<void>;
 }
 
 const PROBES_AT_ONCE_MAX = 16;
 
 export function createHealth(dependencies: HealthDependencies): Health {
   const { list, channels, entries, clock, log, probeTimeoutMs, reportKeptMs } = dependencies;
+  const { onRecovered } = dependencies;
   const startedAt = clock.now();
   let isRestored = false;
   let subscription: Subscription | undefined;
@@ -99,6 +102,10 @@ export function createHealth(dependencies: HealthDependencies): Health {
     if (slot === undefined) return;
     const probed = await probeWithin(slot.backend, probeTimeoutMs);
     const { state, reason, models } = probed;
+    const { state: before, checkedAt: checkedBefore } = slot.report;
+    const isRecovered =
+      before === 'Unhealthy' && checkedBefore !== undefined && state === 'Healthy';
+    if (isRecovered) await onRecovered(name);
     // The registration may have been replaced during the probe.
     if (list.get(name) !== slot) return;
     apply(slot, {
