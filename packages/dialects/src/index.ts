@@ -12,7 +12,7 @@ export {
 export { responseOfItem } from './responses/item-id.ts';
 export { storedItems } from './responses/stored-items.ts';
 export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
-export { keepOrigin, originIn, refusalFor, withOrigin } from './turn/origin.ts';
+export { keepOrigin, lostIn, originIn, refusalFor, TOOL_ERROR, withOrigin } from './turn/origin.ts';
 export { reasoningFields } from './turn/reply-parts.ts';
 export { turnMessage, turnOfChat } from './turn/turn-of-chat.ts';
 export type {

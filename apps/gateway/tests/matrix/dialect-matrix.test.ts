@@ -110,7 +110,7 @@ const ROWS = [...rowsOf(FEATURES), ...rowsOf([REFUSAL], ['external', 'azure', 'a
 describe('any API reaches any kind of upstream', () => {
   test.each(ROWS.filter((row) => !isRefused(row)).map(named))('%s', async (_name, row) => {
     const { client, kind, feature, stream } = row;
-    const { asked, said, results, more, ignored } = feature;
+    const { asked, said, results, more, ignored, lost } = feature;
     const upstream = upstreamOf(kind);
     upstream.answer(said, { stream });
     const body = { ...CLIENTS[client].write(asked), ...more, stream };
@@ -123,6 +123,7 @@ describe('any API reaches any kind of upstream', () => {
     upstream.answer({ ...said, calls: undefined, finish: 'stop' }, { stream });
     const next = await ask(client, kind, CLIENTS[client].continued(body, answer, results));
     await readAnswer(client, next);
+    expect(next.headers.get('x-service-ignored')).toBe(lost?.[kind] ?? null);
     const { says = (all) => all }: MatrixKind = KINDS[kind];
     const { finish: _finish, usage: _usage, ...reply } = says(said);
     const history = [

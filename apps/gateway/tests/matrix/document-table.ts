@@ -23,10 +23,11 @@ export function documentTable(): readonly (readonly string[])[] {
 const nameOf = ({ name, clients }: Feature): string =>
   clients === undefined ? name : `${name} (${clients.join(', ')})`;
 
-function cellOf({ refused, partly, ignored }: Feature, kind: Kind): string {
+function cellOf({ refused, partly, ignored, lost }: Feature, kind: Kind): string {
   if (refused?.[kind] !== undefined) return 'refused';
   if (partly?.[kind] !== undefined) return partly[kind];
-  return ignored?.[kind] === undefined ? 'yes' : `without ${quoted(ignored[kind])}`;
+  const without = ignored?.[kind] ?? lost?.[kind];
+  return without === undefined ? 'yes' : `without ${quoted(without)}`;
 }
 
 const quoted = (names: string): string =>

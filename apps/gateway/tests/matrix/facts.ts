@@ -31,7 +31,16 @@ export interface RequestTool {
 export interface Result {
   readonly id: string;
   readonly text: string;
+  /** Whether the tool failed. */
+  readonly isError?: boolean | undefined;
 }
+
+/** A result in an API that cannot say whether the tool failed. */
+export const withoutError = (message: RequestMessage): RequestMessage => {
+  if (message.role !== 'tool') return message;
+  const { isError: _isError, ...result } = message;
+  return result;
+};
 
 /** What a model thought; the signature proves to its upstream that it did. */
 interface Thought {

@@ -19,6 +19,8 @@ export interface Feature {
   readonly partly?: Partial<Record<Kind, string>>;
   /** What the kinds name in `x-service-ignored`. */
   readonly ignored?: Partial<Record<Kind, string>>;
+  /** The same for the next request, with the results. */
+  readonly lost?: Partial<Record<Kind, string>>;
 }
 
 export type ClientName = 'chat' | 'responses' | 'messages';
@@ -50,6 +52,7 @@ const question = (
   ...hello,
   messages: [{ role: 'user' as const, text: 'What is this?', media }],
 });
+const TOOL_ERROR = 'tool_result.is_error';
 const ONE_ANSWER = { anthropic: 'n', gemini: 'n', 'local-server': 'n', engine: 'n' };
 
 /** Every feature; the document has a row for each. */
@@ -72,6 +75,24 @@ export const FEATURES: readonly Feature[] = [
       { id: 'call_1', text: 'sunny' },
       { id: 'call_2', text: 'noon' },
     ],
+  },
+  {
+    name: 'results of tools that failed',
+    asked: { ...hello, tools },
+    said: {
+      finish: 'tool_calls',
+      usage: answer.usage,
+      calls: [{ id: 'call_1', name: 'get_weather', arguments: { city: 'Atlantis' } }],
+    },
+    results: [{ id: 'call_1', text: 'there is no such city', isError: true }],
+    clients: ['messages'],
+    lost: {
+      external: TOOL_ERROR,
+      azure: TOOL_ERROR,
+      agent: TOOL_ERROR,
+      'local-server': TOOL_ERROR,
+      engine: TOOL_ERROR,
+    },
   },
   {
     name: 'a tool that must be called',

@@ -1,6 +1,6 @@
 import type { Fields, ModelAnswer } from './facts.ts';
 import { anthropicApi } from './upstreams/anthropic-api.ts';
-import { chatApi, plainThought } from './upstreams/chat-api.ts';
+import { chatApi, plainThought, withoutErrors } from './upstreams/chat-api.ts';
 import { startEngineServer } from './upstreams/engine-server.ts';
 import { geminiApi } from './upstreams/gemini-api.ts';
 import { localApi } from './upstreams/local-api.ts';
@@ -32,6 +32,7 @@ export const KINDS = {
   engine: {
     registration: { type: 'engine' },
     start: startEngineServer,
+    gets: withoutErrors,
     // The protocol has no thoughts.
     says: ({ thought: _thought, ...said }: ModelAnswer) => plainThought(said),
   },

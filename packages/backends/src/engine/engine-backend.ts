@@ -1,3 +1,4 @@
+import { lostIn } from '@model-gateway/dialects';
 import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { z } from 'zod';
@@ -83,13 +84,13 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     },
     async chat(body, signal) {
       const result = await call('Engine.Chat', engineChat(body), chatResultSchema, signal);
-      return { completion: engineCompletion(result, body.model, clock) };
+      return { completion: engineCompletion(result, body.model, clock), ignored: lostIn(body) };
     },
     async chatStream(body, signal) {
       const connection: EngineConnection = await link.connected(signal);
       const frames = await connection.stream(engineChat(body), signal);
       const chunks = engineChunks(frames, { model: body.model, clock, secret: apiKey });
-      return { form: 'chunks', chunks: await begunStream(chunks) };
+      return { form: 'chunks', chunks: await begunStream(chunks), ignored: lostIn(body) };
     },
     async embed(request, signal) {
       const params = { ...request, encoding_format: undefined };

@@ -1,3 +1,4 @@
+import { lostIn } from '@model-gateway/dialects';
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type {
   Backend,
@@ -151,18 +152,21 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       if (passed !== undefined) return passed;
       const response = await postWhole(fullPath(body.model, CHAT), chatBody(body), signal);
       assertSuccess(response);
-      return readCompletion(response, contextOf(body.model));
+      const answer = readCompletion(response, contextOf(body.model));
+      const ignored = lostIn(body);
+      return ignored.length === 0 ? answer : { ...(await answer), ignored };
     },
     async chatStream(body, signal) {
       const passed = responses?.chatStream(body, signal);
       if (passed !== undefined) return passed;
       const response = await post(fullPath(body.model, CHAT), streamBody(body), signal);
+      const ignored = lostIn(body);
       if (response.contentType.startsWith('text/event-stream'))
-        return { form: 'events', bytes: response.body, cleanMessage: cleaned };
+        return { form: 'events', bytes: response.body, cleanMessage: cleaned, ignored };
       const text = await readTextAnswer(response.body, { ...wholeLimits, signal });
       const answer = { status: response.status, text };
       const { completion } = await readCompletion(answer, contextOf(body.model));
-      return { form: 'chunks', chunks: chunksOf(completion) };
+      return { form: 'chunks', chunks: chunksOf(completion), ignored };
     },
     async embed(request, signal) {
       const response = await postWhole(fullPath(request.model, EMBEDDINGS), request, signal);

@@ -1,5 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import {
+  lostIn,
+  TOOL_ERROR,
   turnOfChat,
   type AssistantPart,
   type Turn,
@@ -48,7 +50,8 @@ interface GenerateRequest {
 /** A chat body as a request of `generateContent`. */
 export function generateRequest(chat: UpstreamChat): GenerateRequest {
   const turn = turnOfChat(chat);
-  return { body: bodyOf(turn), ignored: ignoredOf(turn) };
+  const lost = lostIn(chat).filter((name) => name !== TOOL_ERROR);
+  return { body: bodyOf(turn), ignored: [...ignoredOf(turn), ...lost] };
 }
 
 function ignoredOf(turn: Turn): readonly string[] {

@@ -1,3 +1,4 @@
+import { lostIn } from '@model-gateway/dialects';
 import type { UpstreamChat } from '@model-gateway/router';
 import { assertOneAnswer } from '../errors/cannot-send.ts';
 import { localMessages } from './message.ts';
@@ -45,11 +46,11 @@ export function localChat(body: UpstreamChat, { stream }: { readonly stream: boo
   };
 }
 
-/** The fields of a chat that these servers do not support: which tool must be called. */
-export function localIgnored({ tool_choice: choice }: UpstreamChat): {
-  readonly ignored?: readonly string[];
-} {
-  return choice === 'required' || isObject(choice) ? { ignored: ['tool_choice'] } : {};
+/** What these servers cannot be sent: which tool must be called, and what a chat cannot say. */
+export function localIgnored(body: UpstreamChat): readonly string[] {
+  const choice = body['tool_choice'];
+  const isDemand = choice === 'required' || isObject(choice);
+  return isDemand ? ['tool_choice', ...lostIn(body)] : lostIn(body);
 }
 
 function optionsOf(body: UpstreamChat): Readonly<Record<string, unknown>> {

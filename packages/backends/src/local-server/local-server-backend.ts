@@ -83,12 +83,13 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
         const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
         const value = await readJsonAnswer(answer.body, { bytesMax, memory, signal: bounded });
         const read = readLocalAnswer(answer.status, value, apiKey);
-        return { completion: localCompletion(read, body.model, clock), ...localIgnored(body) };
+        const completion = localCompletion(read, body.model, clock);
+        return { completion, ignored: localIgnored(body) };
       }),
     async chatStream(body, signal) {
       const answer = await post('/api/chat', localChat(body, { stream: true }), signal);
       const chunks = localChunks(answer, { model: body.model, clock, secret: apiKey });
-      return { form: 'chunks', chunks: await begunStream(chunks), ...localIgnored(body) };
+      return { form: 'chunks', chunks: await begunStream(chunks), ignored: localIgnored(body) };
     },
     async embed(request, signal) {
       const { input } = request;

@@ -1,4 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
+import { TOOL_ERROR } from '../turn/origin.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
 import type {
   AssistantPart,
@@ -18,6 +19,14 @@ interface Message {
 /** Blocks of tools that ran at the provider; other upstreams do not know them. */
 const PROVIDER_BLOCK = /^(server_tool_use|container_upload|compaction|.+_tool_result)$/;
 
+/** What of a request is left out, by name. */
+export interface LeftOut {
+  /** For every upstream. */
+  readonly ignored: Set<string>;
+  /** Only for those of chat completions. */
+  readonly lost: Set<string>;
+}
+
 /** The system prompt, a text or blocks, as a message. */
 export function systemMessages(system: Message['content'] | null | undefined): SystemMessage[] {
   if (system === undefined || system === null || system.length === 0) return [];
@@ -28,7 +37,7 @@ export function systemMessages(system: Message['content'] | null | undefined): S
 export function turnMessages(
   { role, content }: Message,
   where: string,
-  ignored: Set<string>,
+  { ignored, lost }: LeftOut,
 ): readonly TurnMessage[] {
   if (role === 'system') return [{ role, parts: textsOf(content, `${where}.content`) }];
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
@@ -38,7 +47,7 @@ export function turnMessages(
   const results: ToolMessage[] = [];
   const parts: UserPart[] = [];
   blocks.forEach((block, at) => {
-    noteLost(block, ignored);
+    noteLost(block, lost);
     if (textField(block, 'type') === 'tool_result')
       results.push(toolResult(block, `${where}.content.${at}`));
     else parts.push(...userParts(block, `${where}.content.${at}`));
@@ -47,14 +56,14 @@ export function turnMessages(
 }
 
 /** Names what chat completions cannot say about a block, also about those inside the result of a tool. */
-function noteLost(block: unknown, ignored: Set<string>): void {
+function noteLost(block: unknown, lost: Set<string>): void {
   const type = textField(block, 'type');
   if (type === 'tool_result') {
-    if (fieldOf(block, 'is_error') === true) ignored.add('tool_result.is_error');
-    for (const part of listField(block, 'content')) noteLost(part, ignored);
+    if (fieldOf(block, 'is_error') === true) lost.add(TOOL_ERROR);
+    for (const part of listField(block, 'content')) noteLost(part, lost);
   } else if (type === 'document') {
-    if (fieldOf(fieldOf(block, 'citations'), 'enabled') === true) ignored.add('document.citations');
-    if (textField(block, 'context')) ignored.add('document.context');
+    if (fieldOf(fieldOf(block, 'citations'), 'enabled') === true) lost.add('document.citations');
+    if (textField(block, 'context')) lost.add('document.context');
   }
 }
 

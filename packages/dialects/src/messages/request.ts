@@ -6,7 +6,7 @@ import { chatMessage, chatOfTurn } from '../turn/chat-of-turn.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
 import { withOrigin } from '../turn/origin.ts';
 import type { OutputFormat, ReasoningOptions, ToolChoice, Turn } from '../turn/turn.ts';
-import { systemMessages, turnMessages } from './content.ts';
+import { systemMessages, turnMessages, type LeftOut } from './content.ts';
 import { toolsOf, type OfferedTools } from './tools.ts';
 
 /** The API whose requests native upstreams get unchanged. */
@@ -75,17 +75,22 @@ function translated(body: MessagesBody): DialectRequest {
   const offered = toolsOf(body.tools ?? []);
   const ignored = new Set(offered.ignored);
   for (const name of Object.keys(body)) if (!TRANSLATED.has(name)) ignored.add(name);
+  const lost = new Set<string>();
   const options = optionsOf(body, offered, ignored);
   const turn: Turn = { model: body.model, messages: [], tools: offered.tools, ...options };
   const chat = {
     ...chatOfTurn(turn),
     ...gatewayFieldsOf(body),
-    messages: chatMessagesOf(body, ignored),
+    messages: chatMessagesOf(body, { ignored, lost }),
   };
   return {
     model: body.model,
     models: body.models,
-    chat: withOrigin(chat, { api: MESSAGES_API, value: passedBody(body, offered) }),
+    chat: withOrigin(chat, {
+      api: MESSAGES_API,
+      value: passedBody(body, offered),
+      lost: [...lost],
+    }),
     ignored: [...ignored],
   };
 }
@@ -106,13 +111,17 @@ function passedBody(
 }
 
 /** One message of this API can be several of a chat; the first of them remembers it, and the others are empty. */
-function chatMessagesOf(body: MessagesBody, ignored: Set<string>) {
+function chatMessagesOf(body: MessagesBody, leftOut: LeftOut) {
   const system = systemMessages(body.system).map((message) =>
     withOrigin(chatMessage(message), { api: MESSAGES_API, value: {} }),
   );
   const others = body.messages.flatMap((message, at) =>
-    turnMessages(message, `messages.${at}`, ignored).map((turned, position) =>
-      withOrigin(chatMessage(turned), { api: MESSAGES_API, value: position === 0 ? message : {} }),
+    turnMessages(message, `messages.${at}`, leftOut).map((turned, position) =>
+      withOrigin(chatMessage(turned), {
+        api: MESSAGES_API,
+        value: position === 0 ? message : {},
+        isToolError: turned.role === 'tool' && turned.isError === true,
+      }),
     ),
   );
   return [...system, ...others];

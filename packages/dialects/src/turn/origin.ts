@@ -1,6 +1,9 @@
 import type { ServiceError } from '@model-gateway/contracts';
 
 const ORIGIN: unique symbol = Symbol('origin');
+/** The name of `isToolError` among what is lost. */
+export const TOOL_ERROR = 'tool_result.is_error';
+const NOTHING: readonly string[] = [];
 
 /**
  * What a client or an upstream really sent. A chat body or message that a dialect made remembers it, so that an upstream
@@ -13,6 +16,10 @@ export interface Origin {
   readonly value: Readonly<Record<string, unknown>>;
   /** Why an upstream of another API cannot get the request. */
   readonly untranslatable?: ServiceError | undefined;
+  /** What a chat body cannot say, as `x-service-ignored` names it. An upstream that gets it nevertheless does not name it. */
+  readonly lost?: readonly string[] | undefined;
+  /** Whether a message is a result of a tool that failed, which a chat message cannot say. */
+  readonly isToolError?: boolean | undefined;
 }
 
 /** A copy that remembers its origin; copies made with `...` remember it as well. */
@@ -41,6 +48,17 @@ export function refusalFor(
   const { api, untranslatable } = value[ORIGIN];
   return apis?.has(api) === true ? undefined : untranslatable;
 }
+
+/** What the client said and a chat body cannot say. */
+export const lostIn = (value: object): readonly string[] =>
+  (hasOrigin(value) ? value[ORIGIN].lost : undefined) ?? NOTHING;
+
+/** Whether a message is a result of a tool that failed. */
+export const isToolError = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  hasOrigin(value) &&
+  value[ORIGIN].isToolError === true;
 
 /** Copies the origin of one object to another. */
 export function keepOrigin(from: object, to: object): void {

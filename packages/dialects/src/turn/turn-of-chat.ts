@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { fieldOf, listField, present, textField } from './fields.ts';
 import { dataUrl } from './data-url.ts';
+import { isToolError } from './origin.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 import type {
   AssistantPart,
@@ -79,6 +80,7 @@ export function turnMessage(message: unknown, at: number): TurnMessage {
         role: 'tool',
         callId: textField(message, 'tool_call_id') ?? textField(message, 'name') ?? '',
         parts: userPartsOf(message, where),
+        ...(isToolError(message) ? { isError: true } : {}),
       };
     default:
       return { role: 'user', parts: userPartsOf(message, where) };

@@ -142,8 +142,7 @@ async function begin(
       const keep = (chunk: unknown): void => void chunks.push(chunk);
       const kept = keepsChunks ? { onChunk: keep, onText: keep } : {};
       const rest = relay(stream, { observer, passesUsage, head, parsesAll, log, ...kept });
-      const ignored = stream.form === 'chunks' ? stream.ignored : undefined;
-      return { ignored, chunks, observer, head, rest, first: await rest.next() };
+      return { ignored: stream.ignored, chunks, observer, head, rest, first: await rest.next() };
     },
   );
   call.begun();

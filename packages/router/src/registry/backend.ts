@@ -83,6 +83,8 @@ export type UpstreamStream =
       readonly bytes: AsyncIterable<Uint8Array>;
       /** Cleans an error of the stream for users: one line, bounded, without the backend's key. */
       readonly cleanMessage: (message: string) => string;
+      /** As in a whole answer. */
+      readonly ignored?: readonly string[];
     }
   | {
       readonly form: 'chunks';

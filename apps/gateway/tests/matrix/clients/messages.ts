@@ -48,11 +48,9 @@ export const messagesClient: MatrixClient = {
       { role: 'assistant', content: answer['content'] },
       {
         role: 'user',
-        content: results.map(({ id, text }) => ({
-          type: 'tool_result',
-          tool_use_id: id,
-          content: text,
-        })),
+        content: results.map(({ id, text, isError }) =>
+          present({ type: 'tool_result', tool_use_id: id, content: text, is_error: isError }),
+        ),
       },
     ],
   }),

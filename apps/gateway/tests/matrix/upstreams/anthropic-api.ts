@@ -156,14 +156,19 @@ function readMessage({ role, content }: Fields): readonly RequestMessage[] {
   return [present({ role: 'user', text: texts.join(''), media: media && readMedia(media) })];
 }
 
-function readResult({ tool_use_id: id, content }: Fields): RequestMessage {
+function readResult({ tool_use_id: id, content, is_error: isError }: Fields): RequestMessage {
   const text =
     typeof content === 'string'
       ? content
       : listOf(content)
           .map((part) => part['text'])
           .join('');
-  return { role: 'tool', id: String(id), text };
+  return present({
+    role: 'tool' as const,
+    id: String(id),
+    text,
+    isError: isError as boolean | undefined,
+  });
 }
 
 function readMedia({ type, source: given }: Fields): Media {

@@ -6,6 +6,7 @@ import {
   present,
   textOf,
   unsigned,
+  withoutError,
   type ModelRequest,
   type RequestMessage,
   type RequestTool,
@@ -31,9 +32,15 @@ export const chatApi: UpstreamApi = {
   stream: (said) =>
     events([...deltas(said), { ...HEAD, choices: [], usage: chatUsage(said) }, '[DONE]']),
   read: readChat,
+  gets: withoutErrors,
   error: (_status, message) => ({ error: { message, type: 'invalid_request_error', code: 'why' } }),
   says: plainThought,
 };
+
+/** This API cannot say that a tool failed. */
+export function withoutErrors(asked: ModelRequest): ModelRequest {
+  return { ...asked, messages: asked.messages.map(withoutError) };
+}
 
 /** This API has no signatures. */
 export function plainThought({ thought, calls, ...said }: ModelAnswer): ModelAnswer {

@@ -140,11 +140,15 @@ function readContent({ role, parts: given }: Fields): readonly RequestMessage[] 
   ];
 }
 
-const readResult = ({ name, response }: Fields): RequestMessage => ({
-  role: 'tool',
-  id: String(name),
-  text: String(fieldsOf(response)['result']),
-});
+function readResult({ name, response }: Fields): RequestMessage {
+  const { result, error } = fieldsOf(response);
+  return present({
+    role: 'tool' as const,
+    id: String(name),
+    text: String(error ?? result),
+    isError: error === undefined ? undefined : true,
+  });
+}
 
 function readMedia({ inlineData, fileData }: Fields): Media {
   if (fileData !== undefined) {

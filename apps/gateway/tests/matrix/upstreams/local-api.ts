@@ -9,7 +9,7 @@ import {
   type Fields,
   type ModelAnswer,
 } from '../facts.ts';
-import { plainThought, readTool } from './chat-api.ts';
+import { plainThought, readTool, withoutErrors } from './chat-api.ts';
 import { pieces, type UpstreamApi } from './upstream.ts';
 
 /** The kind `local-server`. */
@@ -26,7 +26,7 @@ export const localApi: UpstreamApi = {
   read: readBody,
   error: (_status, message) => ({ error: message }),
   // The API has no choice of a tool.
-  gets: ({ toolChoice: _choice, ...asked }) => asked,
+  gets: ({ toolChoice: _choice, ...asked }) => withoutErrors(asked),
   says({ usage: { prompt, completion }, ...said }) {
     const finish = said.finish === 'content_filter' ? 'stop' : said.finish;
     return plainThought({ ...said, finish, usage: { prompt, completion } });
