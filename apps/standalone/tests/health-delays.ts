@@ -2,7 +2,7 @@
 export const HEALTH_LATE_MS = 500;
 const HEALTH_INTERVAL_MS = 50;
 /** A busy machine delays one round, but hardly each of them. */
-const ROUNDS_MAX = 3;
+const ROUNDS_MAX = 10;
 
 /** A process under test, and one that shows how late answers are because of the machine. */
 interface Compared {
