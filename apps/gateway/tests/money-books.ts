@@ -36,10 +36,12 @@ export interface MoneyBooks {
 
 export const POINTS_PER_USD = 1_000_000;
 
+/** All at one moment: usage of requests that failed may still be recorded. */
 export async function readBooks(databaseUrl: string): Promise<MoneyBooks> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const rows = await client.query<UsageRow>(`
       SELECT id, ref_id AS ref, model, user_id AS "userId", group_id AS "groupId",
         prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens", cost, points,
