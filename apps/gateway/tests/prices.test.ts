@@ -215,6 +215,16 @@ describe('a row', () => {
     expect(spoken).toMatchObject({ audio_seconds: 90 });
   });
 
+  test('says so where its price comes from the configuration file', async () => {
+    const { database, bus } = gateway.test.context;
+    const entry = { section: 'prices', name: 'plain', hash: 'x', target: null } as const;
+    await database.fileEntries.put(entry);
+    await bus.channels.publish('prices', '');
+    await waitUntil(async () => (await rowOf({ model: 'plain' }))?.price?.source === 'file');
+    await database.fileEntries.remove('prices', 'plain');
+    await bus.channels.publish('prices', '');
+  });
+
   test('of a model that runs on a machine of the operator costs nothing', async () => {
     const local = await startOllamaServer({ models: ['gpt-4o-mine:latest'] });
     const backend = { type: 'local-server', name: 'mine', url: local.url };

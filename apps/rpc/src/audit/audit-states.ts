@@ -47,7 +47,9 @@ export async function tierState(stores: DatabaseStores, name: string) {
 export async function priceState(stores: DatabaseStores, pattern: string, backend = '') {
   return (await stores.prices.list()).find(
     (price) =>
-      price.source === 'override' && price.pattern === pattern && (price.backend ?? '') === backend,
+      price.source !== 'catalogue' &&
+      price.pattern === pattern &&
+      (price.backend ?? '') === backend,
   );
 }
 

@@ -6,18 +6,11 @@ import {
   readCatalogue,
   recordOf,
 } from '@model-gateway/billing';
-import { ENTRY_NAMES, type FileMark } from '@model-gateway/config-file';
-import type { PriceRecord, PriceSource } from '@model-gateway/contracts';
+import { ENTRY_NAMES } from '@model-gateway/config-file';
 import { describeError } from '@model-gateway/kernel';
 import { explainPrice } from '../pricing/explain-price.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
-
-interface PriceKey {
-  readonly source: PriceSource;
-  readonly pattern: string | null;
-  readonly backend: string | null;
-}
 
 export function createBillingPricingMethods({
   prices,
@@ -36,23 +29,10 @@ export function createBillingPricingMethods({
     }
   }
 
-  /** A price of the file is stored like one that a call set. */
-  function markOf({ source, pattern, backend }: PriceKey): FileMark {
-    if (source !== 'override' || pattern === null) return {};
-    const name = ENTRY_NAMES.prices({ pattern, backend: backend ?? undefined });
-    return fileEntries.markOf('prices', name);
-  }
-
-  const marked = (record: PriceRecord): PriceRecord => {
-    const { source, pattern = null, backend = null } = record;
-    return { ...record, ...markOf({ source, pattern, backend }) };
-  };
-
   return {
     'billing.pricing.get': async () => ({
       pricing: pricesWith(await prices.list()).map((price) => ({
         ...recordOf(price),
-        ...markOf(price),
         pattern: price.pattern,
       })),
     }),
@@ -66,7 +46,7 @@ export function createBillingPricingMethods({
     },
     // From the store, so that a price that was just set is explained.
     'billing.pricing.explain': async (params) =>
-      explainPrice(params, createPriceIndex(await prices.list()), runtime.router, marked),
+      explainPrice(params, createPriceIndex(await prices.list()), runtime.router),
     'billing.pricing.import': async ({ catalogue, mode }) => {
       const read = readCatalogue(catalogue);
       const removed = await prices.importAll(read.prices, mode);

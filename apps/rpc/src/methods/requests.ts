@@ -65,19 +65,9 @@ function requestRecord(request: LoggedRequest): RpcResult<'requests.list'>['requ
     request_id: requestId,
     error_code: errorCode,
     error,
-    attempts: attemptsOf(request),
+    attempts: [...(request.attempts ?? [])],
     repeats,
   };
-}
-
-/** Where one backend was tried, and answered, the row has all that is known. */
-function attemptsOf({ attempts, upstream, model, latencyMs, firstTokenMs }: LoggedRequest) {
-  if (attempts !== null) return [...attempts];
-  if (upstream === null || model === null) return [];
-  const ms = firstTokenMs ?? latencyMs ?? 0;
-  return [
-    { backend: upstream, model, outcome: 'answered' as const, reason: null, status: null, ms },
-  ];
 }
 
 const position = z.tuple([

@@ -1,10 +1,5 @@
 import { costAt, type FoundPrice, type PriceIndex } from '@model-gateway/billing';
-import {
-  ServiceError,
-  type PriceRecord,
-  type RpcParams,
-  type RpcResult,
-} from '@model-gateway/contracts';
+import { ServiceError, type RpcParams, type RpcResult } from '@model-gateway/contracts';
 import type { Router, ServingTarget } from '@model-gateway/router';
 
 type Explained = RpcResult<'billing.pricing.explain'>;
@@ -14,9 +9,8 @@ export function explainPrice(
   { model, backend }: RpcParams<'billing.pricing.explain'>,
   prices: PriceIndex,
   router: Pick<Router, 'aliases' | 'list' | 'targetsOf' | 'unlisted'>,
-  marked: (record: PriceRecord) => PriceRecord,
 ): Explained {
-  const recordOf = (found: FoundPrice | undefined) => (found ? marked(found.record) : null);
+  const recordOf = (found: FoundPrice | undefined) => found?.record ?? null;
   const resolved = router.aliases.resolve(model);
   const serving = router.targetsOf(model, resolved);
   const targets =

@@ -40,7 +40,7 @@ export function createPriceIndex(stored: readonly StoredPrice[]): PriceIndex {
   function generalPrice(id: string): ListedPrice | undefined {
     const longest = longestMatch(id, general);
     // What an operator set counts before what was imported.
-    if (longest?.source === 'override' && longest.pattern === id) return longest;
+    if (longest?.pattern === id && longest.source !== 'built-in') return longest;
     return catalogue.get(id) ?? longest;
   }
 

@@ -20,14 +20,14 @@ export interface Price extends Rates {
   readonly backend: string | null;
 }
 
-/** A price that an operator set or imported. */
+/** A price that an operator set, by a call or in the configuration file, or imported. */
 export interface StoredPrice extends Price {
-  readonly source: 'override' | 'catalogue';
+  readonly source: 'override' | 'file' | 'catalogue';
 }
 
 /** A price and its source. */
 export interface ListedPrice extends Price {
-  readonly source: 'override' | 'catalogue' | 'built-in';
+  readonly source: StoredPrice['source'] | 'built-in';
 }
 
 /** The price of one model. */
@@ -73,7 +73,7 @@ export function pricesWith(stored: readonly StoredPrice[]): readonly ListedPrice
   const prices = new Map(builtIn.map((price) => [price.pattern, price]));
   const others: ListedPrice[] = [];
   for (const price of stored) {
-    if (price.backend === null && price.source === 'override') prices.set(price.pattern, price);
+    if (price.backend === null && price.source !== 'catalogue') prices.set(price.pattern, price);
     else others.push(price);
   }
   return [...prices.values(), ...others];

@@ -28,7 +28,7 @@ export interface LoggedRequest extends Omit<UsageRecord, 'model'> {
   readonly requestId: string;
   readonly errorCode: string | null;
   readonly error: string | null;
-  /** Null where it is not known; most requests have one, which the row itself describes. */
+  /** Null where they are not known, or no longer; most requests have one, which the row itself describes. */
   readonly attempts: readonly RequestAttempt[] | null;
   /** How many requests that are alike the row stands for. */
   readonly repeats: number;

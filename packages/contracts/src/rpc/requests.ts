@@ -18,7 +18,7 @@ const requestRecord = record('Request', {
   /** Null for a request that was answered. */
   error_code: z.string().nullable(),
   error: z.string().nullable(),
-  /** The backends that were tried, and what became of it. */
+  /** The backends that were tried, and what became of it; empty for requests whose attempts are deleted. */
   attempts: z.array(requestAttempt),
   /** How many failed requests that are alike the row stands for. */
   repeats: z.int(),

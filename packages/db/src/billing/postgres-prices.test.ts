@@ -69,4 +69,27 @@ describe('price overrides in Postgres', () => {
     expect(await database.prices.importAll([cheaper], 'replace')).toBe(1);
     expect(await kept()).toEqual([cheaper, own]);
   });
+
+  it('say which of them came from the configuration file', async () => {
+    const marks = async () =>
+      (await database.prices.list())
+        .filter(({ pattern }) => pattern.startsWith('filed'))
+        .map(({ pattern, backend, source }) => [pattern, backend, source]);
+    await database.prices.set(listed('filed'));
+    await database.prices.set(listed('filed', { backend: 'gpu' }));
+    await database.prices.importAll([listed('filed', { source: 'catalogue' })], 'merge');
+    const entry = { section: 'prices', hash: 'x', target: null } as const;
+    await database.fileEntries.put({ ...entry, name: 'filed on backend gpu' });
+    expect(await marks()).toEqual([
+      ['filed', null, 'catalogue'],
+      ['filed', null, 'override'],
+      ['filed', 'gpu', 'file'],
+    ]);
+    await database.fileEntries.put({ ...entry, name: 'filed' });
+    expect(await marks()).toEqual([
+      ['filed', null, 'catalogue'],
+      ['filed', null, 'file'],
+      ['filed', 'gpu', 'file'],
+    ]);
+  });
 });

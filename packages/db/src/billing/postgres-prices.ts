@@ -1,4 +1,5 @@
 import type { PriceStore } from '@model-gateway/billing';
+import { ENTRY_NAMES } from '@model-gateway/config-file';
 import { z } from 'zod';
 import type { Connection } from '../connection/connection.ts';
 
@@ -15,11 +16,19 @@ export function createPostgresPrices(connection: Connection): PriceStore {
           omit: { updatedAt: true },
           orderBy: [{ backend: 'asc' }, { pattern: 'asc' }, { source: 'asc' }],
         });
-        return rows.map((row) => ({
-          ...row,
-          backend: row.backend === EVERY_BACKEND ? null : row.backend,
-          source: source.parse(row.source),
-        }));
+        // One of the configuration file is stored as if a call had set it.
+        const entries = await queries.fileEntry.findMany({
+          where: { section: 'prices' },
+          select: { name: true },
+        });
+        const names = new Set(entries.map(({ name }) => name));
+        return rows.map((row) => {
+          const backend = row.backend === EVERY_BACKEND ? null : row.backend;
+          const name = ENTRY_NAMES.prices({ pattern: row.pattern, backend: backend ?? undefined });
+          const stored = source.parse(row.source);
+          const isOfFile = stored === 'override' && names.has(name);
+          return { ...row, backend, source: isOfFile ? ('file' as const) : stored };
+        });
       }),
 
     set: ({ pattern, backend, ...rates }) =>

@@ -19,7 +19,7 @@ import {
 } from './request-conditions.ts';
 import { withOwner } from './key-owner.ts';
 import { readRequestDetails, type RequestDetails } from './request-details.ts';
-import { readSumsState } from './sums-state.ts';
+import { readSumsState, type SumsState } from './sums-state.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 
 interface Page {
@@ -61,8 +61,10 @@ export function createPostgresRequestLog(connection: Connection): RequestLog {
       connection.run(async (queries) => {
         const [metered] = await queries.$queryRaw<UsageRecord[]>`
           SELECT ${USAGE_RECORD} FROM usage_records WHERE id = ${id}::uuid LIMIT 1`;
-        if (metered !== undefined)
-          return loggedOf(metered, (await readRequestDetails(queries, [id])).get(id));
+        if (metered !== undefined) {
+          const details = await readRequestDetails(queries, [id]);
+          return loggedOf(metered, details.get(id), await readSumsState(queries));
+        }
         const [failed] = await queries.$queryRaw<LoggedRequest[]>`
           SELECT ${FAILED_REQUEST} FROM request_failures WHERE id = ${id}::uuid`;
         return failed;
@@ -87,15 +89,17 @@ async function meteredRequests(
   filter: RequestFilter,
   page: Page,
 ): Promise<readonly Found<LoggedRequest>[]> {
+  const state = await readSumsState(queries);
   const rows =
-    hasIndex(filter) || !(await areSumsComplete(queries))
+    // After an upgrade, the sums do not have all rows until they have been counted.
+    hasIndex(filter) || state.countedSince !== null
       ? await newestRows(queries, filter, page)
       : await rowsOfHours(queries, filter, page);
   const details = await readRequestDetails(
     queries,
     rows.map(({ id }) => id),
   );
-  return rows.map(({ at, ...row }) => ({ ...loggedOf(row, details.get(row.id)), at }));
+  return rows.map(({ at, ...row }) => ({ ...loggedOf(row, details.get(row.id), state), at }));
 }
 
 const failedRequests = (
@@ -115,7 +119,11 @@ const FAILED_REQUEST = Prisma.sql`
   latency_ms AS "latencyMs", NULL::int AS "firstTokenMs", status,
   coalesce(request_id, id::text) AS "requestId", error_code AS "errorCode", error, attempts, repeats`;
 
-function loggedOf(row: UsageRecord, details: RequestDetails | undefined): LoggedRequest {
+function loggedOf(
+  row: UsageRecord,
+  details: RequestDetails | undefined,
+  { failuresSince }: Pick<SumsState, 'failuresSince'>,
+): LoggedRequest {
   const { status } = row;
   const end = status !== null && status >= ERROR_MIN ? endOf(status) : undefined;
   return {
@@ -123,16 +131,22 @@ function loggedOf(row: UsageRecord, details: RequestDetails | undefined): Logged
     requestId: details?.requestId ?? row.id,
     errorCode: end?.code ?? null,
     error: end?.message ?? null,
-    attempts: details?.attempts ?? onlyAttempt(row),
+    attempts: details?.attempts ?? onlyAttempt(row, failuresSince),
     repeats: 1,
   };
 }
 
-/** Attempts are stored only if one failed or a backend was passed over: otherwise the first backend answered. */
-function onlyAttempt({ upstream, model, latencyMs }: UsageRecord): LoggedRequest['attempts'] {
-  if (upstream === null) return null;
+/**
+ * Attempts are stored only if one failed or a backend was passed over: otherwise the first backend answered. Of requests before
+ * the oldest day of the log they are unknown.
+ */
+function onlyAttempt(
+  { upstream, model, latencyMs, firstTokenMs, createdAt }: UsageRecord,
+  oldestDay: Date | null,
+): LoggedRequest['attempts'] {
+  if (upstream === null || (oldestDay !== null && createdAt < oldestDay)) return null;
   const answered = { outcome: 'answered', reason: null, status: null } as const;
-  return [{ backend: upstream, model, ...answered, ms: latencyMs ?? 0 }];
+  return [{ backend: upstream, model, ...answered, ms: firstTokenMs ?? latencyMs ?? 0 }];
 }
 
 /**
@@ -189,12 +203,6 @@ async function rowsOfHours(
     begin = end;
   }
   return found;
-}
-
-/** After an upgrade, the sums do not have all rows until they have been counted. */
-async function areSumsComplete(queries: Queries): Promise<boolean> {
-  const { countedSince } = await readSumsState(queries);
-  return countedSince === null;
 }
 
 /** The hours that have rows of the key, or of the group, the model and the upstream, the newest first. */

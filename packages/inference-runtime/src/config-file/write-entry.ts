@@ -92,7 +92,7 @@ async function writePrice(
 async function removePrice({ prices }: DatabaseStores, name: string): Promise<void> {
   const found = (await prices.list()).find(
     ({ source, pattern, backend }) =>
-      source === 'override' &&
+      source !== 'catalogue' &&
       ENTRY_NAMES.prices({ pattern, backend: backend ?? undefined }) === name,
   );
   if (found !== undefined) await prices.remove(found.pattern, found.backend);

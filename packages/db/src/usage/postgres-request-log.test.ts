@@ -1,0 +1,53 @@
+import type { RequestAttempt } from '@model-gateway/contracts';
+import { newId } from '@model-gateway/kernel';
+import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+import { usageEvent } from '../../tests/usage-event.ts';
+
+let database: OpenedDatabase;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const failed: RequestAttempt = {
+  backend: 'first',
+  model: 'demo-chat',
+  outcome: 'failed',
+  reason: 'server_error',
+  status: 503,
+  ms: 4,
+};
+const answered: RequestAttempt = {
+  backend: 'second',
+  model: 'demo-chat',
+  outcome: 'answered',
+  reason: null,
+  status: null,
+  ms: 20,
+};
+
+test('the attempts of a request are unknown, not invented, when the log no longer has them', async () => {
+  const userId = newId();
+  const row = { user_id: userId, upstream: 'second', latency_ms: 90, first_token_ms: 20 };
+  const day = (number: number): string => `2026-03-0${number}T12:00:00.000Z`;
+  const retried = { ...row, attempts: [failed, answered] };
+  const events = [
+    usageEvent({ ...retried, created_at: day(1) }),
+    usageEvent({ ...row, created_at: day(1) }),
+    usageEvent({ ...retried, created_at: day(3) }),
+    usageEvent({ ...row, created_at: day(3) }),
+  ];
+  await database.usage.record(events, { pointsPerUsd: 100 });
+  const attempts = () =>
+    Promise.all(
+      events.map(async ({ id }) => (await database.requestLog.find(id))?.attempts ?? 'unknown'),
+    );
+  const both = [failed, answered];
+  expect(await attempts()).toEqual([both, [answered], both, [answered]]);
+  await database.requestLogStore.removeRows(new Date('2026-03-02T15:00:00.000Z'), 1_000);
+  expect(await attempts()).toEqual(['unknown', 'unknown', both, [answered]]);
+  const { requests } = await database.requestLog.list({ userId }, { limit: 10 });
+  const old = requests.filter(({ createdAt }) => createdAt < new Date('2026-03-02'));
+  expect(old.map((request) => request.attempts)).toEqual([null, null]);
+});
