@@ -15,6 +15,7 @@ interface Scope {
 type Node =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly pipeline: string }
+  | { readonly kind: 'fail'; readonly message: string }
   | { readonly kind: 'if' | 'range'; readonly pipeline: string; readonly nodes: readonly Node[] };
 
 /** The values of a chart, with others in their place. */
@@ -23,8 +24,8 @@ export function chartValues(chart: string, others: Values = {}): Values {
 }
 
 /**
- * Does the same as `helm template` for the part of the template language that our chart uses: `if`, `if not`, `range`, values, and
- * the functions below. Everything else is an error, so that a test never sees less than a cluster would.
+ * Does the same as `helm template` for the part of the template language that our chart uses: `if`, `if not`, `range`, `fail`,
+ * values, and the functions below. Everything else is an error, so that a test never sees less than a cluster would.
  */
 export function renderChart(chart: string, values: Values): readonly Manifest[] {
   const folder = join(chart, 'templates');
@@ -84,6 +85,8 @@ function parseTemplate(template: string): readonly Node[] {
     } else if (keyword === 'end') {
       if (open.length === 1) throw new Error('an end without a beginning');
       open.pop();
+    } else if (keyword === 'fail') {
+      add({ kind: 'fail', message: JSON.parse(rest.join(' ')) as string });
     } else add({ kind: 'value', pipeline: action });
   }
   addText(template.slice(from), false);
@@ -97,6 +100,7 @@ function render(nodes: readonly Node[], scope: Scope): string {
 
 function renderNode(node: Node, scope: Scope): string {
   if (node.kind === 'text') return node.text;
+  if (node.kind === 'fail') throw new Error(node.message);
   if (node.kind === 'value') return textOf(evaluate(node.pipeline, scope), node.pipeline);
   const { pipeline, nodes } = node;
   if (node.kind === 'if') return isTrue(evaluate(pipeline, scope)) ? render(nodes, scope) : '';

@@ -11,14 +11,15 @@ const chart = join(infraFolder, 'helm', 'model-gateway');
 const base = buildKustomization(join(infraFolder, 'k8s', 'base'));
 const TAG = '1.2.3';
 /** As the base names its images. */
-const rendered = renderChart(chart, chartValues(chart, { image: { tag: TAG } }));
+const stores = { cidrs: ['10.1.0.0/16'] };
+const rendered = renderChart(chart, chartValues(chart, { image: { tag: TAG }, stores }));
 const everything = renderChart(
   chart,
   chartValues(chart, {
     publicUrl: 'https://gateway.example.com',
     ingress: { host: 'gateway.example.com', tlsSecretName: 'tls' },
     autoscaling: { customMetrics: true },
-    stores: { cidrs: ['10.1.0.0/16'] },
+    stores,
   }),
 );
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
@@ -45,8 +46,21 @@ const byName = (manifests: readonly Manifest[]): Readonly<Record<string, unknown
   );
 
 test('the chart installs the same objects as the Kustomize base', () => {
-  expect(byName(rendered)).toEqual(byName(base));
-  expect(rendered).toHaveLength(base.length - 1);
+  // Overlays add this one, because they know the addresses of the stores.
+  const { 'NetworkPolicy allow-stores': allowStores, ...others } = byName(rendered);
+  expect(allowStores).toMatchObject({
+    spec: { egress: [{ to: [{ ipBlock: { cidr: '10.1.0.0/16' } }] }] },
+  });
+  expect(others).toEqual(byName(base));
+  expect(rendered).toHaveLength(base.length);
+});
+
+test('without the networks of the stores it fails, unless there are no network policies', () => {
+  expect(() => renderChart(chart, chartValues(chart))).toThrow(
+    /^stores\.cidrs is empty: .*name the networks of Postgres and Redis there/,
+  );
+  const open = renderChart(chart, chartValues(chart, { networkPolicies: { enabled: false } }));
+  expect(open.filter(({ kind }) => kind === 'NetworkPolicy')).toEqual([]);
 });
 
 test.each([
@@ -73,7 +87,7 @@ test.each(['empty', 'laptop', 'replicas', 'team'])(
   (name) => {
     const text = readFileSync(join(infraFolder, 'config', `${name}.yaml`), 'utf8');
     const config = parse(text) as Readonly<Record<string, unknown>>;
-    const installed = renderChart(chart, chartValues(chart, { config }));
+    const installed = renderChart(chart, chartValues(chart, { config, stores }));
     expect(configOf(installed)).toMatchObject(config);
   },
 );
@@ -95,9 +109,9 @@ test('with metrics of pods, requests in flight and the journal decide about repl
 });
 
 test('another configuration file restarts the pods that read it', () => {
-  const others = { config: { aliases: [{ alias: 'a', target: 'b' }] } };
+  const others = { config: { aliases: [{ alias: 'a', target: 'b' }] }, stores };
   const changed = renderChart(chart, chartValues(chart, others));
-  const unchanged = renderChart(chart, chartValues(chart));
+  const unchanged = renderChart(chart, chartValues(chart, { stores }));
   for (const app of ['gateway', 'rpc']) {
     expect(find(changed, 'Deployment', app)).not.toEqual(find(unchanged, 'Deployment', app));
   }
