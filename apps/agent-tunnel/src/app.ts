@@ -16,11 +16,11 @@ import {
   createBackendAnnouncer,
 } from '@model-gateway/router';
 import type { AgentTunnelConfig } from './config.ts';
-import { createAgentEndpoint, type AgentEndpoint } from './agent-endpoint.ts';
-import { createHeartbeats } from './heartbeats.ts';
-import { createProgressStreams } from './progress-streams.ts';
-import { createNodeRegistry, type NodeRegistry } from './registry.ts';
-import { createHttpRelay } from './http-relay.ts';
+import { createAgentEndpoint, type AgentEndpoint } from './nodes/agent-endpoint.ts';
+import { createHeartbeats } from './nodes/heartbeats.ts';
+import { createProgressStreams } from './models/progress-streams.ts';
+import { createNodeRegistry, type NodeRegistry } from './nodes/registry.ts';
+import { createHttpRelay } from './models/http-relay.ts';
 
 export { agentTunnelSettings, type AgentTunnelConfig } from './config.ts';
 

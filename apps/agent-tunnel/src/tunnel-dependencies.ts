@@ -5,8 +5,8 @@ import type {
   AgentStore,
   BackendAnnouncer,
 } from '@model-gateway/router';
-import type { Heartbeats } from './heartbeats.ts';
-import type { ProgressStreams } from './progress-streams.ts';
+import type { Heartbeats } from './nodes/heartbeats.ts';
+import type { ProgressStreams } from './models/progress-streams.ts';
 
 /** What all connections of this process share. */
 export interface TunnelDependencies {

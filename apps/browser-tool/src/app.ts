@@ -1,7 +1,7 @@
 import { systemClock, type Log } from '@model-gateway/kernel';
 import { createCaptures } from './capture/captures.ts';
-import type { launchChromium } from './cdp/launch.ts';
-import { sweepProfiles } from './cdp/profile.ts';
+import type { launchChromium } from './cdp/process/launch.ts';
+import { sweepProfiles } from './cdp/process/profile.ts';
 import type { CommandContext } from './commands/command.ts';
 import type { BrowserToolConfig } from './config.ts';
 import type { Viewport } from './engine.ts';

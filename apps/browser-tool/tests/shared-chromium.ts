@@ -1,6 +1,10 @@
 import { withTimeout } from '@model-gateway/kernel';
 import { connectToBrowser, type CdpConnection } from '../src/cdp/cdp-connection.ts';
-import { launchChromium, type LaunchOptions, type RunningChromium } from '../src/cdp/launch.ts';
+import {
+  launchChromium,
+  type LaunchOptions,
+  type RunningChromium,
+} from '../src/cdp/process/launch.ts';
 
 /** The browser of one tool. */
 interface BorrowedChromium {

@@ -1,6 +1,6 @@
 import { startProcess, type TestProcess } from '@model-gateway/testkit';
 import { registerBackend } from './gateway.ts';
-import { POINTS_PER_USD } from './money-books.ts';
+import { POINTS_PER_USD } from './money/money-books.ts';
 
 /** Processes of one installation, on stores that the test provides. */
 export interface ServiceProcesses {

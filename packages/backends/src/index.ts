@@ -1,4 +1,4 @@
-export { createAnswerMemory, type AnswerMemory } from './transport/answer-memory.ts';
+export { createAnswerMemory, type AnswerMemory } from './transport/answers/answer-memory.ts';
 export { boundedCall } from './transport/bounded-call.ts';
 export { assertRegistration } from './factory/assert-registration.ts';
 export { createBackendFactory } from './factory/backend-factory.ts';

@@ -1,5 +1,5 @@
-import { ANSWER_BYTES_MAX } from './transport/answer-limits.ts';
-import { ANSWERS_BYTES_MAX } from './transport/answer-memory.ts';
+import { ANSWER_BYTES_MAX } from './transport/answers/answer-limits.ts';
+import { ANSWERS_BYTES_MAX } from './transport/answers/answer-memory.ts';
 import { integer, setting, urlWith, withDefault } from '@model-gateway/kernel';
 
 /** Limits and the bridge of upstreams. */

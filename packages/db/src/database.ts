@@ -73,10 +73,10 @@ import { createPostgresRefreshTokens } from './accounts/postgres-refresh-tokens.
 import { createPostgresSignInAddresses } from './accounts/postgres-sign-in-addresses.ts';
 import { createPostgresResponses } from './conversations/postgres-responses.ts';
 import { createPostgresRejectedUsage } from './usage/postgres-rejected-usage.ts';
-import { createPostgresRequestLog } from './usage/postgres-request-log.ts';
-import { createPostgresRequestLogStore } from './usage/postgres-request-log-store.ts';
-import { createPostgresSpendSums } from './usage/postgres-spend-sums.ts';
-import { createPostgresSpend } from './usage/postgres-spend.ts';
+import { createPostgresRequestLog } from './request-log/postgres-request-log.ts';
+import { createPostgresRequestLogStore } from './request-log/postgres-request-log-store.ts';
+import { createPostgresSpendSums } from './spend/postgres-spend-sums.ts';
+import { createPostgresSpend } from './spend/postgres-spend.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
 import { createPostgresUsage } from './usage/postgres-usage.ts';
 import { createPostgresPasswords } from './accounts/postgres-passwords.ts';

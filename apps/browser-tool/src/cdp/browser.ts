@@ -3,8 +3,8 @@ import type { Protocol } from 'devtools-protocol';
 import type { EngineCall, CallNotes, EngineContext, Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
-import { createPage, type Page, type PageEnvironment } from './page.ts';
-import { createRequestRules } from './request-rules.ts';
+import { createPage, type Page, type PageEnvironment } from './page/page.ts';
+import { createRequestRules } from './capture/request-rules.ts';
 
 /** The tabs of a browser. Commands always go to the active tab. */
 export interface Browser {

@@ -1,6 +1,6 @@
 import type { EngineCall, EngineMethod } from '../engine.ts';
 import type { ReadinessRequest } from '../page-scripts/readiness.ts';
-import { characterKey, parseKeyPress } from '../cdp/keys.ts';
+import { characterKey, parseKeyPress } from '../cdp/input/keys.ts';
 import { editingError } from '../session/editing-error.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';

@@ -1,7 +1,7 @@
 import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { startCrashCleanup } from '../cdp/crash-cleanup.ts';
-import { createProfile, newProfilePath, removeProfile } from '../cdp/profile.ts';
+import { startCrashCleanup } from '../cdp/process/crash-cleanup.ts';
+import { createProfile, newProfilePath, removeProfile } from '../cdp/process/profile.ts';
 import type {
   BrowserEngine,
   EngineCall,

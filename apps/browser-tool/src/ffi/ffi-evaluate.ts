@@ -1,5 +1,5 @@
 import { Script } from 'node:vm';
-import { looksLikeFunction } from '../cdp/function-text.ts';
+import { looksLikeFunction } from '../cdp/page/function-text.ts';
 import type { EngineCall, EngineMethod, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
 import { jsonForm } from '../page-scripts/json-value.ts';
 import { ToolError } from '../tool-error.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { imageSize } from '../cdp/image-size.ts';
+import { imageSize } from '../cdp/page/image-size.ts';
 import type { EngineCall, EngineMethod } from '../engine.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';

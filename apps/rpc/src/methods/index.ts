@@ -10,7 +10,7 @@ import { createBillingMethods } from './billing.ts';
 import { createChatMethods } from './chat.ts';
 import { createConversationsMethods } from './conversations.ts';
 import { createEngineMethods } from './engine.ts';
-import { createGroupMethods } from './groups.ts';
+import { createGroupMethods } from './groups/groups.ts';
 import { createKeysMethods } from './keys.ts';
 import { createLedgerMethods } from './ledger.ts';
 import { createMemoryMethods } from './memory.ts';

@@ -10,7 +10,7 @@ import type { ChatChunk } from '@model-gateway/router';
 import { z } from 'zod';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
 import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
-import { eventData } from '../transport/event-data.ts';
+import { eventData } from '../transport/answers/event-data.ts';
 
 const count = z.int().nonnegative().nullish();
 const usageSchema = z.looseObject({

@@ -7,7 +7,7 @@ import { newId, type Clock } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamAnswer } from '@model-gateway/router';
 import { z } from 'zod';
 import type { AnswerContext } from '../chunk-shape.ts';
-import { readJson } from '../transport/read-text.ts';
+import { readJson } from '../transport/answers/read-text.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { isObject, isWholeCompletion } from './whole-completion.ts';

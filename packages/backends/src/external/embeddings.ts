@@ -1,8 +1,8 @@
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
-import { readJson } from '../transport/read-text.ts';
-import { isVector, readVectors } from '../transport/read-vectors.ts';
+import { readJson } from '../transport/answers/read-text.ts';
+import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
 import { isErrorBody } from './completion.ts';
 

@@ -10,9 +10,9 @@ import type {
 } from '@model-gateway/router';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
-import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
-import type { AnswerMemory } from '../transport/answer-memory.ts';
-import { readText, readTextAnswer } from '../transport/read-text.ts';
+import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
+import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
+import { readText, readTextAnswer } from '../transport/answers/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,

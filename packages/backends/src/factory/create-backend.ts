@@ -17,7 +17,7 @@ import { createAzureBackend } from '../azure/azure-backend.ts';
 import { createExternalBackend, type ExternalOptions } from '../external/external-backend.ts';
 import { createGeminiBackend } from '../gemini/gemini-backend.ts';
 import { createLocalServerBackend } from '../local-server/local-server-backend.ts';
-import type { AnswerMemory } from '../transport/answer-memory.ts';
+import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
 import { createSeveralKeys } from '../keys/several-keys.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-url.ts';

@@ -5,7 +5,7 @@ import type { ChatChunk } from '@model-gateway/router';
 import { z } from 'zod';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
-import { eventData } from '../transport/event-data.ts';
+import { eventData } from '../transport/answers/event-data.ts';
 
 const CALL_ID_BYTES = 12;
 const PARTS_MAX = 10_000;

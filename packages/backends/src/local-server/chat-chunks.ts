@@ -11,7 +11,7 @@ import {
   toolCalls,
   type LocalAnswer,
 } from './chat-answer.ts';
-import { bodyLines } from '../transport/body-lines.ts';
+import { bodyLines } from '../transport/answers/body-lines.ts';
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 const LINES_AFTER_END_MAX = 16;

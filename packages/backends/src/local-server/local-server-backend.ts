@@ -2,13 +2,13 @@ import { ServiceError } from '@model-gateway/contracts';
 import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
-import { begunStream } from '../transport/begun-stream.ts';
+import { begunStream } from '../transport/answers/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
 import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
-import { ANSWER_BYTES_MAX } from '../transport/answer-limits.ts';
-import type { AnswerMemory } from '../transport/answer-memory.ts';
-import { readJsonAnswer, readText } from '../transport/read-text.ts';
-import { isVector, readVectors } from '../transport/read-vectors.ts';
+import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
+import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
+import { readJsonAnswer, readText } from '../transport/answers/read-text.ts';
+import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,

@@ -4,7 +4,7 @@ import { tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
 import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
-import { eventData } from '../transport/event-data.ts';
+import { eventData } from '../transport/answers/event-data.ts';
 import { createDeltaReader } from './event-delta.ts';
 import { countOf, fieldOf, isFields, listOf, textOf, type Fields } from './fields.ts';
 

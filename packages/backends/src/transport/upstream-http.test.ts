@@ -2,9 +2,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCanceller } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
-import { createAnswerMemory } from './answer-memory.ts';
+import { createAnswerMemory } from './answers/answer-memory.ts';
 import { boundedCall } from './bounded-call.ts';
-import { readTextAnswer } from './read-text.ts';
+import { readTextAnswer } from './answers/read-text.ts';
 import { createUpstreamHttp, type UpstreamHttp } from './upstream-http.ts';
 
 const timeouts = { connectMs: 5_000, idleMs: 60_000, totalMs: 60_000 };

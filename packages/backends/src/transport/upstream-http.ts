@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import { abortReason, type Cancel, type Tracing } from '@model-gateway/kernel';
 import type { StreamedBody, UpstreamFailure } from '@model-gateway/router';
 import { Pool, type Dispatcher } from 'undici';
-import type { AnswerMemory } from './answer-memory.ts';
+import type { AnswerMemory } from './answers/answer-memory.ts';
 import { createDeadlines } from './deadlines.ts';
 import { headerText } from './header-text.ts';
 import { upstreamAddress } from './upstream-address.ts';
-import { createBody } from './upstream-body-queue.ts';
+import { createBody } from './answers/upstream-body-queue.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { createWholeExchange } from './whole-exchange.ts';
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { startPeerTimeout, type PeerTimeout } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { WebSocket, type RawData } from 'ws';
-import { ANSWER_BYTES_MAX, tooLarge } from './answer-limits.ts';
-import { readText } from './read-text.ts';
+import { ANSWER_BYTES_MAX, tooLarge } from './answers/answer-limits.ts';
+import { readText } from './answers/read-text.ts';
 import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 

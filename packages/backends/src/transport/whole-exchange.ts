@@ -4,15 +4,15 @@ import type { Dispatcher } from 'undici';
 import type { UpstreamFailure } from '@model-gateway/router';
 import type { Bounded, Deadline, Deadlines } from './deadlines.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
-import { createAnswerLimits, tooLarge, type AnswerLimits } from './answer-limits.ts';
+import { createAnswerLimits, tooLarge, type AnswerLimits } from './answers/answer-limits.ts';
 import {
   COUNTED_BYTES_MIN,
   keepUntilSent,
   type AnswerMemory,
   type AnswerShare,
-} from './answer-memory.ts';
+} from './answers/answer-memory.ts';
 import { headerText } from './header-text.ts';
-import { decode } from './read-text.ts';
+import { decode } from './answers/read-text.ts';
 
 interface WholeExchangeOptions {
   readonly cancel: Cancel;

@@ -14,7 +14,7 @@ import { readAccounts } from '../billing/account-states.ts';
 import { arrayText } from '../connection/array-text.ts';
 import type { Queries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
-import { insertRequestDetails } from './request-details.ts';
+import { insertRequestDetails } from '../request-log/request-details.ts';
 import { insertUsageRows } from './usage-rows.ts';
 import { storeThresholds } from './budget-thresholds.ts';
 import { budgetWindowsOf, readBudgets } from './budget-usage.ts';

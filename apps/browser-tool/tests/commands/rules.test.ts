@@ -1,0 +1,155 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@model-gateway/testkit';
+import { page, startSite, type Site } from '../site.ts';
+import { startTool } from '../tool.ts';
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await startSite({
+    '/': page('Start', '<p>Start</p>'),
+    '/worker.js': (_request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/javascript' })
+        .end(`fetch('${site.otherUrl}/reached').catch(() => fetch('/tried'))`),
+    '/leave': (_request, response) =>
+      response.writeHead(302, { location: `http://localhost:${site.port}/` }).end(),
+  });
+});
+
+afterAll(() => site.close());
+
+test('only allowed origins are talked to: by callers, by redirects and by pages', async () => {
+  const tool = await startTool({
+    env: { BROWSER_ALLOWED_ORIGINS: `http://127.0.0.1:${site.port}, https://example.com` },
+  });
+  try {
+    expect((await tool.open(`${site.url}/`)).data.title).toBe('Start');
+    expect(await tool.post('/navigate', { url: `${site.otherUrl}/` })).toMatchObject({
+      status: 403,
+      code: 'URL_BLOCKED',
+    });
+    const left = await tool.post('/navigate', { url: `${site.url}/leave` });
+    expect(left).toMatchObject({
+      status: 403,
+      code: 'URL_BLOCKED',
+      hint: `Add ${site.otherUrl} to BROWSER_ALLOWED_ORIGINS.`,
+      details: { url: `${site.url}/leave`, redirected_to: `${site.otherUrl}/` },
+    });
+    expect(left.error).toContain(`${site.url}/leave redirects to ${site.otherUrl}/, which is not`);
+    await tool.open(`${site.url}/`);
+    const { data } = await tool.post('/evaluate', {
+      function: '(url) => fetch(url).then(() => "answered", () => "blocked")',
+      args: [`${site.otherUrl}/`],
+    });
+    expect(data.result).toBe('blocked');
+    const [blocked] = (await tool.get('/network?failed=true&type=fetch')).data.resources;
+    expect(blocked.failed).toBe('net::ERR_BLOCKED_BY_CLIENT');
+    // Shared workers belong to no page, and their requests pass no page's rules.
+    await tool.post('/evaluate', { expression: 'new SharedWorker("/worker.js"); 0' });
+    await waitUntil(() => site.requests.includes('/tried'));
+    expect(site.requests).not.toContain('/reached');
+  } finally {
+    await tool.close();
+  }
+});
+
+test('files are opened where that is allowed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'browser-tool-test-'));
+  await writeFile(join(folder, 'page.html'), '<title>From a file</title>');
+  const tool = await startTool({ env: { BROWSER_ALLOW_FILE: '1', BROWSER_URL: `${site.url}/` } });
+  try {
+    expect((await tool.open('about:blank')).data.url).toBe('about:blank');
+    expect((await tool.post('/back')).data.title).toBe('Start');
+    expect((await tool.open(`file://${folder}/page.html`)).data.title).toBe('From a file');
+  } finally {
+    await tool.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('pages go through the proxy, loopback too, with its password', async () => {
+  const asked: string[] = [];
+  const proxy: Server = createServer((request, response) => {
+    if (
+      request.headers['proxy-authorization'] !==
+      `Basic ${Buffer.from('ann:s:cret').toString('base64')}`
+    ) {
+      response.writeHead(407, { 'proxy-authenticate': 'Basic realm="proxy"' }).end();
+      return;
+    }
+    asked.push(request.url ?? '');
+    const forwarded = httpRequest(request.url ?? '', { method: request.method }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  });
+  proxy.on('connect', (request, socket) => {
+    asked.push(`https://${request.url}`);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as { port: number };
+  const tool = await startTool({ proxy: `http://ann:s%3Acret@127.0.0.1:${port}` });
+  try {
+    expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', status: 200 });
+    expect(asked).toContain(`${site.url}/`);
+    expect((await tool.get('/info')).data.proxy).toBe(`http://127.0.0.1:${port}/`);
+    const wrong = await startTool({ proxy: `http://ann:wrong@127.0.0.1:${port}` });
+    const answer = await wrong.post('/navigate', { url: `${site.url}/` });
+    await wrong.close();
+    expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED' });
+    expect(answer.error).toContain('the proxy refused the credentials');
+    // The browser itself has nothing to ask of anybody.
+    expect(asked.filter((url) => new URL(url).host !== `127.0.0.1:${site.port}`)).toEqual([]);
+  } finally {
+    await tool.close();
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+});
+
+test('a missing browser is reported, and the server keeps running', async () => {
+  const tool = await startTool({ env: { CHROMIUM_PATH: '/no/such/chromium' } });
+  try {
+    const answer = await tool.post('/navigate', { url: 'about:blank' });
+    expect(answer).toMatchObject({ status: 503, code: 'BROWSER_NOT_FOUND' });
+    expect(answer.error).toContain('CHROMIUM_PATH');
+    expect((await tool.get('/health')).data).toMatchObject({ status: 'degraded' });
+    expect((await tool.get('/info')).data).toMatchObject({
+      browser_connected: false,
+      browser_version: null,
+      url: null,
+      browser_error: { code: 'BROWSER_NOT_FOUND' },
+    });
+    expect((await tool.get('/console')).data.entries).toEqual([]);
+  } finally {
+    await tool.close();
+  }
+});
+
+test('a first page that may not be opened is reported', async () => {
+  const tool = await startTool({ env: { BROWSER_URL: 'file:///etc/hostname' } });
+  try {
+    const answer = await tool.post('/navigate', { url: 'about:blank' });
+    expect(answer).toMatchObject({ status: 403, code: 'URL_BLOCKED' });
+    expect(answer.error).toMatch(/^BROWSER_URL cannot be the first page: file: URLs are not/);
+  } finally {
+    await tool.close();
+  }
+});
+
+test('a program that is no browser is reported', async () => {
+  const tool = await startTool({ env: { CHROMIUM_PATH: '/bin/false' } });
+  try {
+    const answer = await tool.post('/navigate', { url: 'about:blank' });
+    expect(answer).toMatchObject({ status: 503, code: 'BROWSER_LAUNCH_FAILED' });
+    expect(answer.error).toMatch(/^\/bin\/false did not start: it exited with status 1\. /);
+  } finally {
+    await tool.close();
+  }
+});

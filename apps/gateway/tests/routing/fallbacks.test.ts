@@ -1,0 +1,393 @@
+import { newId } from '@model-gateway/kernel';
+import { RETRY_REASONS, type RouteRule } from '@model-gateway/router';
+import { waitUntil } from '@model-gateway/testkit';
+import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { admin, groupsOf, keysOf, registerBackend, startGateway } from '../gateway.ts';
+import type { GatewayUnderTest } from '../gateway.ts';
+import { loggedRequest, REFUSED_REQUESTS } from '../logged-requests.ts';
+import { takeUsage } from '../money/usage-journal.ts';
+
+let gateway: GatewayUnderTest;
+let first: RunningChatUpstream;
+let second: RunningChatUpstream;
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+    SERVICE_BREAKER_FAILURES: '1000',
+  });
+  first = await startChatUpstream({ models: ['primary', 'both'] });
+  second = await startChatUpstream({ models: ['spare', 'both'] });
+  await registerBackend(gateway, { type: 'external', name: 'first', url: first.url });
+  await registerBackend(gateway, { type: 'external', name: 'second', url: second.url });
+});
+afterEach(() => {
+  for (const { faults } of [first, second]) faults.clear();
+});
+afterAll(async () => {
+  await gateway.test.close();
+  await Promise.all([first.close(), second.close()]);
+});
+
+function post(path: string, body: object, key = gateway.key): Promise<Response> {
+  return fetch(`${gateway.url}/v1/${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: JSON.stringify(body),
+  });
+}
+const messages = [{ role: 'user', content: 'Hi' }];
+const chat = (body: object, key?: string) => post('chat/completions', { messages, ...body }, key);
+const usage = () => takeUsage(gateway.test.context.bus.journal, 1);
+
+describe('a route', () => {
+  /** Sets a route as the management API does, and waits until the gateway lists it. */
+  async function setRoute(rule: Partial<RouteRule>): Promise<void> {
+    routes += 1;
+    model = `best-${routes}`;
+    const { database, bus } = gateway.test.context;
+    const targets = [
+      { model: 'primary', priority: 0, weight: 1 },
+      { model: 'spare', priority: 1, weight: 1 },
+    ];
+    await database.routeRules.set({ model, targets, attempts: 2, retryOn: RETRY_REASONS, ...rule });
+    await bus.channels.publish('routes', model);
+    await waitUntil(async () => {
+      const listed = await fetch(`${gateway.url}/v1/models/${model}`, {
+        headers: { 'x-api-key': gateway.key },
+      });
+      return listed.status === 200;
+    });
+  }
+  let routes = 0;
+  let model = '';
+  const served = (response: Response) => [response.status, response.headers.get('x-service-route')];
+
+  test.each([{ stream: false }, { stream: true }])(
+    'uses the first priority, and the next when it fails, stream: $stream',
+    async ({ stream }) => {
+      await setRoute({});
+      const asked = await chat({ model, stream });
+      expect(served(asked)).toEqual([200, 'primary@first']);
+      await asked.text();
+      await usage();
+      first.faults.next({ kind: 'status', status: 503 });
+      const again = await chat({ model, stream });
+      expect(served(again)).toEqual([200, 'spare@second']);
+      await again.text();
+      expect(await usage()).toMatchObject([{ model: 'spare', upstream: 'second', status: 200 }]);
+    },
+  );
+
+  test('is listed with what its first target can do', async () => {
+    await setRoute({});
+    const listed = await fetch(`${gateway.url}/v1/models/${model}`, {
+      headers: { 'x-api-key': gateway.key },
+    });
+    expect(await listed.json()).toMatchObject({
+      id: model,
+      owned_by: 'route',
+      capabilities: expect.arrayContaining(['chat']),
+    });
+  });
+
+  test('gives each target its time until the first byte', async () => {
+    await setRoute({ timeoutMs: 3_000 });
+    first.faults.next({ kind: 'hang' });
+    const response = await chat({ model, stream: true });
+    expect(served(response)).toEqual([200, 'spare@second']);
+    expect(await response.text()).toContain('[DONE]');
+    await usage();
+  });
+
+  test.each([
+    { why: 'only the named failures are tried again', rule: { retryOn: ['timeout'] as const } },
+    { why: 'no more targets are tried than allowed', rule: { attempts: 1 } },
+  ])('$why', async ({ rule }) => {
+    await setRoute(rule);
+    first.faults.next({ kind: 'status', status: 503 });
+    const before = second.requestCount;
+    const response = await chat({ model });
+    expect(response.status).toBe(502);
+    expect(second.requestCount).toBe(before);
+  });
+
+  test('works for embeddings and for other APIs', async () => {
+    await setRoute({});
+    const embedded = await post('embeddings', { model, input: 'x' });
+    expect(served(embedded)).toEqual([200, 'primary@first']);
+    await usage();
+    const message = await post('messages', { model, max_tokens: 9, messages });
+    expect(served(message)).toEqual([200, 'primary@first']);
+    await usage();
+  });
+});
+
+describe('models', () => {
+  test.each([{ stream: false }, { stream: true }])(
+    'are tried in order when the model fails, stream: $stream',
+    async ({ stream }) => {
+      first.faults.always({ kind: 'status', status: 400 });
+      const response = await chat({ model: 'primary', models: ['missing', 'spare'], stream });
+      expect([response.status, response.headers.get('x-service-backend')]).toEqual([200, 'second']);
+      await response.text();
+      expect(second.requests.at(-1)?.body).not.toHaveProperty('models');
+      expect(await usage()).toMatchObject([{ model: 'spare', upstream: 'second', status: 200 }]);
+    },
+  );
+
+  test('are not tried while the model answers', async () => {
+    const response = await chat({ model: 'primary', models: ['spare'] });
+    expect(response.headers.get('x-service-backend')).toBe('first');
+    await usage();
+  });
+
+  test('work for embeddings too', async () => {
+    const response = await post('embeddings', { model: 'missing', models: ['spare'], input: 'x' });
+    expect([response.status, response.headers.get('x-service-backend')]).toEqual([200, 'second']);
+    await usage();
+  });
+
+  test('that all fail: the last failure is the error', async () => {
+    second.faults.always({ kind: 'status', status: 422 });
+    const response = await chat({ model: 'missing', models: ['spare'] });
+    expect(response.status).toBe(502);
+  });
+
+  test('may be aliases, and must all be allowed', async () => {
+    await admin(gateway, 'POST', 'aliases', { alias: 'nick', target: 'spare' });
+    expect((await chat({ model: 'missing', models: ['nick'] })).status).toBe(200);
+    await usage();
+    const { database } = gateway.test.context;
+    const owner = await database.users.findById(gateway.userId);
+    if (owner === undefined) throw new Error('user not found');
+    const { groups, models } = groupsOf(gateway.test);
+    const { id: groupId } = await groups.create(owner, { name: 'Team' });
+    await models.deny(groupId, ['spare']);
+    const { userId } = gateway;
+    const { secret } = await keysOf(gateway.test).create({ userId, name: 'team', groupId });
+    for (const name of ['spare', 'nick']) {
+      const refused = await chat({ model: 'primary', models: [name] }, secret);
+      expect(refused.status).toBe(403);
+    }
+  });
+
+  test.each([{ models: 'spare' }, { models: Array(11).fill('spare') }, { models: [''] }])(
+    'must be a short list of ids: $models',
+    async (body) => {
+      expect((await chat({ model: 'primary', ...body })).status).toBe(400);
+    },
+  );
+});
+
+describe('provider', () => {
+  const served = async (provider: unknown) => {
+    const response = await chat({ model: 'both', provider });
+    if (response.status !== 200) return response.status;
+    await response.text();
+    await usage();
+    return response.headers.get('x-service-backend');
+  };
+
+  test.each([
+    { provider: { order: ['second', 'first'] }, expected: 'second' },
+    { provider: { order: ['first'] }, expected: 'first' },
+    { provider: { only: ['SECOND'] }, expected: 'second' },
+    { provider: { ignore: ['first'] }, expected: 'second' },
+    { provider: { only: ['unknown'] }, expected: 404 },
+    { provider: { sort: 'price', only: ['first'] }, expected: 'first' },
+    { provider: { only: 'first' }, expected: 400 },
+    { provider: ['first'], expected: 400 },
+  ])('$provider', async ({ provider, expected }) => {
+    for (let time = 0; time < 2; time += 1) expect(await served(provider)).toBe(expected);
+  });
+
+  test('without fallbacks: no other backend is tried', async () => {
+    first.faults.always({ kind: 'status', status: 500 });
+    expect(await served({ order: ['first'] })).toBe('second');
+    expect(await served({ order: ['first'], allow_fallbacks: false })).toBe(502);
+    second.faults.always({ kind: 'status', status: 500 });
+    const { requestCount } = first;
+    const before = requestCount + second.requestCount;
+    expect(await served({ allow_fallbacks: false })).toBe(502);
+    expect(first.requestCount + second.requestCount).toBe(before + 1);
+  });
+});
+
+describe('the request log', () => {
+  const ask = (path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${gateway.url}/v1/${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': gateway.key, ...headers },
+      body: JSON.stringify(body),
+    });
+  const log = () => gateway.test.context.database.requestLog;
+  const logged = (response: Response) => loggedRequest(log(), response);
+
+  test.each(REFUSED_REQUESTS)('has what $path refuses: $code', async ({ path, body, code }) => {
+    const response = await ask(path, body);
+    expect(await logged(response)).toMatchObject({
+      requestId: response.headers.get('x-request-id'),
+      userId: gateway.userId,
+      keyId: gateway.keyId,
+      status: response.status,
+      errorCode: code,
+      error: expect.stringMatching(/./),
+      upstream: null,
+      attempts: null,
+      repeats: 1,
+    });
+  });
+
+  test('has the attempts of a request that failed, under the id of the client', async () => {
+    for (const { faults } of [first, second]) faults.always({ kind: 'status', status: 500 });
+    const id = `client-${newId()}`;
+    const body = { model: 'both', messages, stream: true };
+    const request = await logged(await ask('chat/completions', body, { 'x-request-id': id }));
+    expect(request).toMatchObject({ requestId: id, status: 502, errorCode: 'bad_gateway' });
+    expect(request.id).not.toBe(id);
+    const tried = { model: 'both', outcome: 'failed', reason: 'server_error', status: 500 };
+    expect(request.attempts).toMatchObject([tried, tried]);
+    expect(request.attempts?.map(({ backend }) => backend).toSorted()).toEqual(['first', 'second']);
+    const { spend } = gateway.test.context.database;
+    const since = new Date(Date.now() - 3_600_000);
+    const filter = { userId: gateway.userId, since, until: new Date(Date.now() + 60_000) };
+    const { groups } = await spend.summary(filter, 'model');
+    expect(groups.map(({ key }) => key)).toEqual(expect.arrayContaining(['both', null]));
+    expect(groups.map(({ key }) => key)).not.toContain('none');
+  });
+
+  test('a request that a second backend answered is metered with its attempts and ids', async () => {
+    first.faults.always({ kind: 'status', status: 503 });
+    const provider = { order: ['first', 'second'] };
+    const body = { model: 'both', messages, provider };
+    const own = await ask('chat/completions', body);
+    const [event] = await usage();
+    expect(event).toMatchObject({ id: own.headers.get('x-request-id'), status: 200 });
+    expect(event?.request_id).toBeUndefined();
+    expect(event?.attempts).toMatchObject([
+      { backend: 'first', outcome: 'failed', reason: 'server_error', status: 503 },
+      { backend: 'second', outcome: 'answered', reason: null, status: null },
+    ]);
+    first.faults.clear();
+    // An id that a client uses twice makes two rows.
+    for (let time = 0; time < 2; time += 1) {
+      await (await ask('chat/completions', body, { 'x-request-id': 'mine' })).text();
+      const [again] = await usage();
+      expect(again).toMatchObject({ request_id: 'mine' });
+      expect(again?.id).not.toBe('mine');
+      expect(again?.attempts).toBeUndefined();
+    }
+  });
+
+  test('keeps what was passed over, and why, as the explanation says', async () => {
+    const spare = await startChatUpstream({ models: ['both'] });
+    await registerBackend(gateway, { type: 'external', name: 'third', url: spare.url });
+    try {
+      spare.faults.next({ kind: 'status', status: 429, retryAfterSecs: 60 });
+      const limited = { model: 'both', messages, provider: { order: ['third'] } };
+      await (await ask('chat/completions', limited)).text();
+      await usage();
+      const only = { model: 'both', messages, provider: { ignore: ['second'] } };
+      await (await ask('chat/completions', only)).text();
+      const [event] = await usage();
+      expect(event?.attempts).toMatchObject([
+        { backend: 'second', outcome: 'skipped', reason: 'not_preferred' },
+        { backend: 'third', outcome: 'skipped', reason: 'cooling' },
+        { backend: 'first', outcome: 'answered', reason: null },
+      ]);
+      const answer = await admin(gateway, 'GET', 'route?model=both&capability=chat');
+      const { targets } = (await answer.json()) as { targets: { backend: string }[] };
+      const third = targets.find(({ backend }) => backend === 'third');
+      expect(third).toMatchObject({ position: null, reason: 'cooling' });
+      expect(targets.slice(0, 2)).toMatchObject([{ position: 1 }, { position: 2 }]);
+    } finally {
+      await admin(gateway, 'DELETE', 'backends/by-name/third');
+      await spare.close();
+    }
+  });
+
+  test('the explanation for a key has its rules', async () => {
+    const { userId } = gateway;
+    const settings = { models: ['primary'] };
+    const { key } = await keysOf(gateway.test).create({ userId, name: 'narrow', settings });
+    const explain = async (query: string) => (await admin(gateway, 'GET', `route?${query}`)).json();
+    expect(await explain(`model=primary&key=${key.id}`)).toMatchObject({
+      key_id: key.id,
+      targets: [
+        { position: 1, backend: 'first', reason: null },
+        { position: null, backend: 'second', reason: 'model_not_listed' },
+      ],
+    });
+    expect(await explain(`model=spare&key=${key.id}`)).toMatchObject({
+      targets: [
+        { backend: 'second', reason: 'not_allowed', detail: 'the key does not allow the model' },
+        { backend: 'first', reason: 'model_not_listed' },
+      ],
+    });
+    expect((await admin(gateway, 'GET', 'route')).status).toBe(400);
+    expect((await admin(gateway, 'GET', `route?model=spare&key=${newId()}`)).status).toBe(404);
+  });
+
+  test('bodies are kept for a key that says so, cut where they are long, and for no other', async () => {
+    const keys = keysOf(gateway.test);
+    const { userId } = gateway;
+    const { secret } = await keys.create({ userId, name: 'kept', settings: { logBodies: true } });
+    const at = { 'x-api-key': secret };
+    const bodiesOf = async (response: Response) => {
+      await response.text();
+      const id = response.headers.get('x-request-id') ?? '';
+      await waitUntil(async () => (await log().bodiesOf(id)) !== undefined);
+      return log().bodiesOf(id);
+    };
+    const body = { model: 'primary', messages };
+    expect(await bodiesOf(await ask('chat/completions', body, at))).toEqual({
+      request: JSON.stringify(body),
+      answer: expect.stringContaining('"chat.completion"'),
+    });
+    const streamed = await ask('chat/completions', { ...body, stream: true }, at);
+    expect((await bodiesOf(streamed))?.answer).toMatch(/^data: [^]*data: \[DONE\]\n\n$/);
+    first.faults.next({ kind: 'status', status: 400, body: { error: { message: 'so not' } } });
+    expect((await bodiesOf(await ask('chat/completions', body, at)))?.answer).toContain('so not');
+    await usage();
+    const other = await ask('chat/completions', body);
+    await other.text();
+    await bodiesOf(await ask('chat/completions', body, at));
+    expect(await log().bodiesOf(other.headers.get('x-request-id') ?? '')).toBeUndefined();
+  });
+
+  test('an unknown key leaves nothing', async () => {
+    const headers = { 'x-api-key': 'service-none', 'x-request-id': newId() };
+    expect((await ask('chat/completions', { model: 'none', messages }, headers)).status).toBe(401);
+    const next = await ask('chat/completions', { model: 'none', messages });
+    await logged(next);
+    const requestId = headers['x-request-id'];
+    expect((await log().list({ requestId }, { limit: 1 })).requests).toEqual([]);
+  });
+
+  test('a key over a limit and an expired one leave their user the refusal', async () => {
+    const keys = keysOf(gateway.test);
+    const { userId } = gateway;
+    const limited = await keys.create({ userId, name: 'limited', settings: { rpm: 1 } });
+    const at = { 'x-api-key': limited.secret };
+    await (await ask('chat/completions', { model: 'none', messages }, at)).text();
+    const refused = await ask('chat/completions', { model: 'none', messages }, at);
+    expect(await logged(refused)).toMatchObject({
+      status: 429,
+      keyId: limited.key.id,
+      errorCode: 'rate_limit_exceeded',
+    });
+    const past = await keys.create({ userId, name: 'past' });
+    await gateway.test.query(`UPDATE api_keys SET expires_at = 'epoch' WHERE id = $1`, [
+      past.key.id,
+    ]);
+    const old = { 'x-api-key': past.secret };
+    const expired = await ask('chat/completions', { model: 'none', messages }, old);
+    expect(expired.status).toBe(401);
+    expect(await logged(expired)).toMatchObject({
+      status: 401,
+      errorCode: 'unauthorized',
+      error: 'API key expired',
+    });
+  });
+});

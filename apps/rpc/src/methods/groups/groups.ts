@@ -1,0 +1,45 @@
+import type { HandlersOf } from '../../protocol/handlers.ts';
+import type { Services } from '../../services.ts';
+import { createGroupCreditsMethods } from './group-credits.ts';
+import { createGroupInviteMethods } from './group-invites.ts';
+import { createGroupMembersMethods } from './group-members.ts';
+import { createGroupModelsMethods } from './group-models.ts';
+import { groupRecord, memberRecord } from './group-records.ts';
+
+export function createGroupMethods(services: Services): HandlersOf<'group'> {
+  const { hints } = services;
+  const { groups, members } = services.groupRules;
+  return {
+    'group.create': async (request, { user }) => groupRecord(await groups.create(user, request)),
+    'group.list': async (_params, { user }) => (await groups.list(user)).map(groupRecord),
+    'group.get': async (_params, { group }) => ({
+      ...groupRecord(group),
+      members: (await members.list(group.id)).map(memberRecord),
+    }),
+    'group.update': async (
+      { name, description, enforce_model_allowlist, rpm_ceiling },
+      { user, group },
+    ) =>
+      groupRecord(
+        await groups.update(user, group.id, {
+          name,
+          description,
+          enforceModelAllowlist: enforce_model_allowlist,
+          rpmCeiling: rpm_ceiling,
+        }),
+      ),
+    'group.delete': async (_params, { user, group }) => {
+      await groups.delete(group.id);
+      // The points move to the wallet of the owner, who is the only one that can delete the group.
+      await hints.refresh([
+        { type: 'group', id: group.id },
+        { type: 'user', id: user.id },
+      ]);
+      return { ok: true };
+    },
+    ...createGroupMembersMethods(services),
+    ...createGroupInviteMethods(services),
+    ...createGroupModelsMethods(services),
+    ...createGroupCreditsMethods(services),
+  };
+}
