@@ -4,6 +4,7 @@ import {
   describeError,
   startGuarded,
   SYSTEM_ENVIRONMENT,
+  withTimeout,
   type GuardedProcess,
   type Log,
 } from '@model-gateway/kernel';
@@ -110,13 +111,9 @@ async function launch(store: StoreCommand, log: Log): Promise<Running> {
       if (READY.test(line)) ready.resolve('ready');
     },
   });
-  const late = new AbortController();
-  const outcome = await Promise.race([
-    ready.promise,
-    child.exited.then(() => 'ended' as const),
-    sleep(READY_TIMEOUT_MS, 'late' as const, { signal: late.signal }).catch(() => 'late' as const),
-  ]);
-  late.abort();
+  const exited = child.exited.then(() => 'ended' as const);
+  const begun = Promise.race([ready.promise, exited]);
+  const outcome = await withTimeout(begun, READY_TIMEOUT_MS, () => 'late' as const);
   if (outcome === 'ready') return { child, pid: await child.pid };
   await child.stop();
   throw new Error(

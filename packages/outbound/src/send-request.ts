@@ -1,7 +1,7 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { describeError } from '@model-gateway/kernel';
+import { describeError, raceAbort } from '@model-gateway/kernel';
 import type { SendRequest } from '@model-gateway/webhooks';
 import { RefusedReceiver, type Address, type ResolveReceiver } from './resolve-receiver.ts';
 
@@ -28,7 +28,7 @@ export function createSendRequest({
     const target = new URL(url);
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const addresses = await untilTimeout(resolve(target), signal);
+      const addresses = await raceAbort(resolve(target), signal);
       const response = await post(target, addresses, { headers, body, signal });
       await discard(response);
       return { status: response.statusCode ?? 0 };
@@ -97,13 +97,6 @@ async function discard(response: IncomingMessage): Promise<void> {
   } finally {
     response.destroy();
   }
-}
-
-function untilTimeout<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('timed out')), { once: true });
-    work.then(resolve, reject);
-  });
 }
 
 function failureOf(error: unknown, signal: AbortSignal, timeoutMs: number): Answer {

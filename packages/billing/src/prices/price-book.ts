@@ -1,4 +1,5 @@
 import type { Channels, Log, Part, Subscription } from '@model-gateway/kernel';
+import { LRUCache } from 'lru-cache';
 import { createPriceIndex, type PricedBackend } from './price-index.ts';
 import { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
 import type { FoundPrice } from './prices.ts';
@@ -24,15 +25,15 @@ interface PriceBookDependencies {
 }
 
 const RELOAD_EVERY_MS = 30_000;
-const FOUND_MAX = 2_000;
-const BACKENDS_MAX = 1_000;
+const FOUND_MAX = 5_000;
+const UNPRICED = Symbol('unpriced');
 
 export function createPriceBook(dependencies: PriceBookDependencies): PriceBook {
   const { store, channels, onStoreChange, log } = dependencies;
   const { reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
   let prices = createPriceIndex([]);
-  /** A cache of the prices by backend and model, since the last read. */
-  const found = new Map<string, Map<string, FoundPrice | undefined>>();
+  /** The prices that were looked up since the last read. */
+  const found = new LRUCache<string, FoundPrice | typeof UNPRICED>({ max: FOUND_MAX });
   let revision = 0;
   let reading: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -64,24 +65,12 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
   }
 
   function find(model: string, backend?: PricedBackend): FoundPrice | undefined {
-    const known = foundOn(backend);
-    const price = known.get(model);
-    if (price !== undefined || known.has(model)) return price;
-    if (known.size >= FOUND_MAX) known.clear();
-    const looked = prices.find(model, backend);
-    known.set(model, looked);
-    return looked;
-  }
-
-  /** A name may be registered again with another kind. */
-  function foundOn(backend: PricedBackend | undefined): Map<string, FoundPrice | undefined> {
-    const key = backend === undefined ? '' : `${backend.kind}:${backend.name}`;
+    const key = keyOf(model, backend);
     const known = found.get(key);
-    if (known !== undefined) return known;
-    if (found.size >= BACKENDS_MAX) found.clear();
-    const empty = new Map<string, FoundPrice | undefined>();
-    found.set(key, empty);
-    return empty;
+    if (known !== undefined) return known === UNPRICED ? undefined : known;
+    const price = prices.find(model, backend);
+    found.set(key, price ?? UNPRICED);
+    return price;
   }
 
   return {
@@ -103,3 +92,9 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     },
   };
 }
+
+/** A name may be registered again with another kind. With its length, no other name and model give the same key. */
+const keyOf = (model: string, backend: PricedBackend | undefined): string =>
+  backend === undefined
+    ? `:${model}`
+    : `${backend.kind}:${backend.name.length}:${backend.name}${model}`;

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@model-gateway/kernel';
 import type { Protocol } from 'devtools-protocol';
 import type { EngineCall, EvaluateOutcome, EvaluateRequest } from '../../engine.ts';
 import { jsonForm, type JsonForm } from '../../page-scripts/json-value.ts';
@@ -256,7 +256,7 @@ async function failAfter(
   onLate();
   const ended = page.send('Runtime.terminateExecution').catch(() => undefined);
   // A script that opens dialogs in a loop may not terminate.
-  await Promise.race([ended, sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
+  await withTimeout(ended, END_TIMEOUT_MS, () => undefined);
   throw lateError(timeoutMs);
 }
 
