@@ -38,7 +38,7 @@ export async function createCandidates(run) {
   const gateway = (workload) => service.startApp('gateway', { on: cores?.measured, workload });
   const authorization = { authorization: `Bearer ${service.key}` };
 
-  const catalogue = {
+  const candidates = {
     direct: { start: async () => [{ ...upstream, stop: async () => undefined }] },
     nginx: nginx && {
       start: async () => [
@@ -81,8 +81,8 @@ export async function createCandidates(run) {
     /** Starts the available candidates; each must respond to `request` once, or has a `refusal`. */
     async start(names, { workload, body }) {
       const started = [];
-      for (const name of names.filter((each) => catalogue[each] !== undefined)) {
-        started.push(await startCandidate({ name, ...catalogue[name] }, { workload, body }));
+      for (const name of names.filter((each) => candidates[each] !== undefined)) {
+        started.push(await startCandidate({ name, ...candidates[name] }, { workload, body }));
       }
       return started;
     },

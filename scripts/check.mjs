@@ -50,15 +50,15 @@ export async function startChecks({ isWhole }) {
   const generated = await generate();
   const outcomes = new Map([['generate', report('generate', generated)]]);
   const queue = isWhole ? [...CHECKS, DEAD_CODE] : [...CHECKS];
-  const lane = async () => {
+  const runQueue = async () => {
     for (let check = queue.shift(); check !== undefined; check = queue.shift())
       outcomes.set(check.name, report(check.name, await check.run()));
   };
   const building = build();
-  const others = lane();
+  const others = runQueue();
   const built = await building;
   outcomes.set('build', report('build', built));
-  const counted = Promise.all([others, lane()]).then(() => {
+  const counted = Promise.all([others, runQueue()]).then(() => {
     const failed = [...outcomes].flatMap(([name, ok]) => (ok ? [] : [name]));
     return { passed: outcomes.size - failed.length, failed };
   });

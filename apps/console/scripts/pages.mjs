@@ -161,7 +161,7 @@ export const PAGES = [
     path: '/routes',
     async prepare(page) {
       await page.getByRole('button', { name: 'Add a route' }).first().click();
-      await page.getByLabel('Model that is asked for').fill('best');
+      await page.getByLabel('Requested model').fill('best');
       await page.getByRole('combobox', { name: 'Model', exact: true }).fill('llama-3.3-70b');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('button', { name: 'Edit the route of best' }).waitFor();

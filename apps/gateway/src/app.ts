@@ -22,7 +22,7 @@ import {
 } from '@model-gateway/inference-runtime';
 import { Router } from 'express';
 import { createAdminAudit } from './admin/admin-audit.ts';
-import { createAdminGate } from './admin/admin-gate.ts';
+import { createAdminCheck } from './admin/admin-check.ts';
 import { createAliasesAdmin } from './admin/aliases.ts';
 import { createAuditExportAdmin } from './admin/audit-export.ts';
 import { createBackendsAdmin } from './admin/backends.ts';
@@ -32,7 +32,7 @@ import { createConsoleFiles } from './console/console-files.ts';
 import { CONSOLE_ROUTES, createConsoleRoutes } from './console/console-routes.ts';
 import { createCountTokensRoute } from './dialects/count-tokens.ts';
 import { createUsageQueryAdmin } from './admin/usage-query.ts';
-import { createConversationGate } from './conversation-gate.ts';
+import { createConversationCheck } from './conversation-check.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDialectRoute } from './dialects/dialect-route.ts';
 import { OPERATIONS } from './docs/operations.ts';
@@ -40,10 +40,10 @@ import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
 import { createKeepBodies } from './kept-bodies.ts';
 import { createKeyChecks } from './key-checks.ts';
-import { createKeyGate } from './key-gate.ts';
+import { createKeyAuthenticator } from './key-authenticator.ts';
 import { createModelListing } from './openai/model-listing.ts';
 import { createGatewaySignIns } from './gateway-sign-ins.ts';
-import { createReaderGate } from './reader-gate.ts';
+import { createReaderAuthenticator } from './reader-authenticator.ts';
 import { createRequestAuthorizer } from './request-authorizer.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import { createChatRoute } from './routes/chat.ts';
@@ -79,13 +79,20 @@ export function createGateway(
   const keys = createGatewayKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
   const checks = createKeyChecks({ clientIp: createClientIp(config.trustProxy), clock });
-  const keyGate = createKeyGate({ keys, checks, limiter, admission: bus.admission, quotas, clock });
+  const keyAuthenticator = createKeyAuthenticator({
+    keys,
+    checks,
+    limiter,
+    admission: bus.admission,
+    quotas,
+    clock,
+  });
   const signIns = createGatewaySignIns(context);
-  const readerGate = createReaderGate({ keys, checks, limiter, signIns });
+  const authenticateReader = createReaderAuthenticator({ keys, checks, limiter, signIns });
   const { bodyBytesMax, uploadBytesMax } = config;
   const passesUpstreamErrors = config.upstreamErrors === 'pass';
   const authorizer = createRequestAuthorizer({
-    keyGate,
+    keyAuthenticator,
     quotas,
     router,
     bodyBytesMax,
@@ -93,10 +100,10 @@ export function createGateway(
     keepBodies: createKeepBodies({ requestLogWriter: runtime.requestLogWriter, clock }),
     logBodies: config.logBodies,
   });
-  const conversationGate = createConversationGate(database.conversations);
+  const checkConversation = createConversationCheck(database.conversations);
   const listing = createModelListing(runtime);
   const { conversations } = database;
-  const chat = { authorizer, conversationGate, ...runtime, conversations, clock, log };
+  const chat = { authorizer, checkConversation, ...runtime, conversations, clock, log };
   const uploadFiles = createUploadFiles({
     folder: join(config.dataDir, 'uploads'),
     bytesMax: config.uploadFilesBytesMax,
@@ -120,13 +127,13 @@ export function createGateway(
     [
       createChatRoute(chat),
       createDialectRoute({ path: '/v1/messages', dialect: messagesDialect }, chat),
-      createCountTokensRoute({ keyGate, bodyBytesMax }),
+      createCountTokensRoute({ keyAuthenticator, bodyBytesMax }),
       createDialectRoute(
         { path: '/v1/responses', dialect: responsesDialect, complete, isLinked, keep },
         chat,
       ),
       createEmbeddingsRoute({ authorizer, ...runtime }),
-      createModelsRoute({ readerGate, listing }),
+      createModelsRoute({ authenticateReader, listing }),
       ...passedRoutes,
     ],
     (error, request, response, { path, writeError }) => {
@@ -141,7 +148,7 @@ export function createGateway(
     noteFailure,
   );
   const admin = Router();
-  admin.use(createAdminGate(config.adminToken));
+  admin.use(createAdminCheck(config.adminToken));
   const clientIp = createClientIp(config.trustProxy);
   admin.use(createAdminAudit({ audit: database.audit, router, clientIp, log }));
   admin.use('/backends', createBackendsAdmin(router, createBackendAdmin(router)));
@@ -155,9 +162,9 @@ export function createGateway(
   admin.use('/audit', createAuditExportAdmin(database.audit));
   const routes = Router();
   routes.use('/api/admin', admin);
-  routes.use(createModelRoute({ readerGate, listing }));
-  routes.use(createResponsesRoutes({ keyGate, storedResponses, log }));
-  routes.use(createVideoRoutes({ authorizer, keyGate, videoJobs: runtime.videoJobs }));
+  routes.use(createModelRoute({ authenticateReader, listing }));
+  routes.use(createResponsesRoutes({ keyAuthenticator, storedResponses, log }));
+  routes.use(createVideoRoutes({ authorizer, keyAuthenticator, videoJobs: runtime.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
   routes.use(createConsoleRoutes(createConsoleFiles()));
   const handleExpress = createExpressApp({

@@ -11,7 +11,7 @@ import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { AuthorizedRequest } from './authorized-request.ts';
 import type { AnswerCache, CacheOptions } from './cache/answer-cache.ts';
-import type { AdmittedCaller, HeldCall, KeyGate } from './key-gate.ts';
+import type { AdmittedCaller, HeldCall, KeyAuthenticator } from './key-authenticator.ts';
 import { setLimitHeaders } from './limit-headers.ts';
 import type { KeepBodies, KeptRequest } from './kept-bodies.ts';
 import { tracedOf } from './traced-request.ts';
@@ -54,7 +54,7 @@ interface JobRequest {
 }
 
 interface RequestAuthorizerDependencies {
-  readonly keyGate: KeyGate;
+  readonly keyAuthenticator: KeyAuthenticator;
   readonly quotas: Quotas;
   readonly router: Pick<Router, 'aliases'>;
   readonly bodyBytesMax: number;
@@ -70,7 +70,7 @@ const ONE_STEP_CHARS_MAX = 512 * 1024;
 export function createRequestAuthorizer(
   dependencies: RequestAuthorizerDependencies,
 ): RequestAuthorizer {
-  const { keyGate, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
+  const { keyAuthenticator, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
   const { answerCache } = dependencies;
 
   /** What the body asks for, or what is wrong with it. */
@@ -131,24 +131,24 @@ export function createRequestAuthorizer(
   return {
     async authorizeRequest(request, response, schema, options) {
       const startedAt = performance.now();
-      const authenticating = keyGate.authenticate(request, response);
+      const authenticating = keyAuthenticator.authenticate(request, response);
       const keyed = authenticating instanceof Promise ? await authenticating : authenticating;
       if (keyed === undefined) return undefined;
       // What a request reserves depends on its body. Problems with limits are reported before problems with the body.
       const { holder, settings } = keyed.known.grant;
       const keep = (settings.logBodies ?? logBodies) ? keepBodies(response) : undefined;
       const { userId } = holder;
-      const asked = await readRequest(request, schema, { userId, keep }, options);
+      const read = await readRequest(request, schema, { userId, keep }, options);
       const traced = tracedOf(response);
-      if (traced !== undefined) traced.model = asked.body?.model;
-      const admitted = await keyGate.admit(keyed, response, asked.admission);
+      if (traced !== undefined) traced.model = read.body?.model;
+      const admitted = await keyAuthenticator.admit(keyed, response, read.admission);
       if (admitted === undefined) return undefined;
       const { caller, payer, passed, limitHeaders, cacheTtlSecs, held } = admitted;
-      if (asked.admission === undefined || held === undefined) {
+      if (read.admission === undefined || held === undefined) {
         setLimitHeaders(response, limitHeaders);
-        throw asked.error;
+        throw read.error;
       }
-      const { body, parsed, resolvedModel, admission } = asked;
+      const { body, parsed, resolvedModel, admission } = read;
       const { call, reservation } = held;
       let fallbacks: readonly FallbackModel[] = [];
       try {

@@ -25,7 +25,7 @@ interface AccountMailsDependencies {
   readonly publicUrl: string | undefined;
   readonly counters: Pick<Counters, 'add'>;
   /** Runs it at once, or after the transaction of the change. */
-  readonly later: (announce: () => Promise<unknown>) => Promise<void>;
+  readonly afterCommit: (announce: () => Promise<unknown>) => Promise<void>;
   readonly log: Log;
 }
 
@@ -34,12 +34,12 @@ const INVITATIONS_PER_HOUR_MAX = 30;
 const HOUR_MS = 3_600_000;
 
 export function createAccountMails(dependencies: AccountMailsDependencies): AccountMails {
-  const { sendMail, publicUrl, counters, later, log } = dependencies;
+  const { sendMail, publicUrl, counters, afterCommit, log } = dependencies;
 
   /** Sent after the change is stored. A mail that fails does not fail the call: its caller has the link too. */
   async function send(mail: Mail): Promise<boolean> {
     if (sendMail === undefined) return false;
-    await later(() =>
+    await afterCommit(() =>
       sendMail(mail).catch((error: unknown) => {
         log.warn({ reason: describeError(error) }, 'a mail was not sent');
       }),

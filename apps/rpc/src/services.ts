@@ -52,7 +52,7 @@ interface Streams {
 export type Services = ReturnType<typeof createServices>['services'];
 
 /** Announces a change: at once, or after the transaction that makes it. */
-export type Later = (announce: () => Promise<unknown>) => Promise<void>;
+export type AfterCommit = (announce: () => Promise<unknown>) => Promise<void>;
 
 /** Builds the dependencies of the methods, with the stores of this process. */
 export function createServices(
@@ -141,12 +141,12 @@ export function createServices(
   const hints: AccountHints = createAccountHints({ facts, admission, log });
 
   /** What changes stored data, on the stores of the database or of a transaction. */
-  function changing(stores: DatabaseStores, later: Later) {
+  function changing(stores: DatabaseStores, afterCommit: AfterCommit) {
     const laterEvents: AccountEvents = {
-      changed: (change) => later(() => events.changed(change)),
+      changed: (change) => afterCommit(() => events.changed(change)),
     };
     const laterEnds: Pick<SignInEnds, 'announce'> = {
-      announce: (end) => later(() => signInEnds.announce(end)),
+      announce: (end) => afterCommit(() => signInEnds.announce(end)),
     };
     const groupRules = createGroupRules({
       stores,
@@ -171,7 +171,7 @@ export function createServices(
         clock,
       }),
       audit: stores.audit,
-      mails: createAccountMails({ sendMail, publicUrl, counters, later, log }),
+      mails: createAccountMails({ sendMail, publicUrl, counters, afterCommit, log }),
       webhookStore: stores.webhooks,
       deliveryStore: stores.deliveries,
       webhookRules: createWebhooks({ ...stores, clock }),
@@ -192,16 +192,16 @@ export function createServices(
       ledger: stores.ledger,
       hints: {
         refresh: (drawing: Parameters<AccountHints['refresh']>[0]) =>
-          later(() => hints.refresh(drawing)),
+          afterCommit(() => hints.refresh(drawing)),
       },
       routeChanges: {
         async set(rule: RouteRule): Promise<void> {
           await stores.routeRules.set(rule);
-          await later(() => runtime.router.routes.changed(rule.model));
+          await afterCommit(() => runtime.router.routes.changed(rule.model));
         },
         async remove(model: string): Promise<boolean> {
           const wasThere = await stores.routeRules.remove(model);
-          await later(() => runtime.router.routes.changed(model));
+          await afterCommit(() => runtime.router.routes.changed(model));
           return wasThere;
         },
       },
@@ -210,7 +210,7 @@ export function createServices(
       prices: stores.prices,
       channels: {
         publish: (channel: string, message: string) =>
-          later(() => channels.publish(channel, message)),
+          afterCommit(() => channels.publish(channel, message)),
       },
       events: laterEvents,
     };
@@ -218,6 +218,9 @@ export function createServices(
 
   return {
     services: { ...fixed, ...changing(database, async (announce) => void (await announce())) },
-    within: (stores: DatabaseStores, later: Later) => ({ ...fixed, ...changing(stores, later) }),
+    within: (stores: DatabaseStores, afterCommit: AfterCommit) => ({
+      ...fixed,
+      ...changing(stores, afterCommit),
+    }),
   };
 }

@@ -4,7 +4,7 @@ import {
   secretOrGenerated,
   warnOfShortAdminToken,
 } from '@model-gateway/server-process';
-import { checkAddress, createMetricsGate, listen, publicUrlOf } from '@model-gateway/http';
+import { checkAddress, createMetricsCheck, listen, publicUrlOf } from '@model-gateway/http';
 import {
   createMetrics,
   generatedSecret,
@@ -60,7 +60,7 @@ export async function openStandalone(
     {
       gateway: createGateway({ ...config, adminToken: admin.value }, context, {
         runtime,
-        mayReadMetrics: createMetricsGate([admin.value, config.metricsToken]),
+        mayReadMetrics: createMetricsCheck([admin.value, config.metricsToken]),
       }),
       rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime }),
       agentTunnel: createAgentTunnel(config, context),

@@ -63,10 +63,10 @@ const labelOf = ({ kind, ref }: Sent): string => `${kind} ${ref}`;
 
 function wrongTokens(one: Sent, row: UsageRow | undefined, { served }: Truth): readonly string[] {
   if (row === undefined) return [];
-  const told = one.outcome.tokens;
+  const reported = one.outcome.tokens;
   const isAsTold =
-    told === undefined ||
-    (told.prompt === row.promptTokens && told.completion === row.completionTokens);
+    reported === undefined ||
+    (reported.prompt === row.promptTokens && reported.completion === row.completionTokens);
   const answers = served.get(one.ref);
   const isAsServed =
     answers === undefined

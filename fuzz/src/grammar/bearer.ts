@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 /** The name of a credential of the scene, or none. */
 export type Bearer = 'none' | 'user_jwt' | 'admin_jwt' | 'admin_token' | 'api_key' | 'node_token';
 
-/** Mostly one that gets further than the gate. */
+/** Mostly one that passes authentication. */
 export const bearerAmong = (...usual: readonly Bearer[]): fc.Arbitrary<Bearer> =>
   fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...usual) },

@@ -85,12 +85,12 @@ export const upstreamRealtime: Target<RealtimeCase, ServiceScene> = {
       if (closes) socket.close();
       const sessionId = JSON.stringify(result.session_id);
       const params = `{"session_id":${sessionId},"event":${bytesOf(event).toString('latin1')}}`;
-      const told = await call(scene, '"realtime.event"', params);
+      const sent = await call(scene, '"realtime.event"', params);
       await Promise.race([listener.seen('fuzz.last'), isGone]);
       const stopped = await call(scene, '"realtime.stop"', `{"session_id":${sessionId}}`);
       const text = listener.close();
       return [
-        ...check(told, scene),
+        ...check(sent, scene),
         ...check(stopped, scene),
         ...checkNotifications(text),
         ...scene.secrets.namesIn(text).map((name) => `the stream contains ${name}`),

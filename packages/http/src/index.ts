@@ -10,7 +10,7 @@ export { ERROR_DOCS_PATH, errorDocsPage } from './responses/error-docs.ts';
 export { PROBE_PATHS } from './server/probes.ts';
 export { checkAddress, listen } from './server/http-server.ts';
 export { createLeanRoutes, type LeanRoute } from './server/lean-routes.ts';
-export { createMetricsGate } from './server/metrics-gate.ts';
+export { createMetricsCheck } from './server/metrics-check.ts';
 export { createSameOriginCheck, isLoopback, type OriginCheck } from './requests/origins.ts';
 export { createSecureCheck } from './requests/secure-request.ts';
 export { pageHeaders } from './responses/page-headers.ts';

@@ -67,12 +67,12 @@ export function renderBundleReport(report: BundleReport): string {
       libraries.map((library) => [basename(library.path), describeLibrary(library)]),
     ),
     '',
-    verdict(report),
+    summaryLine(report),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function verdict({ complete, format, missing }: BundleReport): string {
+function summaryLine({ complete, format, missing }: BundleReport): string {
   if (complete) return 'Complete.';
   return missing.length === 0 && format === null
     ? 'Unknown: nothing could be scanned.'

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { describeError } from '@model-gateway/kernel';
+import { describeError, withTimeout } from '@model-gateway/kernel';
 import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './host-messages.ts';
 import { openNativeEngine, type NativeEngine } from './native-engine.ts';
 import { EngineOpenError } from './native-library.ts';
@@ -23,10 +23,10 @@ process.on('message', ({ id, request }: NumberedRequest) => {
 
 // The tool has ended, for any reason.
 process.on('disconnect', () => {
-  const limit = new Promise((resolve) => {
-    setTimeout(resolve, DESTROY_MS);
-  });
-  void Promise.race([engine?.destroy().catch(() => undefined), limit]).then(end);
+  const destroyed = engine === undefined ? Promise.resolve() : engine.destroy();
+  void withTimeout(destroyed, DESTROY_MS)
+    .catch(() => undefined)
+    .then(end);
 });
 
 async function respond(request: HostRequest): Promise<HostResponse> {

@@ -79,10 +79,10 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
   return {
     pid: child.pid ?? null,
     request(request, timeoutMs, signal) {
-      // The C interface allows one call at a time, and a canceled call may still be running.
+      // The C interface allows one call at a time, and a cancelled call may still be running.
       const response = previous.then(() => send(request, timeoutMs));
       previous = response.catch(() => undefined);
-      return signal === undefined ? response : raceAbort(response, signal, canceled);
+      return signal === undefined ? response : raceAbort(response, signal, cancelled);
     },
     close() {
       closing ??= (async () => {
@@ -128,10 +128,10 @@ function kill(child: ChildProcess): void {
   }
 }
 
-function canceled({ reason }: Cancel): ToolError {
+function cancelled({ reason }: Cancel): ToolError {
   return reason instanceof ToolError
     ? reason
-    : new ToolError('TIMEOUT', 'the call was canceled before the engine had finished.');
+    : new ToolError('TIMEOUT', 'the call was cancelled before the engine had finished.');
 }
 
 function hung(kind: string, timeoutMs: number): ToolError {

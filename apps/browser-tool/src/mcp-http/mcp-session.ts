@@ -9,7 +9,7 @@ import { exchange } from './exchange.ts';
 
 // A client that does not read its answers must not delay the end.
 const FLUSH_TIMEOUT_MS = 1_000;
-const CALL_CANCELED = -32_800;
+const CALL_CANCELLED = -32_800;
 
 /** The session of one client, with a browser of its own. */
 export interface McpSession {
@@ -46,7 +46,7 @@ export function createMcpSession({
   let idleSince: number | undefined;
   let ended: Promise<void> | undefined;
 
-  const server = createMcpServer(() => Promise.resolve(tool), { onCancel: answerCanceled });
+  const server = createMcpServer(() => Promise.resolve(tool), { onCancel: answerCancelled });
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
     enableJsonResponse: form === 'json',
@@ -56,9 +56,9 @@ export function createMcpSession({
   server.onerror = (error) => log.debug({ error }, 'an MCP message failed');
   const connected = server.connect(transport);
 
-  /** Without an answer, the HTTP response of a canceled call would stay open. */
-  function answerCanceled(request: RequestId): void {
-    const error = { code: CALL_CANCELED, message: 'The client canceled the call.' };
+  /** Without an answer, the HTTP response of a cancelled call would stay open. */
+  function answerCancelled(request: RequestId): void {
+    const error = { code: CALL_CANCELLED, message: 'The client cancelled the call.' };
     // It fails if the session ends, which cancels its calls too.
     transport.send({ jsonrpc: '2.0', id: request, error }).catch(() => undefined);
   }

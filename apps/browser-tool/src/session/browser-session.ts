@@ -245,7 +245,7 @@ function deadlineOf(
 function asToolError(error: unknown, { name }: CallOptions): ToolError {
   if (error instanceof ToolError) return error;
   if (error instanceof DOMException) {
-    return new ToolError('TIMEOUT', `${name} was canceled because the caller disconnected.`);
+    return new ToolError('TIMEOUT', `${name} was cancelled because the caller disconnected.`);
   }
   return new ToolError(
     'INTERNAL',

@@ -228,18 +228,18 @@ describe("the SDK's own client", () => {
     expect(await profiles()).toHaveLength(2);
   });
 
-  test('a canceled call ends, and the next one runs', async () => {
+  test('a cancelled call ends, and the next one runs', async () => {
     const seen = site.requests.length;
     const controller = new AbortController();
-    const canceled = first.client.callTool(
+    const cancelled = first.client.callTool(
       { name: 'browser_navigate', arguments: { url: `${site.url}/never` } },
       undefined,
       { ...CALL, signal: controller.signal },
     );
-    canceled.catch(() => undefined);
+    cancelled.catch(() => undefined);
     await waitUntil(() => site.requests.slice(seen).includes('/never'), CALL_WAIT);
     controller.abort();
-    await expect(canceled).rejects.toThrow();
+    await expect(cancelled).rejects.toThrow();
     const next = await first.call('browser_navigate', { url: `${site.url}/one` });
     expect(next.structuredContent).toMatchObject({ ok: true, title: 'One' });
   });

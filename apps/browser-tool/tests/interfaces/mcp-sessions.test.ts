@@ -265,7 +265,7 @@ describe('requests', () => {
     expect(again.status).toBe(404);
   });
 
-  test('a canceled call is answered, so that its response does not stay open', async () => {
+  test('a cancelled call is answered, so that its response does not stay open', async () => {
     let launches = 0;
     const url = await start({
       // A browser that never gets ready.
@@ -279,14 +279,14 @@ describe('requests', () => {
       const session = await initialize(url, { accept });
       const answer = send(url, SNAPSHOT, { session, headers: { accept } });
       await waitUntil(() => launches > index);
-      const canceled = await send(
+      const cancelled = await send(
         url,
         { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: SNAPSHOT.id } },
         { session, headers: { accept } },
       );
-      expect(canceled.status).toBe(202);
+      expect(cancelled.status).toBe(202);
       expect(await (await answer).text()).toContain(
-        '"error":{"code":-32800,"message":"The client canceled the call."}',
+        '"error":{"code":-32800,"message":"The client cancelled the call."}',
       );
     }
   });

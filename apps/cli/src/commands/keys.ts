@@ -86,20 +86,20 @@ async function createKey(
 
 async function updateKey(
   { service }: CommandContext,
-  wanted: string,
+  nameOrId: string,
   options: LimitOptions,
 ): Promise<Answer> {
-  const { id } = chosen(await service.call('keys.list', {}), wanted);
+  const { id } = chosen(await service.call('keys.list', {}), nameOrId);
   const key = await service.call('keys.update', { key_id: id, ...limitsOf(options) });
   return { json: key, text: `Changed ${oneLine(key.name)} (${key.key_hint}).` };
 }
 
 async function rotateKey(
   { service }: CommandContext,
-  wanted: string,
+  nameOrId: string,
   { grace }: { readonly grace?: number },
 ): Promise<Answer> {
-  const { id } = chosen(await service.call('keys.list', {}), wanted);
+  const { id } = chosen(await service.call('keys.list', {}), nameOrId);
   const graceful = grace === undefined ? {} : { grace_secs: grace };
   const rotated = await service.call('keys.rotate', { key_id: id, ...graceful });
   return {
@@ -132,8 +132,8 @@ const keyTable = (keys: readonly Key[]): string =>
     { title: 'ID', value: ({ id }) => id },
   ]);
 
-async function revokeKey({ service }: CommandContext, wanted: string): Promise<Answer> {
-  const key = chosen(await service.call('keys.list', {}), wanted);
+async function revokeKey({ service }: CommandContext, nameOrId: string): Promise<Answer> {
+  const key = chosen(await service.call('keys.list', {}), nameOrId);
   await service.call('keys.revoke', { key_id: key.id });
   return {
     json: { id: key.id, name: key.name, revoked: true },
@@ -142,24 +142,24 @@ async function revokeKey({ service }: CommandContext, wanted: string): Promise<A
 }
 
 /** The one active key with a name, id or prefix. */
-function chosen(all: readonly Key[], wanted: string): Key {
+function chosen(all: readonly Key[], nameOrId: string): Key {
   const active = all.filter((key) => key.active);
   const found = active.filter(
     ({ id, name, key_prefix, key_hint }) =>
-      id === wanted || name === wanted || key_prefix === wanted || key_hint === wanted,
+      id === nameOrId || name === nameOrId || key_prefix === nameOrId || key_hint === nameOrId,
   );
   const [key] = found;
   if (key === undefined) {
     throw new CliError(
       'not_found',
-      `you have no active key ${JSON.stringify(wanted)}`,
+      `you have no active key ${JSON.stringify(nameOrId)}`,
       'List your keys: gateway keys list',
     );
   }
   if (found.length === 1) return key;
   throw new CliError(
     'ambiguous',
-    `${found.length} active keys match ${JSON.stringify(wanted)}: ${found.map(({ id }) => id).join(', ')}`,
+    `${found.length} active keys match ${JSON.stringify(nameOrId)}: ${found.map(({ id }) => id).join(', ')}`,
     'Name one by its id: gateway keys revoke <id>',
   );
 }

@@ -78,11 +78,11 @@ async function signIn(
   service: Service,
   options: LoginOptions,
 ): Promise<Answer> {
-  const email = options.email ?? (await asked(context, 'Email: ', '--email <address>'));
+  const email = options.email ?? (await prompt(context, 'Email: ', '--email <address>'));
   const password =
     options.passwordStdin === true
       ? await readSecret(context.terminal, 'password')
-      : await asked(context, 'Password: ', '--password-stdin');
+      : await prompt(context, 'Password: ', '--password-stdin');
   const method = options.register === true ? 'auth.register' : 'auth.login';
   const signedIn = await service.anonymous
     .call(method, { email, password }, { signal: context.signal })
@@ -93,7 +93,7 @@ async function signIn(
   return signedInAnswer(context, service.url, signedIn.user);
 }
 
-async function asked(context: CommandContext, question: string, option: string): Promise<string> {
+async function prompt(context: CommandContext, question: string, option: string): Promise<string> {
   const { terminal } = context;
   const isSecret = option.endsWith('-stdin');
   if (terminal.stdin.isTTY === true) return ask(terminal, question, isSecret);

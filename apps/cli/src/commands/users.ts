@@ -130,8 +130,8 @@ function stateOf({ active, erased_at }: Account): string {
   return active ? 'active' : 'inactive';
 }
 
-async function showUser({ service }: CommandContext, wanted: string): Promise<Answer> {
-  const user = await foundUser(service, wanted);
+async function showUser({ service }: CommandContext, emailOrId: string): Promise<Answer> {
+  const user = await foundUser(service, emailOrId);
   return { json: user, text: fieldsOf(user) };
 }
 
@@ -152,7 +152,7 @@ function fieldsOf(user: Account): string {
 
 async function updateUser(
   { service }: CommandContext,
-  wanted: string,
+  emailOrId: string,
   options: UpdateOptions,
 ): Promise<Answer> {
   const { tier, name, role, state } = options;
@@ -165,7 +165,7 @@ async function updateUser(
   if (Object.keys(changes).length === 0) {
     throw new CliError('usage', 'nothing to change', 'Give --tier, --name, --role or --state.');
   }
-  const { id } = await foundUser(service, wanted);
+  const { id } = await foundUser(service, emailOrId);
   const user = await service.callAsAnyAdmin('users.update', { user_id: id, ...changes });
   return {
     json: user,
@@ -173,8 +173,8 @@ async function updateUser(
   };
 }
 
-async function createResetLink({ service }: CommandContext, wanted: string): Promise<Answer> {
-  const { id, email } = await foundUser(service, wanted);
+async function createResetLink({ service }: CommandContext, emailOrId: string): Promise<Answer> {
+  const { id, email } = await foundUser(service, emailOrId);
   const created = await service.callAsAnyAdmin('users.reset_link', { user_id: id });
   const mailed = created.mailed ? ' It was also mailed to the user.' : '';
   return {
@@ -192,10 +192,10 @@ const MEMORY: Readonly<Record<RpcResult<'users.erase'>['memory'], string>> = {
 
 async function eraseUser(
   { service }: CommandContext,
-  wanted: string,
+  emailOrId: string,
   { yes }: { readonly yes?: boolean },
 ): Promise<Answer> {
-  const { id, email } = await foundUser(service, wanted);
+  const { id, email } = await foundUser(service, emailOrId);
   if (yes !== true) {
     throw new CliError(
       'usage',

@@ -10,10 +10,10 @@ const PAGE_MAX = 200;
 /** The account with an id or email. */
 export async function foundUser(
   service: Pick<Service, 'callAsAnyAdmin'>,
-  wanted: string,
+  emailOrId: string,
 ): Promise<Account> {
-  if (UUID.test(wanted)) return service.callAsAnyAdmin('users.get', { user_id: wanted });
-  const email = wanted.trim().toLowerCase();
+  if (UUID.test(emailOrId)) return service.callAsAnyAdmin('users.get', { user_id: emailOrId });
+  const email = emailOrId.trim().toLowerCase();
   let after: string | null = null;
   do {
     const page: RpcResult<'users.list'> = await service.callAsAnyAdmin('users.list', {
@@ -27,7 +27,7 @@ export async function foundUser(
   } while (after !== null);
   throw new CliError(
     'not_found',
-    `there is no account ${JSON.stringify(wanted)}`,
+    `there is no account ${JSON.stringify(emailOrId)}`,
     'List them: gateway users list',
   );
 }

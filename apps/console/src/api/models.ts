@@ -2,7 +2,7 @@ import type { ModelEntry } from '@model-gateway/contracts';
 import { queryOptions } from '@tanstack/react-query';
 import type { Api } from './api.ts';
 
-/** The models that can be asked, by name. */
+/** The available models, by name. */
 export const modelsQuery = (api: Api) =>
   queryOptions({
     queryKey: ['/v1/models'] as const,

@@ -267,7 +267,7 @@ export const de: Texts = {
   'models.column.input': 'Ein, USD je Million',
   'models.column.output': 'Aus, USD je Million',
   'models.alias_of': 'Alias für {model}',
-  'models.empty': 'Kein Modell kann gefragt werden. Füge ein Backend hinzu.',
+  'models.empty': 'Kein Modell ist verfügbar. Füge ein Backend hinzu.',
   'aliases.title': 'Aliasse',
   'aliases.intro':
     'Ein anderer Name für ein Modell. Aliasse gehen verloren, wenn der ganze Dienst stoppt.',
@@ -300,7 +300,7 @@ export const de: Texts = {
   'routes.remove.text':
     'Anfragen an „{model}“ gehen dann an jedes Backend, das dieses Modell führt. Gibt es keines, werden sie abgelehnt.',
   'routes.remove.submit': 'Route entfernen',
-  'routes.model': 'Modell, das gefragt wird',
+  'routes.model': 'Angefordertes Modell',
   'routes.target': 'Ziel {number}',
   'routes.target.model': 'Modell',
   'routes.target.backend': 'Backend',
@@ -315,7 +315,7 @@ export const de: Texts = {
   'routes.strategy': 'Ziele gleicher Priorität teilen sich die Anfragen',
   'routes.strategy.weighted': 'Nach Gewicht',
   'routes.strategy.fastest': 'Nach Tempo: das schnellste erste Token',
-  'routes.hedge': 'Millisekunden, bis ein zweites Ziel gefragt wird',
+  'routes.hedge': 'Millisekunden, bis ein zweites Ziel die Anfrage bekommt',
   'routes.hedge.hint':
     'Für Chats, die bis dahin kein erstes Byte haben; die erste Antwort zählt. Leer: nie.',
   'routes.cache': 'Sekunden, für die eine Antwort gespeichert wird',

@@ -9,18 +9,18 @@ import {
   type LeanRoute,
 } from '@model-gateway/http';
 import { estimatePrompt } from '@model-gateway/inference';
-import type { KeyGate } from '../key-gate.ts';
+import type { KeyAuthenticator } from '../key-authenticator.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 
 interface CountTokensDependencies {
-  readonly keyGate: Pick<KeyGate, 'authenticateOnly'>;
+  readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
   readonly bodyBytesMax: number;
 }
 
 /** `POST /v1/messages/count_tokens`: an estimate, free, and without a call to an upstream. */
 export function createCountTokensRoute({
-  keyGate,
+  keyAuthenticator,
   bodyBytesMax,
 }: CountTokensDependencies): LeanRoute {
   return {
@@ -30,7 +30,7 @@ export function createCountTokensRoute({
     async handle(request, response) {
       response.setHeader('request-id', requestIdOf(request, response));
       expectJsonOnly(request);
-      if ((await keyGate.authenticateOnly(request, response)) === undefined) return;
+      if ((await keyAuthenticator.authenticateOnly(request, response)) === undefined) return;
       const body = parseJson(await readBody(request, bodyBytesMax));
       const { chat, ignored } = validated(countTokensRequest, body);
       const flags = ignoredFlags(messagesDialect.flagsHeader, request);

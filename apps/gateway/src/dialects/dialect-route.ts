@@ -19,7 +19,7 @@ import {
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { CacheOptions } from '../cache/answer-cache.ts';
-import type { ConversationGate } from '../conversation-gate.ts';
+import type { CheckConversation } from '../conversation-check.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
@@ -32,7 +32,7 @@ import type { RequestAuthorizer } from '../request-authorizer.ts';
 
 export interface DialectRouteDependencies extends ChatDependencies {
   readonly authorizer: RequestAuthorizer;
-  readonly conversationGate: ConversationGate;
+  readonly checkConversation: CheckConversation;
   readonly clock: Clock;
 }
 
@@ -52,7 +52,7 @@ export function createDialectRoute<Request extends DialectRequest>(
   { path, dialect, complete, isLinked, keep }: DialectRoute<Request>,
   dependencies: DialectRouteDependencies,
 ): LeanRoute {
-  const { authorizer, conversationGate } = dependencies;
+  const { authorizer, checkConversation } = dependencies;
   const { flagsHeader } = dialect;
   const cache: CacheOptions<Request> = {
     state: (request) => ({
@@ -130,7 +130,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     const request = withIgnoredFlags(body, incoming);
     const refId = serviceRefOf(incoming);
     const { chat } = request;
-    const conversationId = await conversationGate(caller, chat.conversation_id);
+    const conversationId = await checkConversation(caller, chat.conversation_id);
     const turn = await prepareTurn(
       {
         caller,

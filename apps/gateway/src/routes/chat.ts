@@ -13,7 +13,7 @@ import {
 import type { Clock } from '@model-gateway/kernel';
 import type { StatefulFields } from '../cache/stateless.ts';
 import { setLimitHeaders, type LimitHeaders } from '../limit-headers.ts';
-import type { ConversationGate } from '../conversation-gate.ts';
+import type { CheckConversation } from '../conversation-check.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { ignoredHeader } from '../dialects/ignored-header.ts';
@@ -23,7 +23,7 @@ import { writeEvents } from '../openai/write-events.ts';
 
 interface ChatRouteDependencies extends ChatDependencies {
   readonly authorizer: RequestAuthorizer;
-  readonly conversationGate: ConversationGate;
+  readonly checkConversation: CheckConversation;
   readonly clock: Clock;
 }
 
@@ -41,7 +41,7 @@ function addIgnored(headers: string[], ignored: readonly string[] | undefined): 
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
-  const { authorizer, conversationGate } = dependencies;
+  const { authorizer, checkConversation } = dependencies;
 
   async function respond(
     turn: PreparedTurn,
@@ -69,7 +69,7 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     const { caller, body: chat, resolvedModel, fallbacks, startedAt, reservation } = authorized;
     const { trace } = authorized;
     const refId = serviceRefOf(request);
-    const checking = conversationGate(caller, chat.conversation_id);
+    const checking = checkConversation(caller, chat.conversation_id);
     const conversationId = checking === undefined ? undefined : await checking;
     const signal = disconnectSignal(response);
     const requested: ChatTurn = {

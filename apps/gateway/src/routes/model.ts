@@ -1,19 +1,19 @@
 import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
 import { Router } from 'express';
 import { setLimitHeaders } from '../limit-headers.ts';
-import type { ReaderGate } from '../reader-gate.ts';
+import type { AuthenticateReader } from '../reader-authenticator.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
 interface ModelRouteDependencies {
-  readonly readerGate: ReaderGate;
+  readonly authenticateReader: AuthenticateReader;
   readonly listing: ModelListing;
 }
 
 /** `GET /v1/models/{id}`: one entry of the listing, which official clients request. */
-export function createModelRoute({ readerGate, listing }: ModelRouteDependencies): Router {
+export function createModelRoute({ authenticateReader, listing }: ModelRouteDependencies): Router {
   const routes = Router();
   routes.get('/v1/models/*id', async (request, response) => {
-    const reader = await readerGate(request, response);
+    const reader = await authenticateReader(request, response);
     if (reader === undefined) return;
     setLimitHeaders(response, reader.limitHeaders);
     const requestedId = request.params.id.join('/');

@@ -4,20 +4,20 @@ import { responsesDialect } from '@model-gateway/dialects';
 import { expectJsonOnly, sendRestError } from '@model-gateway/http';
 import type { Log } from '@model-gateway/kernel';
 import { Router, type ErrorRequestHandler } from 'express';
-import type { KeyGate } from '../key-gate.ts';
+import type { KeyAuthenticator } from '../key-authenticator.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 import { itemPage } from '../responses/item-page.ts';
 import type { StoredResponses } from '../responses/stored-responses.ts';
 
 interface ResponsesRoutesDependencies {
-  readonly keyGate: Pick<KeyGate, 'authenticateOnly'>;
+  readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
   readonly storedResponses: Pick<StoredResponses, 'read' | 'inputItems' | 'remove'>;
   readonly log: Log;
 }
 
 /** `/v1/responses/{id}`: reads and deletes stored responses. Reads do not count in tier limits. */
 export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies): Router {
-  const { keyGate, storedResponses, log } = dependencies;
+  const { keyAuthenticator, storedResponses, log } = dependencies;
   const routes = Router();
 
   async function userOf(
@@ -25,7 +25,7 @@ export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies)
     response: ServerResponse,
   ): Promise<string | undefined> {
     expectJsonOnly(request);
-    return (await keyGate.authenticateOnly(request, response))?.known.grant.holder.userId;
+    return (await keyAuthenticator.authenticateOnly(request, response))?.known.grant.holder.userId;
   }
 
   routes

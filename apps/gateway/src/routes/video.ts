@@ -18,12 +18,12 @@ import { z } from 'zod';
 import { setLimitHeaders } from '../limit-headers.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
-import type { KeyGate } from '../key-gate.ts';
+import type { KeyAuthenticator } from '../key-authenticator.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 
 interface VideoRoutesDependencies {
   readonly authorizer: RequestAuthorizer;
-  readonly keyGate: Pick<KeyGate, 'authenticateOnly'>;
+  readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
   readonly videoJobs: Pick<VideoJobs, 'create' | 'get' | 'estimateCost'>;
 }
 
@@ -32,7 +32,7 @@ const jobId = z.uuid();
 
 /** `/v1/video/generations`: submits a job and returns its state. Reads do not count in tier limits. */
 export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router {
-  const { authorizer, keyGate, videoJobs } = dependencies;
+  const { authorizer, keyAuthenticator, videoJobs } = dependencies;
   const routes = Router();
 
   async function create(
@@ -70,7 +70,7 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
   routes
     .route('/v1/video/generations/:id')
     .get(async (request, response) => {
-      const keyed = await keyGate.authenticateOnly(request, response);
+      const keyed = await keyAuthenticator.authenticateOnly(request, response);
       if (keyed === undefined) return;
       const id = jobId.safeParse(request.params.id);
       if (!id.success) throw new ServiceError('bad_id', 'the id of a video job must be a UUID');

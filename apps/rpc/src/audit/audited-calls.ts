@@ -4,7 +4,7 @@ import type { Database, DatabaseStores } from '@model-gateway/db';
 import { createMethods } from '../methods/index.ts';
 import type { ChangeScope } from '../protocol/call-context.ts';
 import type { CallerFacts, PerformCall } from '../protocol/dispatcher.ts';
-import type { Later, Services } from '../services.ts';
+import type { AfterCommit, Services } from '../services.ts';
 import type { AuditedCall, AuditExemption, AuditRule } from './audit-rule.ts';
 import { AUDIT_RULES } from './audit-rules.ts';
 
@@ -12,7 +12,7 @@ interface AuditedCallsDependencies {
   readonly database: Pick<Database, 'transaction'> & DatabaseStores;
   readonly services: Services;
   /** The same services inside a transaction; what they announce waits for its end. */
-  readonly within: (stores: DatabaseStores, later: Later) => Services;
+  readonly within: (stores: DatabaseStores, afterCommit: AfterCommit) => Services;
 }
 
 /** Each handler has its own types, so the union of all cannot be called directly. */
@@ -52,18 +52,18 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
     work: (inside: Services) => Promise<Outcome>,
     about: (outcome: Outcome) => Partial<AuditedCall>,
   ): Promise<Outcome> {
-    let later: (() => Promise<unknown>)[] = [];
+    let pending: (() => Promise<unknown>)[] = [];
     const outcome = await database.transaction(async (stores) => {
       // The work runs again after a conflict.
-      later = [];
+      pending = [];
       const before = await stateBefore(stores, recorded);
-      const inside = within(stores, async (announce) => void later.push(announce));
+      const inside = within(stores, async (announce) => void pending.push(announce));
       const done = await work(inside);
       const call = { ...recorded.call, ...about(done) };
       await append(stores, { ...recorded, call }, before);
       return done;
     });
-    for (const announce of later) await announce();
+    for (const announce of pending) await announce();
     return outcome;
   }
 

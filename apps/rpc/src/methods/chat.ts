@@ -40,7 +40,7 @@ export function createChatMethods({
         // The quota is reserved for the whole prompt.
         const history = await historyOf(user.id, params.conversation_id);
         const messages = [...history.messages, ...request.messages];
-        const asked = {
+        const admission = {
           model: resolvedModel,
           requested: params.model,
           fallbacks: params.models?.map((model) => ({
@@ -49,7 +49,7 @@ export function createChatMethods({
           })),
           expected: () => expectedChat({ ...request, messages }, memory),
         };
-        const { reservation, fallbacks } = await quotas.admitUserWithFallbacks(user.id, asked);
+        const { reservation, fallbacks } = await quotas.admitUserWithFallbacks(user.id, admission);
         if ('error' in history) {
           reservation.end();
           throw history.error;

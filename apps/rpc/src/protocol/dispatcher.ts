@@ -142,17 +142,17 @@ export function createDispatcher({
     caller: RpcCaller,
   ): Promise<DispatchResult> {
     const answers: Answer[] = [];
-    const room = createBatchRoom(messages);
+    const budget = createBatchBudget(messages);
     let closesConnection = false;
     let stepStartedAt = performance.now();
     for (const message of messages) {
-      if (room.isFull()) {
+      if (budget.isFull()) {
         answers.push(answer(errorText(message.id, BATCH_TOO_LARGE)));
         continue;
       }
       const isProbe = isAnonymousProbe(message, caller);
       const one = isProbe ? answer(acknowledge(message)) : await respond(message, caller);
-      const isSent = room.fits(message, one.text);
+      const isSent = budget.fits(message, one.text);
       const refusal = errorText(message.id, BATCH_TOO_LARGE);
       answers.push(isSent ? one : { ...one, text: refusal, copy: refusal });
       closesConnection ||= isProbe;
@@ -226,15 +226,15 @@ function unknownMethod(method: string, { isAnonymousSocket }: RpcCaller): unknow
   return new JsonRpcError(`Method not found: ${clipped(method, METHOD_CHARS_MAX)}`, -32_601);
 }
 
-/** How much room is left for the responses to a batch. */
-interface BatchRoom {
+/** How many bytes are left for the responses to a batch. */
+interface BatchBudget {
   /** False when a response is too large; the batch is full from then on. */
   fits(message: Message, response: string): boolean;
   isFull(): boolean;
 }
 
-/** Every message has room for an error from the beginning, so that the errors fit as well. */
-function createBatchRoom(messages: readonly Message[]): BatchRoom {
+/** Every message has bytes reserved for an error from the beginning, so that the errors fit as well. */
+function createBatchBudget(messages: readonly Message[]): BatchBudget {
   const errorBytes = ({ id }: Message): number => bytesInBatch(errorText(id, BATCH_TOO_LARGE));
   let left = messages.reduce(
     (rest, message) => rest - errorBytes(message),

@@ -176,7 +176,7 @@ test('a user may have so many streams at a time', async () => {
   await bob.call('chat.send', params);
 });
 
-test('an unfinished video job reserves its price, a canceled one no longer', async () => {
+test('an unfinished video job reserves its price, a cancelled one no longer', async () => {
   await setTier({ monthlyUsdQuota: 1 });
   await spend(ann, 0, 0.5);
   const order = { model: 'v-1', prompt: 'a cat', duration_seconds: 60 };
@@ -190,7 +190,7 @@ test('an unfinished video job reserves its price, a canceled one no longer', asy
   await create();
 });
 
-test('a video job that is canceled while it runs reserves its price until its upstream has answered', async () => {
+test('a video job that is cancelled while it runs reserves its price until its upstream has answered', async () => {
   const { videoJobs } = scene.test.context.database;
   await setTier({ monthlyUsdQuota: 1 });
   await spend(ann, 0, 0.8);

@@ -121,13 +121,13 @@ describe('a local server', () => {
     await keyed.close();
   });
 
-  it('is canceled when the reader stops', async () => {
+  it('is cancelled when the reader stops', async () => {
     server.faults.next({ kind: 'slow-chunks', delayMs: 20 });
     for await (const chunk of await start()) if (chunk['choices'] !== undefined) break;
     await server.until(() => server.aborted === 1);
   });
 
-  it('is canceled when the caller leaves', async () => {
+  it('is cancelled when the caller leaves', async () => {
     const controller = new AbortController();
     server.faults.next({ kind: 'stall', afterChunks: 1 });
     const reading = readAll(await start(chatBody(), controller.signal));

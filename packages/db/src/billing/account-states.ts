@@ -19,12 +19,12 @@ export async function readAccounts(
     FROM unnest(
       ${arrayText(accounts.map(({ type }) => type))}::text[],
       ${arrayText(accounts.map(({ id }) => id))}::uuid[]
-    ) WITH ORDINALITY AS asked (owner_type, owner_id, position)
+    ) WITH ORDINALITY AS requested (owner_type, owner_id, position)
     LEFT JOIN ledger_accounts account
-      ON account.owner_type = asked.owner_type AND account.owner_id = asked.owner_id
+      ON account.owner_type = requested.owner_type AND account.owner_id = requested.owner_id
     LEFT JOIN LATERAL (
       SELECT id FROM ledger_entries WHERE account_id = account.id LIMIT 1
     ) AS entry ON true
-    ORDER BY asked.position`;
+    ORDER BY requested.position`;
   return accounts.map((account, index) => ({ ...account, ...(rows[index] ?? UNOPENED) }));
 }

@@ -15,10 +15,10 @@ export async function readTiers(
       tier.monthly_usd_quota AS "monthlyUsdQuota",
       tier.monthly_token_quota::double precision AS "monthlyTokenQuota",
       tier.rpm
-    FROM unnest(${arrayText(userIds)}::uuid[]) WITH ORDINALITY AS asked (user_id, position)
-    LEFT JOIN users ON users.id = asked.user_id
+    FROM unnest(${arrayText(userIds)}::uuid[]) WITH ORDINALITY AS requested (user_id, position)
+    LEFT JOIN users ON users.id = requested.user_id
     LEFT JOIN billing_tiers tier ON tier.name = coalesce(users.tier, ${FREE_TIER.name})
-    ORDER BY asked.position`;
+    ORDER BY requested.position`;
   return new Map(userIds.map((userId, index) => [userId, toLimits(rows[index])]));
 }
 

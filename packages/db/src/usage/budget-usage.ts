@@ -17,20 +17,20 @@ export async function readBudgets(
       ${arrayText(windows.map(({ keyId }) => keyId))}::uuid[],
       ${arrayText(windows.map(({ period }) => period))}::text[],
       ${arrayText(windows.map(({ start }) => start))}::date[]
-    ) WITH ORDINALITY AS asked (key_id, period, start, position)
+    ) WITH ORDINALITY AS requested (key_id, period, start, position)
     CROSS JOIN LATERAL (
       SELECT
         coalesce(sum(cost), 0)::double precision AS "costUsd",
         coalesce(sum(requests), 0)::double precision AS version
       FROM key_spend spend
-      WHERE spend.key_id = asked.key_id AND spend.day >= asked.start AND spend.day < CASE asked.period
-        WHEN 'day' THEN asked.start + 1
-        WHEN 'week' THEN asked.start + 7
-        WHEN 'month' THEN (asked.start + INTERVAL '1 month')::date
+      WHERE spend.key_id = requested.key_id AND spend.day >= requested.start AND spend.day < CASE requested.period
+        WHEN 'day' THEN requested.start + 1
+        WHEN 'week' THEN requested.start + 7
+        WHEN 'month' THEN (requested.start + INTERVAL '1 month')::date
         ELSE 'infinity'::date
       END
     ) AS used
-    ORDER BY asked.position`;
+    ORDER BY requested.position`;
   return windows.map((window, index) => ({ ...window, ...(rows[index] ?? NOTHING) }));
 }
 

@@ -59,8 +59,8 @@ function newestRows(filter: UsageFilter, count: number): Prisma.Sql {
   if (filter.refIds.length === 0) return newest(Prisma.sql`true`);
   return Prisma.sql`(
     SELECT found.*
-    FROM unnest(${[...filter.refIds]}::text[]) AS asked (ref)
-    CROSS JOIN LATERAL ${newest(Prisma.sql`ref_id = asked.ref`)} AS found
+    FROM unnest(${[...filter.refIds]}::text[]) AS requested (ref)
+    CROSS JOIN LATERAL ${newest(Prisma.sql`ref_id = requested.ref`)} AS found
   )`;
 }
 

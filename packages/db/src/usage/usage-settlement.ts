@@ -80,12 +80,12 @@ async function withoutKnown(
 ): Promise<readonly UsageEvent[]> {
   const events = [...new Map(batch.map((event) => [event.id, event])).values()];
   const known = await queries.$queryRaw<{ position: number }[]>`
-    SELECT asked.position::integer AS position
+    SELECT requested.position::integer AS position
     FROM unnest(
       ${arrayText(events.map((event) => event.id))}::uuid[],
       ${arrayText(events.map((event) => event.created_at))}::timestamptz[]
-    ) WITH ORDINALITY AS asked (id, created_at, position)
-    JOIN usage_records record ON record.id = asked.id AND record.created_at = asked.created_at`;
+    ) WITH ORDINALITY AS requested (id, created_at, position)
+    JOIN usage_records record ON record.id = requested.id AND record.created_at = requested.created_at`;
   const positions = new Set(known.map(({ position }) => position));
   return events.filter((_event, index) => !positions.has(index + 1));
 }
@@ -101,14 +101,14 @@ async function lockAccounts(
 ): Promise<readonly SettledAccount[]> {
   const rows = await queries.$queryRaw<AccountRow[]>`
     SELECT
-      asked.position::integer AS position, account.balance::double precision AS balance,
+      requested.position::integer AS position, account.balance::double precision AS balance,
       account.refused_until AS "refusedUntil"
     FROM unnest(
       ${arrayText(accounts.map(({ type }) => type))}::text[],
       ${arrayText(accounts.map(({ id }) => id))}::uuid[]
-    ) WITH ORDINALITY AS asked (owner_type, owner_id, position)
+    ) WITH ORDINALITY AS requested (owner_type, owner_id, position)
     JOIN ledger_accounts account
-      ON account.owner_type = asked.owner_type AND account.owner_id = asked.owner_id
+      ON account.owner_type = requested.owner_type AND account.owner_id = requested.owner_id
     ORDER BY account.id
     FOR UPDATE OF account`;
   return rows.flatMap(({ position, balance, refusedUntil }) => {

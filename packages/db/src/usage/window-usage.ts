@@ -15,15 +15,15 @@ export async function readWindows(
     FROM unnest(
       ${arrayText(windows.map(({ userId }) => userId))}::uuid[],
       ${windows.map(({ month }) => `${month}-01`)}::date[]
-    ) WITH ORDINALITY AS asked (user_id, month, position)
+    ) WITH ORDINALITY AS requested (user_id, month, position)
     CROSS JOIN LATERAL (
       SELECT
         coalesce(sum(tier_cost), 0)::double precision AS "costUsd",
         coalesce(sum(tier_tokens), 0)::double precision AS tokens,
         coalesce(sum(requests), 0)::double precision AS version
       FROM usage_totals total
-      WHERE total.user_id = asked.user_id AND total.month = asked.month
+      WHERE total.user_id = requested.user_id AND total.month = requested.month
     ) AS used
-    ORDER BY asked.position`;
+    ORDER BY requested.position`;
   return windows.map((window, index) => ({ ...window, ...(rows[index] ?? EMPTY) }));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { schemaValue } from '../json-schema/schema-value.ts';
 import { isObject, parseJson } from '../wire/json.ts';
-import { askedTools } from './asked-tools.ts';
+import { requestedTools } from './requested-tools.ts';
 import type { ChatRequest, Tool } from './chat-request.ts';
 import { createMessageHints } from './message-hints.ts';
 import { questionOf } from './question.ts';
@@ -19,7 +19,7 @@ export interface ToolCall {
  * schema, with values from the message where they fit.
  */
 export function toolCallsFor(request: ChatRequest): readonly ToolCall[] {
-  const tools = askedTools(request);
+  const tools = requestedTools(request);
   if (tools.length === 0) return [];
   const { text } = questionOf(request);
   const hints = createMessageHints(text);

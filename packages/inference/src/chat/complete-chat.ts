@@ -5,7 +5,7 @@ import {
 } from '@model-gateway/contracts';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
-import { assertSpeaks } from './assert-speaks.ts';
+import { assertDialect } from './assert-dialect.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
@@ -40,7 +40,7 @@ export async function completeChat(
     fallbacks,
     ({ backend, model }, signal) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
-      assertSpeaks(backend, full);
+      assertDialect(backend, full);
       return backend.chat(upstreamBody(full, model), signal);
     },
   );

@@ -82,8 +82,8 @@ async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise
   const { caller, request, conversationId } = turn;
   const { memory, conversations, log } = dependencies;
   const earlier = turn.history === 'client' ? [] : turn.history;
-  const isWanted = request.memory !== false;
-  const recall = await memory.recall(caller.userId, request.messages, isWanted);
+  const isEnabled = request.memory !== false;
+  const recall = await memory.recall(caller.userId, request.messages, isEnabled);
   const remembered = recall.message === undefined ? [] : [recall.message];
   const messages = [...remembered, ...earlier, ...request.messages];
   const record =

@@ -2,7 +2,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
-import { assertSpeaks } from './assert-speaks.ts';
+import { assertDialect } from './assert-dialect.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { asksForUsage } from '../stream/chunk-fields.ts';
@@ -134,7 +134,7 @@ async function begin(
     fallbacks,
     async ({ backend, model }, signal): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
-      assertSpeaks(backend, full);
+      assertDialect(backend, full);
       const stream = await backend.chatStream(upstreamBody(full, model), signal);
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);

@@ -27,8 +27,8 @@ export interface Memory {
   /** Whether there is a memory service. */
   readonly isConfigured: boolean;
   /** Never rejects and never takes longer than the timeout. A request with `memory: false` is `disabled`. */
-  recall(userId: string, messages: readonly ChatMessage[], isWanted: boolean): Promise<Recall>;
-  /** Returns at once; the messages of a completed turn that wanted memory are written back in the background. */
+  recall(userId: string, messages: readonly ChatMessage[], isEnabled: boolean): Promise<Recall>;
+  /** Returns at once; the messages of a completed turn with memory are written back in the background. */
   writeBack(userId: string, messages: readonly ChatMessage[]): void;
   status(userId: string): Promise<MemoryStatus>;
   /** False when the user has no such node. Rejects when the service is unavailable. */
@@ -87,8 +87,8 @@ export function createMemory({ service, events, writeback }: MemoryDependencies)
 
   return {
     isConfigured: true,
-    async recall(userId, messages, isWanted) {
-      if (!isWanted) return DISABLED;
+    async recall(userId, messages, isEnabled) {
+      if (!isEnabled) return DISABLED;
       const query = recallQuery(messages);
       if (query === '' || isRecalled(messages)) return NOTHING_RECALLED;
       try {

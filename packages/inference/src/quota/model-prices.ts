@@ -3,7 +3,7 @@ import type { Router } from '@model-gateway/router';
 import type { ExpectedUsage, RequestedAdmission } from './reservation.ts';
 
 /** A model as a request names it, and the target of its alias. */
-export type AskedModel = Pick<RequestedAdmission, 'model' | 'requested'>;
+export type AdmissionModel = Pick<RequestedAdmission, 'model' | 'requested'>;
 
 /** What requests may cost, before it is known which backend serves them. */
 export interface ModelPrices {
@@ -13,7 +13,7 @@ export interface ModelPrices {
     usage: ExpectedUsage,
   ): ExpectedPrice;
   /** Whether the model has a price on each backend that may serve it: points pay for nothing else. */
-  isPriced(model: AskedModel): boolean;
+  isPriced(model: AdmissionModel): boolean;
 }
 
 interface ExpectedPrice {

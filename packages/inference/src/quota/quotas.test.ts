@@ -6,7 +6,7 @@ import {
   type CallEnd,
 } from '@model-gateway/billing';
 import { manualClock, silentLog } from '@model-gateway/kernel';
-import type { AskedModel } from './model-prices.ts';
+import type { AdmissionModel } from './model-prices.ts';
 import type { ReadableFacts } from './quota-facts.ts';
 import { createQuotas, type PassedAdmission, type Payer } from './quotas.ts';
 
@@ -62,11 +62,11 @@ function setup({ window = drained, account = empty } = {}) {
     updateHints: async (learned) => void state.learned.push(learned),
   };
   const prices = {
-    expect: ({ model }: AskedModel) => ({
+    expect: ({ model }: AdmissionModel) => ({
       costUsd: model === 'priced' ? 0.01 : 0,
       isPriced: model === 'priced',
     }),
-    isPriced: ({ model }: AskedModel) => model === 'priced',
+    isPriced: ({ model }: AdmissionModel) => model === 'priced',
   };
   const rate = { pointsPerUsd: 100 };
   const quotas = createQuotas({

@@ -17,7 +17,7 @@ import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import { budgetRefusal, quotaRefusal } from './quota-refusals.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
-import type { AskedModel, ModelPrices } from './model-prices.ts';
+import type { AdmissionModel, ModelPrices } from './model-prices.ts';
 import { createRenewals } from './renewals.ts';
 import {
   createReservation,
@@ -57,7 +57,7 @@ export interface Quotas {
     payer: Payer,
     call: RequestedCall,
     passed: PassedAdmission,
-    model: AskedModel,
+    model: AdmissionModel,
   ): Promise<void> | undefined;
   /** The other models of a request that its payer is covered for. */
   coveredFallbacks(
@@ -143,7 +143,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   }
 
   /** Undefined if the request is covered; otherwise the reason, and whether waiting may change it. */
-  async function refusalOf(payer: Payer, passed: PassedAdmission, model: AskedModel) {
+  async function refusalOf(payer: Payer, passed: PassedAdmission, model: AdmissionModel) {
     const now = new Date(clock.now());
     const { tier, userId } = payer;
     if (!hasQuota(tier)) return undefined;
@@ -167,7 +167,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     payer: Payer,
     call: RequestedCall,
     passed: PassedAdmission,
-    model: AskedModel,
+    model: AdmissionModel,
   ): Promise<void> {
     const deadline = performance.now() + SETTLED_WITHIN_MS;
     let known = passed;
@@ -203,8 +203,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   /** Without the limits of keys: where there are any, the request has been counted. */
   async function admitCall(payer: Payer, call: RequestedCall): Promise<PassedAdmission> {
     const counted = withKey(call, { tokensPerMinute: null });
-    const asked = { ...factsFor(payer), budget: budgetOf(payer), call: counted };
-    const answer = await store.admit({ ...ANY_EPOCH, limits: [], ...asked });
+    const request = { ...factsFor(payer), budget: budgetOf(payer), call: counted };
+    const answer = await store.admit({ ...ANY_EPOCH, limits: [], ...request });
     if (answer.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
     return answer;
   }
@@ -228,7 +228,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     payer: Payer,
     call: RequestedCall,
     passed: PassedAdmission,
-    model: AskedModel,
+    model: AdmissionModel,
   ) {
     if (mayBeSpent(payer, passed)) return decide(payer, call, passed, model);
     if (!hasQuota(payer.tier)) return undefined;

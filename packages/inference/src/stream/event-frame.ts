@@ -13,7 +13,7 @@ export interface EventFrame {
   /** Sets the parts around the text, including the closing quote and the end of the event. */
   setFrame(before: string, after: string): void;
   /** Whether another frame may be set. */
-  readonly isWanted: boolean;
+  readonly acceptsFrame: boolean;
   /** The text of all events, where they are whole, have this frame and escape nothing. */
   textIn(events: string): string | undefined;
 }
@@ -23,7 +23,7 @@ export function createEventFrame(): EventFrame {
   let after = '';
   let framesSet = 0;
   return {
-    get isWanted() {
+    get acceptsFrame() {
       return framesSet < FRAMES_SET_MAX;
     },
     setFrame(nextBefore, nextAfter) {

@@ -116,14 +116,14 @@ export function createEventReader(options: EventReaderOptions): EventReader {
         at = next;
         continue;
       }
-      const verdict = readOdd(events.toString('utf8', at, end), readParsed);
-      if (verdict.isDone || verdict.error !== undefined) {
+      const outcome = readUnusual(events.toString('utf8', at, end), readParsed);
+      if (outcome.isDone || outcome.error !== undefined) {
         passed.push(events.subarray(from, at));
-        return { passed: join(passed), isDone: verdict.isDone, error: verdict.error };
+        return { passed: join(passed), isDone: outcome.isDone, error: outcome.error };
       }
-      if (!verdict.passes || verdict.replacement !== undefined) {
+      if (!outcome.passes || outcome.replacement !== undefined) {
         passed.push(events.subarray(from, at));
-        if (verdict.passes && verdict.replacement !== undefined) passed.push(verdict.replacement);
+        if (outcome.passes && outcome.replacement !== undefined) passed.push(outcome.replacement);
         from = next;
       }
       at = next;
@@ -145,7 +145,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const before = event.slice(0, from);
     const after = event.slice(end);
     // The markers of a plain event must not come from its text.
-    if (frame.isWanted && isPlain(before + after)) frame.setFrame(before, after + END);
+    if (frame.acceptsFrame && isPlain(before + after)) frame.setFrame(before, after + END);
   }
 
   return { read, takes };
@@ -159,7 +159,7 @@ interface ParsedEvent {
   readonly replacement?: object;
 }
 
-interface Verdict {
+interface EventOutcome {
   readonly replacement?: Buffer;
   readonly passes: boolean;
   readonly isDone: boolean;
@@ -167,7 +167,7 @@ interface Verdict {
 }
 
 /** An event that must be parsed: the end mark, a comment, an error, usage, or anything unusual. */
-function readOdd(event: string, readParsed: (data: string) => ParsedEvent): Verdict {
+function readUnusual(event: string, readParsed: (data: string) => ParsedEvent): EventOutcome {
   const lines = event.split('\n');
   const data = lines
     .filter((line) => line.startsWith('data:'))
@@ -178,13 +178,13 @@ function readOdd(event: string, readParsed: (data: string) => ParsedEvent): Verd
     return { passes: lines.every((line) => line.startsWith(':')), isDone: false, error: undefined };
   if (data.trim() === '[DONE]') return { passes: false, isDone: true, error: undefined };
   const { passes, error, replacement } = readParsed(data);
-  const verdict = { passes, isDone: false, error };
+  const outcome = { passes, isDone: false, error };
   if (replacement !== undefined)
-    return { ...verdict, replacement: encode(JSON.stringify(replacement)) };
+    return { ...outcome, replacement: encode(JSON.stringify(replacement)) };
   // One line of data per chunk, even if the upstream sent several.
   return passes && data.includes('\n')
-    ? { ...verdict, replacement: encode(JSON.stringify(JSON.parse(data))) }
-    : verdict;
+    ? { ...outcome, replacement: encode(JSON.stringify(JSON.parse(data))) }
+    : outcome;
 }
 
 const encode = (json: string): Buffer => Buffer.from(`data: ${json}\n\n`);

@@ -15,7 +15,7 @@ import {
 import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
 import { failureKindOf } from './failure-kind.ts';
-import { askTarget, race, type AskedTarget, type FailedTarget } from './hedge.ts';
+import { askTarget, race, type PendingTarget, type FailedTarget } from './hedge.ts';
 import { askWithin, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
@@ -137,30 +137,30 @@ async function askHedged<Answer>(
   { route, afterMs, earlier }: HedgedTarget,
 ): Promise<Attempted<Answer> | Failures> {
   const { signal, capability, trace } = query;
-  const asking = { telemetry, capability, signal, ask };
+  const request = { telemetry, capability, signal, ask };
   const tried = [...(earlier?.tried ?? []), { backend: route.backend.name, model: route.model }];
-  const { winner, loser, failed } = await race(askTarget(route, asking), afterMs, async () => {
+  const { winner, loser, failed } = await race(askTarget(route, request), afterMs, async () => {
     if (signal.aborted) return undefined;
     // A conversation stays with the first.
     const second = await chooseAnother(router, { ...query, conversationId: undefined }, tried);
-    return second && askTarget(second, asking);
+    return second && askTarget(second, request);
   });
   if (winner !== undefined) {
-    for (const { asked, failure } of failed) {
-      noteFailure(query, asked.route, failure, asked.startedAt);
-      await settleFailure(asked, failure, signal);
+    for (const { target, failure } of failed) {
+      noteFailure(query, target.route, failure, target.startedAt);
+      await settleFailure(target, failure, signal);
     }
     if (loser !== undefined) {
       const { answerKind = 'streamed' } = query;
-      loser.route.lost?.(answerKind, performance.now() - winner.asked.startedAt);
+      loser.route.lost?.(answerKind, performance.now() - winner.target.startedAt);
       leaveTarget(query, loser);
     }
-    if (trace !== undefined) noteAnswer(trace, winner.asked.route, winner.asked.startedAt);
-    return { answer: winner.answer, route: winner.asked.route, call: winner.asked.call };
+    if (trace !== undefined) noteAnswer(trace, winner.target.route, winner.target.startedAt);
+    return { answer: winner.answer, route: winner.target.route, call: winner.target.call };
   }
   // A client that leaves two targets pays for one of them.
   const [, ...unpaid] = signal.aborted ? failed.filter(isAtWork) : [];
-  for (const { asked } of unpaid) leaveTarget(query, asked);
+  for (const { target } of unpaid) leaveTarget(query, target);
   const others = failed.filter((one) => !unpaid.includes(one));
   return afterFailures(query, others, earlier);
 }
@@ -175,17 +175,17 @@ async function afterFailures(
   earlier: Failures | undefined,
 ): Promise<Failures> {
   let failures = earlier;
-  for (const { asked, failure } of failed) {
-    noteFailure(query, asked.route, failure, asked.startedAt);
-    failures = await afterFailure(asked, failure, query, failures);
+  for (const { target, failure } of failed) {
+    noteFailure(query, target.route, failure, target.startedAt);
+    failures = await afterFailure(target, failure, query, failures);
   }
   if (failures === undefined) throw new Error('a race without a winner has a failure');
   return failures;
 }
 
 /** Another target answered first. What this one charges is for the operator to pay, and is noted. */
-function leaveTarget({ trace, unbilled }: RouteRequest, asked: AskedTarget): void {
-  const { route, call, startedAt, ended } = asked;
+function leaveTarget({ trace, unbilled }: RouteRequest, target: PendingTarget): void {
+  const { route, call, startedAt, ended } = target;
   call.leave();
   void ended.then(() => route.settle('neutral'));
   const charged = unbilled?.(route);

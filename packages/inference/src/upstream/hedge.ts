@@ -4,7 +4,7 @@ import { askWithin } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** A target that was asked and has not begun to answer. */
-export interface AskedTarget {
+export interface PendingTarget {
   readonly route: ChosenBackend;
   readonly call: UpstreamCall;
   /** By `performance.now()`. */
@@ -15,26 +15,26 @@ export interface AskedTarget {
   leave(): void;
 }
 
-interface AnsweringTarget<Answer> extends AskedTarget {
+interface AnsweringTarget<Answer> extends PendingTarget {
   readonly answer: Promise<Answer>;
 }
 
 /** A target that failed before it began to answer. */
 export interface FailedTarget {
-  readonly asked: AskedTarget;
+  readonly target: PendingTarget;
   readonly failure: unknown;
 }
 
 /** The target that began to answer, if one did, and what became of the others. */
 interface Race<Answer> {
-  readonly winner: { readonly asked: AskedTarget; readonly answer: Answer } | undefined;
+  readonly winner: { readonly target: PendingTarget; readonly answer: Answer } | undefined;
   /** Was cancelled, because the winner was faster. */
-  readonly loser: AskedTarget | undefined;
+  readonly loser: PendingTarget | undefined;
   /** In the order of their failures. */
   readonly failed: readonly FailedTarget[];
 }
 
-interface Asking<Answer> {
+interface TargetRequest<Answer> {
   readonly telemetry: UpstreamTelemetry;
   readonly capability: Parameters<UpstreamTelemetry['begin']>[0];
   readonly signal: Cancel;
@@ -44,7 +44,7 @@ interface Asking<Answer> {
 /** Sends a request to a target, in a way that it can be cancelled alone. */
 export function askTarget<Answer>(
   route: ChosenBackend,
-  { telemetry, capability, signal, ask }: Asking<Answer>,
+  { telemetry, capability, signal, ask }: TargetRequest<Answer>,
 ): AnsweringTarget<Answer> {
   const canceller: Canceller = createCanceller(signal.onEnd);
   const leave = (reason: Error): void => canceller.abort(reason);
@@ -71,13 +71,13 @@ export function askTarget<Answer>(
 }
 
 type TargetOutcome<Answer> =
-  | { readonly asked: AskedTarget; readonly isAnswer: true; readonly answer: Answer }
-  | { readonly asked: AskedTarget; readonly isAnswer: false; readonly failure: unknown };
+  | { readonly target: PendingTarget; readonly isAnswer: true; readonly answer: Answer }
+  | { readonly target: PendingTarget; readonly isAnswer: false; readonly failure: unknown };
 
-const targetOutcome = <Answer>(asked: AnsweringTarget<Answer>): Promise<TargetOutcome<Answer>> =>
-  asked.answer.then(
-    (answer) => ({ asked, isAnswer: true, answer }),
-    (failure: unknown) => ({ asked, isAnswer: false, failure }),
+const targetOutcome = <Answer>(target: AnsweringTarget<Answer>): Promise<TargetOutcome<Answer>> =>
+  target.answer.then(
+    (answer) => ({ target, isAnswer: true, answer }),
+    (failure: unknown) => ({ target, isAnswer: false, failure }),
   );
 
 /**
@@ -97,7 +97,7 @@ export async function race<Answer>(
   if (second === undefined) return raceOf([await ofFirst], undefined);
   const ofSecond = targetOutcome(second);
   const begun = await Promise.race([ofFirst, ofSecond]);
-  const other = begun.asked === first ? second : first;
+  const other = begun.target === first ? second : first;
   if (begun.isAnswer) {
     other.leave();
     return raceOf([begun], other);
@@ -107,7 +107,7 @@ export async function race<Answer>(
 
 function raceOf<Answer>(
   outcomes: readonly TargetOutcome<Answer>[],
-  loser: AskedTarget | undefined,
+  loser: PendingTarget | undefined,
 ): Race<Answer> {
   const winner = outcomes.find((one) => one.isAnswer);
   const failed = outcomes.filter((one) => !one.isAnswer);

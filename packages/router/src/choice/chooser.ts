@@ -14,7 +14,7 @@ import {
   type AnswerKind,
   type Tried,
 } from './ruled-choice.ts';
-import { judge, obstacleOf, usableOf, type ChoiceFacts } from './usable.ts';
+import { checkCandidates, obstacleOf, usableOf, type ChoiceFacts } from './usable.ts';
 import type { RouteOutcome } from '../refusals/outcome.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { BackendLimits } from '../limits/backend-limits.ts';
@@ -129,7 +129,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
 
   /** Notes every backend that lists the model and is passed over. */
   function notePassed(query: BackendQuery, trace: ChoiceTrace, exclude: readonly Tried[]): void {
-    for (const { slot, model, reason } of judge(list.all(), query, exclude, facts)) {
+    for (const { slot, model, reason } of checkCandidates(list.all(), query, exclude, facts)) {
       if (reason !== undefined) noteSkipped(trace, { backend: slot.backend.name, model, reason });
     }
   }

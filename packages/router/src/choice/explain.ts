@@ -7,7 +7,7 @@ import { firstPriority, likeliest, sharesOf, type RouteTarget } from '../routes/
 import type { BackendQuery, Candidate } from './choice.ts';
 import { isRuled, type FirstTokenTimes, type Tried } from './ruled-choice.ts';
 import type { PassReason } from './choice-trace.ts';
-import { judge, usableOf, type ChoiceFacts, type JudgedCandidate } from './usable.ts';
+import { checkCandidates, usableOf, type ChoiceFacts, type CheckedCandidate } from './usable.ts';
 
 /** Why a backend or target of a route gets no request. */
 type ExplainedReason = PassReason | 'model_not_listed' | 'not_in_route' | 'not_registered';
@@ -84,11 +84,11 @@ export function createExplain(dependencies: ExplainDependencies) {
 
   return async (query: BackendQuery): Promise<readonly ExplainedTarget[]> => {
     const slots = list.all();
-    const judged = judge(slots, query, [], facts);
-    const able = judged.filter(({ reason }) => !isExcluded(reason));
+    const checked = checkCandidates(slots, query, [], facts);
+    const able = checked.filter(({ reason }) => !isExcluded(reason));
     const { order, full } = await inOrder(able, query);
     const shares = firstShares(order, query);
-    const explained = judged.map((one): ExplainedTarget => {
+    const explained = checked.map((one): ExplainedTarget => {
       const position = order.indexOf(one);
       const limit = full.get(one);
       const reason = position === -1 ? reasonOf(one, limit) : undefined;
@@ -103,7 +103,7 @@ export function createExplain(dependencies: ExplainDependencies) {
         detail: limit ?? detailOf(one, reason),
       };
     });
-    const known = new Set(judged.map(({ slot }) => slot));
+    const known = new Set(checked.map(({ slot }) => slot));
     const others = slots
       .filter((slot) => slot.listed && !known.has(slot))
       .map(({ backend }) => ({
@@ -114,7 +114,7 @@ export function createExplain(dependencies: ExplainDependencies) {
           query.rule === undefined ? ('model_not_listed' as const) : ('not_in_route' as const),
       }));
     const unserved = (query.rule?.targets ?? [])
-      .filter((target) => !judged.some((one) => one.target === target))
+      .filter((target) => !checked.some((one) => one.target === target))
       .map((target): ExplainedTarget => {
         const slot = slots.find(({ backend }) => backend.name === target.backend);
         const isUnknown = target.backend !== undefined && slot === undefined;
@@ -149,7 +149,7 @@ const NOTHING = {
 const isExcluded = (reason: PassReason | undefined): boolean =>
   reason === 'not_preferred' || reason === 'no_capability';
 
-const reasonOf = ({ reason }: JudgedCandidate, limit: LimitName | undefined): PassReason =>
+const reasonOf = ({ reason }: CheckedCandidate, limit: LimitName | undefined): PassReason =>
   limit === undefined ? (reason ?? 'tried') : 'full';
 
 /** The number that leads to the target with the greatest weight. */

@@ -43,17 +43,17 @@ export function usableOf(
 }
 
 /** A candidate, and why it gets no request; undefined if it may get one. */
-export interface JudgedCandidate extends Candidate {
+export interface CheckedCandidate extends Candidate {
   readonly reason: PassReason | undefined;
 }
 
 /** Every backend that lists the model, by the same conditions as a choice. */
-export function judge(
+export function checkCandidates(
   slots: readonly Slot[],
   query: BackendQuery,
   tried: readonly Tried[],
   facts: ChoiceFacts,
-): readonly JudgedCandidate[] {
+): readonly CheckedCandidate[] {
   const { capability, provider } = query;
   const all = findListing(slots, { ...query, provider: undefined });
   const preferred = all.filter(

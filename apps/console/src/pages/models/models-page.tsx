@@ -12,7 +12,7 @@ import { Aliases } from './aliases.tsx';
 
 const MILLION = 1_000_000;
 
-/** The models that can be asked, and the aliases. */
+/** The available models, and the aliases. */
 export function ModelsPage() {
   const { t } = useLanguage();
   const api = useApi();

@@ -66,21 +66,21 @@ export async function watchRequests(source: WatchSource, options: WatchOptions):
   }
 }
 
-/** Runs a task, and once more if it was asked for meanwhile; never twice at the same time. */
+/** Runs a task, and once more if it was requested meanwhile; never twice at the same time. */
 function oneAtATime(task: () => Promise<unknown>): () => void {
   let isRunning = false;
-  let isWanted = false;
+  let isRequested = false;
   async function run(): Promise<void> {
     isRunning = true;
-    while (isWanted) {
-      isWanted = false;
+    while (isRequested) {
+      isRequested = false;
       // The page shows what went wrong.
       await task().catch(() => undefined);
     }
     isRunning = false;
   }
   return () => {
-    isWanted = true;
+    isRequested = true;
     if (!isRunning) void run();
   };
 }

@@ -68,7 +68,7 @@ test('an answer that waits too long is refused, with the time of a retry', async
   expect({ refused, waiting: memory.waiting }).toEqual({ refused: 1, waiting: 0 });
 });
 
-test('a call that is canceled stops waiting', async () => {
+test('a call that is cancelled stops waiting', async () => {
   const memory = createAnswerMemory({ bytesMax: 1 });
   memory.take(1, ignore);
   const canceller = createCanceller();

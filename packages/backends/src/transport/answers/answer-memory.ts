@@ -124,7 +124,7 @@ export function createAnswerMemory(options: AnswerMemoryOptions): AnswerMemory {
   };
 }
 
-/** Takes memory for an answer; rejects when there is none for too long, or the call is canceled. */
+/** Takes memory for an answer; rejects when there is none for too long, or the call is cancelled. */
 export function takeWithin(
   memory: AnswerMemory,
   bytes: number,

@@ -34,7 +34,7 @@ interface Stream {
 
 type Outcome = Pick<Served, 'completionTokens' | 'completed'>;
 
-/** The chats of an engine: complete ones, and streams that can be canceled. */
+/** The chats of an engine: complete ones, and streams that can be cancelled. */
 export interface EngineChats {
   chat(this: void, call: RpcCall<EngineFault>): unknown;
   start(this: void, call: RpcCall<EngineFault>): unknown;

@@ -45,7 +45,7 @@ export interface EngineOptions extends RpcServerOptions {
 /** A running engine. */
 export interface RunningEngine extends RunningRpcServer, Omit<ServedLog, 'record'> {
   readonly faults: FaultPlan<EngineFault, EngineMethod>;
-  /** Streams that were canceled or whose client disconnected. */
+  /** Streams that were cancelled or whose client disconnected. */
   readonly aborted: number;
   /** Realtime sessions that are open now. */
   readonly openSessions: number;

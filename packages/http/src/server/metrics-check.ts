@@ -4,7 +4,7 @@ import { bearerOf } from '../requests/bearer.ts';
 import { isDirectLoopback } from '../requests/direct-loopback.ts';
 
 /** Metrics for clients on the same machine that use no proxy, and for those with one of the tokens. */
-export function createMetricsGate(
+export function createMetricsCheck(
   tokens: readonly (string | undefined)[],
 ): (request: IncomingMessage) => boolean {
   return (request) => {

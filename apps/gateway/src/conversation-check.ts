@@ -7,16 +7,16 @@ import { z } from 'zod';
  * Refuses a turn in a conversation that does not exist or belongs to another user. Returns the id that routing uses,
  * synchronously where there is none.
  */
-export type ConversationGate = (
+export type CheckConversation = (
   caller: Caller,
   conversationId: string | null | undefined,
 ) => Promise<string> | undefined;
 
 const uuid = z.uuid();
 
-export function createConversationGate(
+export function createConversationCheck(
   conversations: Pick<ConversationStore, 'ownerOf'>,
-): ConversationGate {
+): CheckConversation {
   async function check({ userId }: Caller, conversationId: string): Promise<string> {
     const owner = uuid.safeParse(conversationId).success
       ? await conversations.ownerOf(conversationId)

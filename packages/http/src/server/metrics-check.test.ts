@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { createMetricsGate } from './metrics-gate.ts';
+import { createMetricsCheck } from './metrics-check.ts';
 
-const mayRead = createMetricsGate(['the admin token', 'the metrics token', undefined]);
+const mayRead = createMetricsCheck(['the admin token', 'the metrics token', undefined]);
 
 function requestFrom(address: string, headers: Readonly<Record<string, string>> = {}) {
   const socket = new Socket();

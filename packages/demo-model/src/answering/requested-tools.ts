@@ -16,7 +16,7 @@ const COMMON_SHARE_MIN = 0.75;
  * The functions that the model calls now. Each is called once for a question, so that a client that repeats its request with the
  * results always comes to an end.
  */
-export function askedTools(request: ChatRequest): readonly Tool[] {
+export function requestedTools(request: ChatRequest): readonly Tool[] {
   const { toolChoice, parallelToolCalls } = request;
   if (toolChoice === 'none' || request.tools.length === 0) return [];
   const tools = request.tools.slice(0, TOOLS_MAX);
@@ -29,8 +29,8 @@ export function askedTools(request: ChatRequest): readonly Tool[] {
 
   const forced = tools.filter(({ name }) => name === toolChoice);
   if (forced.length > 0) return pending(forced);
-  const asked = toolsInText(tools, text);
-  if (asked.length > 0 || toolChoice !== 'required') return pending(asked);
+  const requested = toolsInText(tools, text);
+  if (requested.length > 0 || toolChoice !== 'required') return pending(requested);
   return called.size > 0 ? [] : tools.slice(0, 1);
 }
 
@@ -65,13 +65,13 @@ function namePositions(text: string): ReadonlyMap<string, number> {
   for (const [index, word] of words.entries()) {
     const name = word.replaceAll('`', '').replace(/[.'-]+$/, '');
     const before = plain.slice(Math.max(0, index - 3), index).filter((part) => part !== 'the');
-    const isAsked =
+    const isRequested =
       /[\p{L}\p{N}][_.-][\p{L}\p{N}]|__|\p{Ll}\p{Lu}/u.test(name) ||
       word.startsWith('`') ||
       REQUESTS.includes(before.at(-1) ?? '') ||
       /^(?:tool|function)\b/.test(plain[index + 1] ?? '');
     if (
-      isAsked &&
+      isRequested &&
       !before.some((part) => NEGATIONS.includes(part)) &&
       !positions.has(name.toLowerCase())
     )

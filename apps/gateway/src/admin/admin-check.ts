@@ -4,7 +4,7 @@ import { constantTimeEqual } from '@model-gateway/kernel';
 import type { RequestHandler } from 'express';
 
 /** Accepts only the bearer token that equals the admin token; without a configured token it refuses every request. */
-export function createAdminGate(adminToken: string | undefined): RequestHandler {
+export function createAdminCheck(adminToken: string | undefined): RequestHandler {
   return (request, _response, next) => {
     const bearer = bearerOf(request);
     const admitted =

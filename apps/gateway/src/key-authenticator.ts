@@ -63,7 +63,7 @@ export interface HeldCall {
 }
 
 /** Checks API keys and limits in two steps, so that the body can be read while the store is queried. */
-export interface KeyGate {
+export interface KeyAuthenticator {
   /** Checks the key and the limit of this process. On refusal sends a plain-text response and returns undefined. */
   authenticate(
     request: IncomingMessage,
@@ -92,7 +92,7 @@ interface GrantFacts extends Pick<AdmittedCaller, 'caller' | 'payer'> {
   readonly account: DrawingAccount | undefined;
 }
 
-interface KeyGateDependencies {
+interface KeyAuthenticatorDependencies {
   readonly keys: Pick<KeyCache, 'find' | 'recall'>;
   readonly checks: KeyChecks;
   readonly limiter: RequestLimiter;
@@ -107,7 +107,9 @@ const RETRY_AFTER_SECS = 60;
 /** How often one request looks its key up again when the account changes each time. */
 const LOOKUPS_MAX = 3;
 
-export function createKeyGate(dependencies: KeyGateDependencies): KeyGate {
+export function createKeyAuthenticator(
+  dependencies: KeyAuthenticatorDependencies,
+): KeyAuthenticator {
   const { keys, checks, limiter, admission, quotas, clock } = dependencies;
   /** Derived once per cached grant, because every request needs them. */
   const facts = new WeakMap<KeyGrant, GrantFacts>();

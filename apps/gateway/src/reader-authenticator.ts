@@ -8,7 +8,7 @@ import { refuse, refuseLimit } from './refuse.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** Accepts an API key or an access token. On refusal it sends the response and resolves to undefined. */
-export type ReaderGate = (
+export type AuthenticateReader = (
   request: IncomingMessage,
   response: ServerResponse,
 ) => Promise<Reader | undefined>;
@@ -19,7 +19,7 @@ interface Reader {
   readonly limitHeaders: LimitHeaders;
 }
 
-interface ReaderGateDependencies {
+interface ReaderAuthenticatorDependencies {
   readonly keys: Pick<KeyCache, 'find'>;
   readonly checks: KeyChecks;
   readonly limiter: RequestLimiter;
@@ -27,7 +27,9 @@ interface ReaderGateDependencies {
 }
 
 /** The request limit applies per key, and per user for access tokens. */
-export function createReaderGate(dependencies: ReaderGateDependencies): ReaderGate {
+export function createReaderAuthenticator(
+  dependencies: ReaderAuthenticatorDependencies,
+): AuthenticateReader {
   const { keys, checks, limiter, signIns } = dependencies;
 
   async function reader(bearer: string, request: IncomingMessage) {
