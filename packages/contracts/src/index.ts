@@ -102,11 +102,11 @@ export {
   type VideoJobView,
   type VideoRequest,
 } from './rest/video.ts';
-export { ANSWER_TTL_SECS_MAX } from './rpc/answer-cache.ts';
-export { auditEntry } from './rpc/audit.ts';
-export { CONVERSATION_TITLE_DEFAULT } from './rpc/conversations.ts';
+export { ANSWER_TTL_SECS_MAX } from './rpc/namespaces/answer-cache.ts';
+export { auditEntry } from './rpc/namespaces/audit.ts';
+export { CONVERSATION_TITLE_DEFAULT } from './rpc/namespaces/conversations.ts';
 export type { AuthLevel, MethodContract } from './rpc/method.ts';
-export type { RequestFilter } from './rpc/spend.ts';
+export type { RequestFilter } from './rpc/namespaces/spend.ts';
 export {
   rpcMethods,
   type RpcAuth,
@@ -126,15 +126,15 @@ export {
   email as emailSchema,
   type BudgetPeriod,
   type VideoResult,
-} from './rpc/records.ts';
-export { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from './rpc/webhooks.ts';
+} from './rpc/namespaces/records.ts';
+export { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from './rpc/namespaces/webhooks.ts';
 export {
   isSessionId,
   SESSION_LISTENERS_CHANNEL,
   sessionChannel,
   sessionOwnerKey,
   userSessionChannel,
-} from './rpc/sessions.ts';
+} from './rpc/namespaces/sessions.ts';
 export { ATTEMPTS_MAX, type RequestAttempt } from './request-attempt.ts';
 export {
   readRequestNotice,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelId } from '../rpc/records.ts';
+import { modelId } from '../rpc/namespaces/records.ts';
 import { capability } from './backends.ts';
 
 const PROVIDER_CHARS_MAX = 255;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
-import { clamped, usageRecord } from '../rpc/records.ts';
+import { clamped, usageRecord } from '../rpc/namespaces/records.ts';
 import { timeBoundText } from './time-bound-text.ts';
 
 const REF_CHARS_MAX = 64;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { passAllFields } from '../open-object.ts';
-import { modelId, videoResult } from '../rpc/records.ts';
+import { modelId, videoResult } from '../rpc/namespaces/records.ts';
 
 const IMAGES_MAX = 8;
 const IMAGE_BYTES_MAX = 10 * 1024 * 1024;

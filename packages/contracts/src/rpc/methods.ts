@@ -1,25 +1,25 @@
 import type { z } from 'zod';
-import { agentsMethods } from './agents.ts';
-import { aliasesMethods } from './aliases.ts';
-import { auditMethods } from './audit.ts';
-import { authMethods } from './auth.ts';
-import { backendsMethods } from './backends.ts';
-import { billingMethods } from './billing.ts';
-import { chatMethods } from './chat.ts';
-import { conversationsMethods } from './conversations.ts';
-import { engineMethods } from './engine.ts';
-import { groupMethods, ledgerMethods } from './groups.ts';
-import { keysMethods } from './keys.ts';
-import { memoryMethods } from './memory.ts';
-import { providersMethods } from './providers.ts';
-import { realtimeMethods } from './realtime.ts';
-import { requestsMethods } from './requests.ts';
-import { routesMethods } from './routes.ts';
-import { systemMethods } from './system.ts';
-import { usageMethods } from './usage.ts';
-import { usersMethods } from './users.ts';
-import { videoMethods } from './video.ts';
-import { webhooksMethods } from './webhooks.ts';
+import { agentsMethods } from './namespaces/agents.ts';
+import { aliasesMethods } from './namespaces/aliases.ts';
+import { auditMethods } from './namespaces/audit.ts';
+import { authMethods } from './namespaces/auth.ts';
+import { backendsMethods } from './namespaces/backends.ts';
+import { billingMethods } from './namespaces/billing.ts';
+import { chatMethods } from './namespaces/chat.ts';
+import { conversationsMethods } from './namespaces/conversations.ts';
+import { engineMethods } from './namespaces/engine.ts';
+import { groupMethods, ledgerMethods } from './namespaces/groups.ts';
+import { keysMethods } from './namespaces/keys.ts';
+import { memoryMethods } from './namespaces/memory.ts';
+import { providersMethods } from './namespaces/providers.ts';
+import { realtimeMethods } from './namespaces/realtime.ts';
+import { requestsMethods } from './namespaces/requests.ts';
+import { routesMethods } from './namespaces/routes.ts';
+import { systemMethods } from './namespaces/system.ts';
+import { usageMethods } from './namespaces/usage.ts';
+import { usersMethods } from './namespaces/users.ts';
+import { videoMethods } from './namespaces/video.ts';
+import { webhooksMethods } from './namespaces/webhooks.ts';
 
 /** Every method of the management plane, by name. */
 export const rpcMethods = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokenUsageSchema } from '../rest/chat.ts';
-import { videoResult } from './records.ts';
+import { videoResult } from './namespaces/records.ts';
 
 /** One type of notification, declared once, like a method. */
 interface NotificationContract<Params extends z.ZodType = z.ZodType> {

@@ -10,7 +10,7 @@ import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
-import { TOOL_CALLS_MAX, type Reply } from './reply-collector.ts';
+import { TOOL_CALLS_MAX, type Reply } from './history/reply-collector.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import { settleTurn } from './settle-turn.ts';
 import { upstreamBody } from './upstream-body.ts';

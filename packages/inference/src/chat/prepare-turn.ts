@@ -5,7 +5,7 @@ import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
-import { createTurnRecord, type TurnRecord } from './turn-record.ts';
+import { createTurnRecord, type TurnRecord } from './history/turn-record.ts';
 
 /** A turn with its complete messages, ready to be routed. */
 export interface PreparedTurn extends ChatTurn {

@@ -2,7 +2,7 @@ import type { PricedBackend } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { ChatDependencies } from './chat-turn.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
-import type { Reply } from './reply-collector.ts';
+import type { Reply } from './history/reply-collector.ts';
 import { endOf } from '../usage/served-status.ts';
 
 /** The result of a turn. */

@@ -8,7 +8,7 @@ import {
   chunkUsage,
 } from './chunk-fields.ts';
 import { textOfDelta } from './generated-text.ts';
-import { createReplyCollector, type Reply } from '../chat/reply-collector.ts';
+import { createReplyCollector, type Reply } from '../chat/history/reply-collector.ts';
 import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
 
 /** The observed part of a stream: its usage, and whether it is complete. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { boundedArray } from '../bounded-array.ts';
-import { routeConditions, routeExplanationSchema } from '../rest/route.ts';
-import { entrySource } from '../entry-source.ts';
+import { boundedArray } from '../../bounded-array.ts';
+import { routeConditions, routeExplanationSchema } from '../../rest/route.ts';
+import { entrySource } from '../../entry-source.ts';
 import { answerCache } from './answer-cache.ts';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { done, modelId, record, text } from './records.ts';
 
 const TARGETS_MAX = 32;

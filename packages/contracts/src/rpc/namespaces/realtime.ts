@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { anyObject, passFurtherFields } from '../open-object.ts';
-import { method } from './method.ts';
+import { anyObject, passFurtherFields } from '../../open-object.ts';
+import { method } from '../method.ts';
 import { modelId, refId } from './records.ts';
 
 /** The events that a client may send in a realtime session. */

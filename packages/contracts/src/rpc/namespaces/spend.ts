@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timeBoundText } from '../rest/time-bound-text.ts';
+import { timeBoundText } from '../../rest/time-bound-text.ts';
 import { modelId, record, text, timestamp } from './records.ts';
 
 /** Which requests a summary or a list is about, and whose. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { nodeHostSchema } from '../agent/frames.ts';
-import { method } from './method.ts';
+import { nodeHostSchema } from '../../agent/frames.ts';
+import { method } from '../method.ts';
 import { label, modelId, record, text, timestamp } from './records.ts';
 
 const HOSTS_MAX = 16;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { done, record, text, timestamp } from './records.ts';
 
 const TITLE_CHARS_MAX = 200;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { description, done, label, record, text } from './records.ts';
 
 const id = text(64).min(1);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { method } from './method.ts';
-import { requestAttempt } from '../request-attempt.ts';
+import { method } from '../method.ts';
+import { requestAttempt } from '../../request-attempt.ts';
 import { clamped, record, text, timestamp, usageRecord } from './records.ts';
 import { requestFilter } from './spend.ts';
 

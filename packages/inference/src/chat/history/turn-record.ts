@@ -5,7 +5,7 @@ import {
 } from '@model-gateway/accounts';
 import type { ChatMessage } from '@model-gateway/contracts';
 import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
-import { messageText } from './message-text.ts';
+import { messageText } from '../message-text.ts';
 import type { Reply } from './reply-collector.ts';
 import { toStored, toStoredReply } from './stored-message.ts';
 

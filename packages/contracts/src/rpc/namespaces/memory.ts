@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { text, timestamp } from './records.ts';
 
 export const memoryMethods = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { boundedArray } from '../bounded-array.ts';
-import { entrySource } from '../entry-source.ts';
-import { method } from './method.ts';
+import { boundedArray } from '../../bounded-array.ts';
+import { entrySource } from '../../entry-source.ts';
+import { method } from '../method.ts';
 import { clamped, done, record, text, timestamp } from './records.ts';
 
 /** What webhooks can receive. */

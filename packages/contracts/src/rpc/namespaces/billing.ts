@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { boundedRecord } from '../bounded-record.ts';
-import { entrySource } from '../entry-source.ts';
-import { anyObject } from '../open-object.ts';
-import { priceRecord } from '../price.ts';
-import { method } from './method.ts';
+import { boundedRecord } from '../../bounded-record.ts';
+import { entrySource } from '../../entry-source.ts';
+import { anyObject } from '../../open-object.ts';
+import { priceRecord } from '../../price.ts';
+import { method } from '../method.ts';
 import { done, email, label, modelId, text } from './records.ts';
 
 const RESOLUTIONS_MAX = 100;

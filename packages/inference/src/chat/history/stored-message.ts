@@ -1,6 +1,6 @@
 import type { NewMessage } from '@model-gateway/accounts';
 import type { ChatMessage } from '@model-gateway/contracts';
-import { messageText } from './message-text.ts';
+import { messageText } from '../message-text.ts';
 import type { Reply } from './reply-collector.ts';
 
 const ROLES: ReadonlySet<string> = new Set<ChatMessage['role']>([

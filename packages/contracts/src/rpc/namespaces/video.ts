@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { videoFields, videoJobFields } from '../rest/video.ts';
-import { method } from './method.ts';
+import { videoFields, videoJobFields } from '../../rest/video.ts';
+import { method } from '../method.ts';
 import { clamped, record } from './records.ts';
 
 const LIMIT_DEFAULT = 20;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { anyObject } from '../open-object.ts';
-import { method } from './method.ts';
+import { anyObject } from '../../open-object.ts';
+import { method } from '../method.ts';
 import { modelId } from './records.ts';
 
 export const engineMethods = {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { anyObject } from '../open-object.ts';
-import { chatFields } from '../rest/chat.ts';
-import { fallbackModelsSchema, providerSchema } from '../rest/provider.ts';
-import { method } from './method.ts';
+import { anyObject } from '../../open-object.ts';
+import { chatFields } from '../../rest/chat.ts';
+import { fallbackModelsSchema, providerSchema } from '../../rest/provider.ts';
+import { method } from '../method.ts';
 import { modelId, refId } from './records.ts';
 
 const STREAM_ID_CHARS_MAX = 128;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keySettings } from './key-settings.ts';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { done, keyRecord, label } from './records.ts';
 
 const GRACE_SECS_MAX = 7 * 24 * 60 * 60;

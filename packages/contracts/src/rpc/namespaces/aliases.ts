@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { aliasListSchema, aliasRemovalSchema, aliasRequestSchema } from '../rest/aliases.ts';
-import { method } from './method.ts';
+import { aliasListSchema, aliasRemovalSchema, aliasRequestSchema } from '../../rest/aliases.ts';
+import { method } from '../method.ts';
 import { done } from './records.ts';
 
 export const aliasesMethods = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { clamped, label, record, text, timestamp } from './records.ts';
 
 const NAME_CHARS_MAX = 128;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { record } from './records.ts';
 
 /** A setting as it applies in the process that answers. */

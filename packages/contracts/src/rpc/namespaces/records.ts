@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { priceRecord } from '../price.ts';
+import { priceRecord } from '../../price.ts';
 
 /** After which a budget begins anew, in UTC; weeks begin on Monday, and `total` never does. */
 export const BUDGET_PERIODS = ['day', 'week', 'month', 'total'] as const;

@@ -7,8 +7,8 @@ import {
   backendTestRequestSchema,
   backendTestSchema,
   backendViewSchema,
-} from '../rest/backends.ts';
-import { method } from './method.ts';
+} from '../../rest/backends.ts';
+import { method } from '../method.ts';
 import { done, record } from './records.ts';
 
 const oneBackend = z.object({ name: backendName });

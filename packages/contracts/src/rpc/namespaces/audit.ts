@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { clamped, record, text, timestamp } from './records.ts';
 
 const LIMIT_DEFAULT = 50;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { method } from './method.ts';
+import { method } from '../method.ts';
 import { clamped, text, usageRecord } from './records.ts';
 import { spendSummary, spendSummaryParams } from './spend.ts';
 
