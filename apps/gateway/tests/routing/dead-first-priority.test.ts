@@ -4,7 +4,7 @@ import { RETRY_REASONS } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
-import { takeUsage } from '../usage-journal.ts';
+import { takeUsage } from '../money/usage-journal.ts';
 
 const REQUESTS = 40;
 /** The default of SERVICE_BREAKER_FAILURES. */
