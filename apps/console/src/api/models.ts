@@ -10,7 +10,8 @@ export const modelsQuery = (api: Api) =>
       const { data } = await api.rest<{ readonly data: readonly ModelEntry[] }>('/v1/models', {
         signal,
       });
-      return data.toSorted((one, other) => one.id.localeCompare(other.id));
+      // Not localeCompare, which takes half a second for ten thousand on a slow machine.
+      return data.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     },
   });
 

@@ -68,14 +68,33 @@ export function createFormat(locale: string, timeZone?: string): Format {
   const exactClock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...zone });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 
-  const withUnit = (value: number, unit: string): string =>
-    new Intl.NumberFormat(locale, {
+  // Making a formatter takes a hundred times as long as using it, and a table uses one in every row.
+  const formatters = new Map<string, Intl.NumberFormat>();
+  function formatter(name: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+    const known = formatters.get(name);
+    if (known !== undefined) return known;
+    const made = new Intl.NumberFormat(locale, options);
+    formatters.set(name, made);
+    return made;
+  }
+
+  function withUnit(value: number, unit: string): string {
+    const maximumSignificantDigits = value < 10 ? 2 : value < 100 ? 3 : 4;
+    return formatter(`${unit} ${maximumSignificantDigits}`, {
       style: 'unit',
       unit,
       unitDisplay: 'short',
-      maximumSignificantDigits: value < 10 ? 2 : 3,
-      ...(value >= 100 ? { maximumSignificantDigits: 4 } : {}),
+      maximumSignificantDigits,
     }).format(value);
+  }
+
+  const inDollars = (name: string, digits: Intl.NumberFormatOptions): Intl.NumberFormat =>
+    formatter(name, {
+      style: 'currency',
+      currency: 'USD',
+      currencyDisplay: 'narrowSymbol',
+      ...digits,
+    });
 
   return {
     locale,
@@ -83,18 +102,14 @@ export function createFormat(locale: string, timeZone?: string): Format {
     compact: (value) => compact.format(value),
     money(usd) {
       const size = Math.abs(usd);
-      const digits =
-        size === 0 || size >= 1
-          ? { minimumFractionDigits: 2, maximumFractionDigits: 2 }
-          : size >= 0.01
-            ? { minimumFractionDigits: 2, maximumFractionDigits: 4 }
-            : { maximumSignificantDigits: 2 };
-      return new Intl.NumberFormat(locale, {
-        style: 'currency',
-        currency: 'USD',
-        currencyDisplay: 'narrowSymbol',
-        ...digits,
-      }).format(usd);
+      if (size === 0 || size >= 1)
+        return inDollars('dollars', {
+          minimumFractionDigits: 2,
+          maximumFractionDigits: 2,
+        }).format(usd);
+      return size >= 0.01
+        ? inDollars('cents', { minimumFractionDigits: 2, maximumFractionDigits: 4 }).format(usd)
+        : inDollars('small', { maximumSignificantDigits: 2 }).format(usd);
     },
     percent: (share) => percent.format(share),
     duration(ms) {

@@ -2,10 +2,11 @@ import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { modelsQuery } from '../api/models.ts';
 import { useApi, useUser } from '../api/use-api.ts';
 import { useLanguage } from '../preferences/language.tsx';
+import { matching } from '../ui/matching.ts';
 import { NAVIGATION } from './navigation.ts';
 
 interface Hit {
@@ -20,11 +21,15 @@ interface HitGroup {
   readonly items: readonly Hit[];
 }
 
-/** Finds pages, models and keys by their names (Ctrl-K). */
+const SHOWN_MAX = 20;
+const REQUEST_ID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/i;
+
+/** Finds pages, models and keys by their names, and requests by their ids (Ctrl-K). */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useLanguage();
   const navigate = useNavigate();
-  const groups = useHits();
+  const [text, setText] = useState('');
+  const groups = useHits(text);
   const choose = ({ to, search }: Hit): void => {
     onClose();
     void navigate({ to, search: search ?? {} } as never);
@@ -43,6 +48,9 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
             inline
             open
             items={groups}
+            filter={null}
+            value={text}
+            onValueChange={setText}
             autoHighlight="always"
             itemToStringValue={(hit: Hit) => hit.label}
           >
@@ -84,17 +92,17 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function useHits(): readonly HitGroup[] {
+function useHits(text: string): readonly HitGroup[] {
   const { t } = useLanguage();
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
   const models = useQuery(modelsQuery(api)).data;
   const keys = useQuery(api.query('keys.list')).data;
-  return useMemo(() => {
+  const all = useMemo((): readonly HitGroup[] => {
     const pages = NAVIGATION.flatMap(({ items }) => items)
       .filter(({ isForAdmins = false }) => isAdmin || !isForAdmins)
-      .map(({ to, text }) => ({ id: `page ${to}`, label: t(text), to }));
-    const groups = [
+      .map((item) => ({ id: `page ${item.to}`, label: t(item.text), to: item.to }));
+    return [
       { value: t('frame.search.pages'), items: pages },
       {
         value: t('frame.search.models'),
@@ -114,6 +122,19 @@ function useHits(): readonly HitGroup[] {
         })),
       },
     ];
-    return groups.filter(({ items }) => items.length > 0);
   }, [t, isAdmin, models, keys]);
+  return useMemo(() => {
+    const found = all.map(({ value, items }) => ({
+      value,
+      items: matching(items, text, { nameOf: ({ label }) => label, max: SHOWN_MAX }),
+    }));
+    const request = REQUEST_ID.exec(text)?.[0].toLowerCase();
+    const requests =
+      request === undefined
+        ? []
+        : [{ id: `request ${request}`, label: request, to: '/requests', search: { request } }];
+    return [{ value: t('frame.search.requests'), items: requests }, ...found].filter(
+      ({ items }) => items.length > 0,
+    );
+  }, [t, all, text]);
 }

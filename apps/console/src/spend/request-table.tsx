@@ -3,7 +3,8 @@ import { useMemo } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Badge } from '../ui/page.tsx';
-import { When } from '../ui/when.tsx';
+import { When, WhenButton } from '../ui/when.tsx';
+import { useNames } from './use-names.ts';
 
 /** A request of the log, which may have failed before its model was known, or a metered one. */
 type Usage = Omit<RpcResult<'usage.list'>['records'][number], 'model'> & {
@@ -21,6 +22,7 @@ interface RequestTableProps {
 /** Metered requests; also the row of the first chat on the welcome page. */
 export function RequestTable({ rows, onOpen }: RequestTableProps) {
   const { t, format } = useLanguage();
+  const nameOf = useNames();
   const columns = useMemo((): readonly Column<Usage>[] => {
     const number = (value: number | null): string => (value === null ? '–' : format.number(value));
     const duration = (ms: number | null): string => (ms === null ? '–' : format.duration(ms));
@@ -32,15 +34,7 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
           onOpen === undefined ? (
             <When time={time} />
           ) : (
-            <button
-              type="button"
-              className="link"
-              data-row-button
-              title={format.dateTime(time)}
-              onClick={() => onOpen(id)}
-            >
-              {format.relative(time)}
-            </button>
+            <WhenButton time={time} onClick={() => onOpen(id)} />
           ),
         sortBy: ({ created_at: time }) => time,
       },
@@ -60,6 +54,7 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
         header: t('usage.column.upstream'),
         cell: ({ upstream }) => upstream ?? '–',
       },
+      ...(onOpen === undefined ? [] : [keyColumn(t('spend.dimension.key'), nameOf)]),
       {
         id: 'prompt',
         header: t('usage.column.prompt'),
@@ -96,11 +91,24 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
         sortBy: ({ cost }) => cost ?? 0,
       },
     ];
-  }, [t, format, onOpen]);
+  }, [t, format, nameOf, onOpen]);
   return (
-    <DataTable label={t('usage.title')} columns={columns} rows={rows} rowId={({ id }) => id} />
+    <DataTable
+      label={t('usage.title')}
+      columns={columns}
+      rows={rows}
+      rowId={({ id }) => id}
+      {...(onOpen === undefined ? {} : { name: 'requests' })}
+    />
   );
 }
+
+const keyColumn = (header: string, nameOf: ReturnType<typeof useNames>): Column<Usage> => ({
+  id: 'key',
+  header,
+  cell: ({ key_id: id }) => nameOf('key', id),
+  sortBy: ({ key_id: id }) => nameOf('key', id).toLowerCase(),
+});
 
 /** Whether a request went well. */
 export function RequestStatus({ status }: Pick<Usage, 'status'>) {

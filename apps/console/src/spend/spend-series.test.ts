@@ -4,6 +4,7 @@ const group = (key: string | null, requests: number, cost = 0): SpendGroup => ({
   key,
   requests,
   errors: 0,
+  failed: 0,
   prompt_tokens: 0,
   completion_tokens: 0,
   cached_tokens: 0,

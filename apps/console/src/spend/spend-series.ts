@@ -151,6 +151,7 @@ const REST_MIN = 1e-9;
 const NOTHING: Sums = {
   requests: 0,
   errors: 0,
+  failed: 0,
   prompt_tokens: 0,
   completion_tokens: 0,
   cached_tokens: 0,

@@ -23,6 +23,10 @@ export const de: Texts = {
   'table.pages': 'Seiten von {table}',
   'table.previous': 'Zurück',
   'table.next': 'Weiter',
+  'select.search': 'In {name} suchen',
+  'select.search.placeholder': 'Suchen',
+  'select.none': 'Nichts gefunden.',
+  'select.more': 'Die ersten {count}. Tippe, um andere zu finden.',
   'chart.as_table': 'Als Tabelle zeigen',
   'chart.as_chart': 'Als Diagramm zeigen',
   'chart.other': 'Andere',
@@ -80,10 +84,11 @@ export const de: Texts = {
   'frame.live.hint': 'Neue Daten erscheinen sofort. Anhalten.',
   'frame.paused.hint': 'Neue Daten erscheinen nicht. Fortsetzen.',
   'frame.search': 'Suchen',
-  'frame.search.placeholder': 'Seiten, Modelle, Schlüssel',
+  'frame.search.placeholder': 'Seiten, Modelle, Schlüssel, IDs von Anfragen',
   'frame.search.empty': 'Nichts gefunden für „{query}“.',
   'frame.search.pages': 'Seiten',
   'frame.search.models': 'Modelle',
+  'frame.search.requests': 'Anfragen',
   'frame.search.keys': 'Schlüssel',
   'frame.theme': 'Farben',
   'frame.theme.system': 'Wie das System',
@@ -315,6 +320,12 @@ export const de: Texts = {
   'routes.strategy': 'Ziele gleicher Priorität teilen sich die Anfragen',
   'routes.strategy.weighted': 'Nach Gewicht',
   'routes.strategy.fastest': 'Nach Tempo: das schnellste erste Token',
+  'routes.retry_on': 'Ein anderes Ziel versuchen nach',
+  'routes.retry_on.hint': 'Nichts gewählt: Eine Anfrage geht nur an ein Ziel.',
+  'routes.retry_on.transport': 'Einer Verbindung, die scheiterte',
+  'routes.retry_on.timeout': 'Einem Zeitlimit',
+  'routes.retry_on.5xx': 'Einem Fehler des Upstreams (5xx)',
+  'routes.retry_on.429': 'Zu vielen Anfragen (429)',
   'routes.hedge': 'Millisekunden, bis ein zweites Ziel die Anfrage bekommt',
   'routes.hedge.hint':
     'Für Chats, die bis dahin kein erstes Byte haben; die erste Antwort zählt. Leer: nie.',
@@ -761,6 +772,11 @@ export const de: Texts = {
     one: 'Erstes Token, die neueste Anfrage',
     other: 'Erstes Token, die neuesten {count} Anfragen',
   },
+  'overview.latency.chart': {
+    one: 'Dauer, neueste Anfrage',
+    other: 'Dauer, neueste {count} Anfragen',
+  },
+  'overview.errors.share': '{share} aller Anfragen',
   'overview.percentile': 'p{share}',
   'overview.newest': {
     one: 'Von der neuesten Anfrage',
@@ -773,7 +789,7 @@ export const de: Texts = {
   'attention.open': 'Öffnen',
   'attention.backend': 'Das Backend {name} ist {state}: {reason}. Geprüft:',
   'attention.upstream':
-    '{errors} Anfragen an {name} sind in der letzten Stunde fehlgeschlagen, {requests} wurden abgerechnet.',
+    '{errors} von {requests} Anfragen an den Upstream {name} sind in der letzten Stunde gescheitert.',
   'attention.node': 'Der GPU-Knoten {name} ist offline. Letzter Heartbeat:',
   'attention.quota.exceeded':
     'Das Kontingent dieses Monats ist aufgebraucht. Anfragen werden abgewiesen.',
@@ -781,6 +797,10 @@ export const de: Texts = {
   'attention.key.expires': 'Der Schlüssel „{name}“ läuft ab:',
   'attention.key.expired': 'Der Schlüssel „{name}“ ist abgelaufen und wird abgewiesen:',
   'attention.budget.near': 'Der Schlüssel „{name}“ hat {share} % seines Budgets verbraucht.',
+  'attention.budget.ends':
+    'Der Schlüssel „{name}“ hat {share} % seines Budgets verbraucht. In diesem Tempo ist es aufgebraucht:',
+  'attention.budget.used.until':
+    'Der Schlüssel „{name}“ hat sein Budget aufgebraucht und wird abgewiesen. Es beginnt neu:',
   'attention.budget.used':
     'Der Schlüssel „{name}“ hat sein Budget aufgebraucht und wird abgewiesen.',
   'requests.title': 'Anfragen',

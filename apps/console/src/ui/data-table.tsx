@@ -1,25 +1,18 @@
 import {
-  createSortedRowModel,
   rowSortingFeature,
   tableFeatures,
   useTable,
   type ColumnDef,
+  type SortingState,
 } from '@tanstack/react-table';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useMemo, useState, type ReactNode } from 'react';
+import { memo, useDeferredValue, useMemo, type ReactNode } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
-import { Button } from './button.tsx';
+import { PAGE_ROWS, TablePages } from './table-pages.tsx';
+import { sortRows, type SortKey } from './table-order.ts';
+import { useTableOrder } from './use-table-order.ts';
 
-const features = tableFeatures({
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-});
-
-/** More rows than these are on further pages, so that thousands do not slow the page down. */
-const PAGE_ROWS = 100;
-
-const compare = (one: string | number, other: string | number): number =>
-  one === other ? 0 : one < other ? -1 : 1;
+const features = tableFeatures({ rowSortingFeature });
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -29,7 +22,7 @@ export interface Column<Row> {
   /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
   /** What the column is sorted by; without it, it is not sorted. */
-  readonly sortBy?: (row: Row) => string | number;
+  readonly sortBy?: (row: Row) => SortKey;
   /** Whether the header is only for screen readers, as for a column of buttons. */
   readonly isHeaderHidden?: boolean;
 }
@@ -40,59 +33,75 @@ interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowId: (row: Row) => string;
+  /** Keeps its order and page in the address under this name, so that a link shows the same. */
+  readonly name?: string;
   /** A last row that stays below the others, however they are sorted. */
   readonly total?: Row | undefined;
 }
 
 /** A table; at the width of a phone each row is a card. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, total } = props;
+  const { label, columns, rows, rowId, name, total } = props;
   const { t } = useLanguage();
+  const [order, setOrder] = useTableOrder(name);
+  // Header and pager change at once; thousands of rows may follow a moment later.
+  const shown = useDeferredValue(order);
+  const sorted = useMemo(() => {
+    const keyOf = columns.find(({ id }) => id === shown.sort?.column)?.sortBy;
+    return shown.sort === undefined || keyOf === undefined
+      ? rows
+      : sortRows(rows, keyOf, shown.sort.isDescending);
+  }, [columns, rows, shown.sort]);
+  const lastPage = Math.max(0, Math.ceil(rows.length / PAGE_ROWS) - 1);
+  const start = Math.min(shown.page, lastPage) * PAGE_ROWS;
   const definitions = useMemo(
     () =>
-      columns.map(({ id, header, cell, sortBy, ...meta }): ColumnDef<typeof features, Row> => ({
+      columns.map(({ id, header, sortBy }): ColumnDef<typeof features, Row> => ({
         id,
         header,
-        cell: ({ row }) => cell(row.original),
-        ...(sortBy === undefined ? { enableSorting: false } : {}),
+        enableSorting: sortBy !== undefined,
         accessorFn: sortBy ?? (() => ''),
-        sortFn: (one, other, column) => compare(one.getValue(column), other.getValue(column)),
-        meta,
       })),
     [columns],
   );
+  // The rows of one page only: what the library does for each row would take long for ten thousand.
+  const data = useMemo(() => sorted.slice(start, start + PAGE_ROWS), [sorted, start]);
+  const sorting = useMemo(
+    (): SortingState =>
+      order.sort === undefined ? [] : [{ id: order.sort.column, desc: order.sort.isDescending }],
+    [order.sort],
+  );
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: rowId,
+    manualSorting: true,
+    state: { sorting },
+    onSortingChange: (update) => {
+      const [first] = typeof update === 'function' ? update(sorting) : update;
+      const sort = first === undefined ? undefined : { column: first.id, isDescending: first.desc };
+      setOrder({ sort, page: 0 });
+    },
+  });
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  const data = useMemo(() => [...rows], [rows]);
-  const table = useTable({ features, columns: definitions, data, getRowId: rowId });
-  const labelOf = (id: string): string => {
-    const column = byId.get(id);
-    return column?.isHeaderHidden === true ? '' : (column?.header ?? '');
-  };
-  const classOf = (id: string): string => (byId.get(id)?.isNumber === true ? 'number' : '');
-  const [wantedPage, setPage] = useState(0);
-  const page = Math.min(wantedPage, Math.max(0, Math.ceil(rows.length / PAGE_ROWS) - 1));
-  const start = page * PAGE_ROWS;
-  const sort = (toggle: ((event: unknown) => void) | undefined, event: unknown): void => {
-    setPage(0);
-    toggle?.(event);
-  };
   const content = (
-    <div className="table-frame">
+    <div className="table-frame" aria-busy={shown !== order}>
       <table className="table" aria-label={label}>
         <thead>
           {table.getHeaderGroups().map((group) => (
             <tr key={group.id}>
               {group.headers.map((header) => {
-                const sorted = header.column.getIsSorted();
                 const column = byId.get(header.column.id);
+                const direction = header.column.getIsSorted();
                 return (
                   <th
                     key={header.id}
                     scope="col"
-                    className={classOf(header.column.id)}
-                    {...(sorted === false
+                    className={classOf(column)}
+                    {...(direction === false
                       ? {}
-                      : { 'aria-sort': sorted === 'asc' ? 'ascending' : 'descending' })}
+                      : { 'aria-sort': direction === 'asc' ? 'ascending' : 'descending' })}
                   >
                     {column?.sortBy === undefined ? (
                       <span className={column?.isHeaderHidden === true ? 'visually-hidden' : ''}>
@@ -103,11 +112,11 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
                         type="button"
                         className="sort"
                         title={t('table.sort', { column: column.header })}
-                        onClick={(event) => sort(header.column.getToggleSortingHandler(), event)}
+                        onClick={header.column.getToggleSortingHandler()}
                       >
                         {column.header}
-                        {sorted === 'asc' ? <ArrowUp aria-hidden size={12} /> : null}
-                        {sorted === 'desc' ? <ArrowDown aria-hidden size={12} /> : null}
+                        {direction === 'asc' ? <ArrowUp aria-hidden size={12} /> : null}
+                        {direction === 'desc' ? <ArrowDown aria-hidden size={12} /> : null}
                       </button>
                     )}
                   </th>
@@ -117,32 +126,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           ))}
         </thead>
         <tbody>
-          {table
-            .getRowModel()
-            .rows.slice(start, start + PAGE_ROWS)
-            .map((row) => (
-              <tr key={row.id}>
-                {row.getAllCells().map((cell) => (
-                  <td
-                    key={cell.id}
-                    className={classOf(cell.column.id)}
-                    data-label={labelOf(cell.column.id)}
-                  >
-                    <table.FlexRender cell={cell} />
-                  </td>
-                ))}
-              </tr>
-            ))}
+          {table.getRowModel().rows.map(({ id, original }) => (
+            <TableRow key={id} row={original} columns={columns} />
+          ))}
         </tbody>
         {total === undefined ? null : (
           <tfoot>
-            <tr>
-              {columns.map((column) => (
-                <td key={column.id} className={classOf(column.id)} data-label={labelOf(column.id)}>
-                  {column.cell(total)}
-                </td>
-              ))}
-            </tr>
+            <TableRow row={total} columns={columns} />
           </tfoot>
         )}
       </table>
@@ -152,32 +142,36 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   return (
     <>
       {content}
-      <TablePages label={label} page={page} count={rows.length} onChange={setPage} />
+      <TablePages
+        label={label}
+        page={Math.min(order.page, lastPage)}
+        count={rows.length}
+        onChange={(page) => setOrder({ ...order, page })}
+      />
     </>
   );
 }
 
-interface TablePagesProps {
-  readonly label: string;
-  /** 0 is the first. */
-  readonly page: number;
-  /** How many rows there are on all pages. */
-  readonly count: number;
-  readonly onChange: (page: number) => void;
+interface TableRowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
 }
 
-function TablePages({ label, page, count, onChange }: TablePagesProps) {
-  const { t } = useLanguage();
-  const to = Math.min(count, (page + 1) * PAGE_ROWS);
+const TableRow = memo(function TableRow<Row>({ row, columns }: TableRowProps<Row>) {
   return (
-    <nav className="pager" aria-label={t('table.pages', { table: label })}>
-      <span role="status">{t('table.page', { from: page * PAGE_ROWS + 1, to, total: count })}</span>
-      <Button disabled={page === 0} onClick={() => onChange(page - 1)}>
-        {t('table.previous')}
-      </Button>
-      <Button disabled={to === count} onClick={() => onChange(page + 1)}>
-        {t('table.next')}
-      </Button>
-    </nav>
+    <tr>
+      {columns.map((column) => (
+        <td
+          key={column.id}
+          className={classOf(column)}
+          data-label={column.isHeaderHidden === true ? '' : column.header}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
   );
-}
+}) as <Row>(props: TableRowProps<Row>) => ReactNode;
+
+const classOf = (column: { readonly isNumber?: boolean } | undefined): string =>
+  column?.isNumber === true ? 'number' : '';

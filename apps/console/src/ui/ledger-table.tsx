@@ -52,6 +52,7 @@ export function LedgerTable({ ledger, empty }: LedgerTableProps) {
       ) : (
         <DataTable
           label={t('ledger.title')}
+          name="ledger"
           columns={columns}
           rows={ledger.entries}
           rowId={({ id }) => id}

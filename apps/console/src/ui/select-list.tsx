@@ -36,7 +36,7 @@ export function SelectList<Value extends string>(props: SelectProps<Value>) {
                   <span className="item-body">
                     <BaseSelect.ItemText>{choice.label}</BaseSelect.ItemText>
                     {choice.detail === undefined ? null : (
-                      <small className="item-detail">{choice.detail}</small>
+                      <small className="item-detail">{choice.detail()}</small>
                     )}
                   </span>
                   <BaseSelect.ItemIndicator className="item-mark">

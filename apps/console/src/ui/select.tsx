@@ -4,8 +4,8 @@ import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
 export interface Choice<Value extends string> {
   readonly value: Value;
   readonly label: string;
-  /** A second line in the list. */
-  readonly detail?: string | undefined;
+  /** A second line in the list, made when the list shows it. */
+  readonly detail?: (() => string) | undefined;
 }
 
 export interface SelectProps<Value extends string> {
@@ -18,21 +18,31 @@ export interface SelectProps<Value extends string> {
   readonly isDisabled?: boolean;
 }
 
-const loadList = () => import('./select-list.tsx');
-const SelectList = lazy(async () => ({ default: (await loadList()).SelectList })) as unknown as <
-  Value extends string,
->(
-  props: SelectProps<Value>,
-) => ReactNode;
+type OpenSelect = <Value extends string>(props: SelectProps<Value>) => ReactNode;
 
-/** One of a few values. The code of its list is loaded when the user is about to open it. */
+const loadList = () => import('./select-list.tsx');
+const loadSearch = () => import('./select-search.tsx');
+const SelectList = lazy(async () => ({
+  default: (await loadList()).SelectList,
+})) as unknown as OpenSelect;
+const SelectSearch = lazy(async () => ({
+  default: (await loadSearch()).SelectSearch,
+})) as unknown as OpenSelect;
+
+/** A list of more choices than these can be searched. */
+const CHOICES_MAX = 20;
+
+const isLong = ({ choices }: Pick<SelectProps<string>, 'choices'>): boolean =>
+  choices.length > CHOICES_MAX;
+
+/** One of several values. The code of its list is loaded when the user is about to open it. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const [isUsed, setUsed] = useState(false);
   const closed = <ClosedSelect {...props} onOpen={() => setUsed(true)} />;
   if (!isUsed) return closed;
   return (
     <Suspense fallback={closed}>
-      <SelectList {...props} />
+      {isLong(props) ? <SelectSearch {...props} /> : <SelectList {...props} />}
     </Suspense>
   );
 }
@@ -44,7 +54,7 @@ interface ClosedSelectProps<Value extends string> extends SelectProps<Value> {
 function ClosedSelect<Value extends string>(props: ClosedSelectProps<Value>) {
   const { label, isLabelHidden = false, value, choices, isDisabled = false, onOpen } = props;
   const id = useId();
-  const load = (): void => void loadList();
+  const load = (): void => void (isLong(props) ? loadSearch() : loadList());
   return (
     <div className="field">
       <span id={id} className={isLabelHidden ? 'visually-hidden' : 'field-label'}>

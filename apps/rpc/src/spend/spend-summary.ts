@@ -58,6 +58,7 @@ const invalid = (problem: string): ServiceError =>
 const sumsRecord = (sums: SpendSums): Summary['total'] => ({
   requests: sums.requests,
   errors: sums.errors,
+  failed: sums.failed,
   prompt_tokens: sums.promptTokens,
   completion_tokens: sums.completionTokens,
   cached_tokens: sums.cachedTokens,

@@ -84,7 +84,7 @@ const summary = (user: TestUser, params: object): Promise<RpcAnswer> =>
 
 test('the answer has the period, the groups and their sum', async () => {
   const { result } = await summary(group.member, {});
-  const sums = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, points: 0 };
+  const sums = { failed: 0, prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, points: 0 };
   expect(result).toEqual({
     from: '2026-03-01T00:00:00.000Z',
     to: '2026-04-01T00:00:00.000Z',
@@ -96,6 +96,7 @@ test('the answer has the period, the groups and their sum', async () => {
     total: {
       requests: 2,
       errors: 1,
+      failed: 0,
       prompt_tokens: 2,
       completion_tokens: 4,
       cached_tokens: 1,
@@ -330,7 +331,7 @@ describe('requests.list and requests.get', () => {
       bodies: null,
     });
     const { result: sums } = await summary(group.member, { group_by: 'upstream' });
-    expect(sums).toMatchObject({ total: { requests: 2, errors: 4 } });
+    expect(sums).toMatchObject({ total: { requests: 2, errors: 4, failed: 3 } });
   });
 
   test('a request whose first backend answered has it as its only attempt', async () => {

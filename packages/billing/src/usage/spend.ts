@@ -26,6 +26,8 @@ export interface SpendSums {
   readonly requests: number;
   /** Metered requests that ended with an error, and requests that failed before anything was metered. */
   readonly errors: number;
+  /** Requests that failed before anything was metered: they are among the errors and not among the requests. */
+  readonly failed: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cachedTokens: number;

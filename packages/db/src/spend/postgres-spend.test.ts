@@ -45,6 +45,7 @@ const isIn =
 const NOTHING: SpendSums = {
   requests: 0,
   errors: 0,
+  failed: 0,
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,
@@ -61,6 +62,7 @@ const sumOf = (rows: readonly Row[]): SpendSums =>
     (sums, each) => ({
       requests: sums.requests + (each.repeats === 0 ? 1 : 0),
       errors: sums.errors + errorsOf(each),
+      failed: sums.failed + each.repeats,
       promptTokens: sums.promptTokens + each.promptTokens,
       completionTokens: sums.completionTokens + each.completionTokens,
       cachedTokens: sums.cachedTokens + (each.cachedTokens ?? 0),

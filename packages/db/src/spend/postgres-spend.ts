@@ -47,6 +47,7 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
 const SUMS = Prisma.sql`
   COALESCE(sum(requests), 0)::bigint AS "requests",
   COALESCE(sum(errors), 0)::bigint AS "errors",
+  COALESCE(sum(failed), 0)::bigint AS "failed",
   COALESCE(sum(prompt_tokens), 0)::bigint AS "promptTokens",
   COALESCE(sum(completion_tokens), 0)::bigint AS "completionTokens",
   COALESCE(sum(cached_tokens), 0)::bigint AS "cachedTokens",
@@ -63,6 +64,7 @@ type GroupRow = SumsRow & { readonly key: string | null; readonly isTotal: boole
 const NOTHING: SumsRow = {
   requests: 0n,
   errors: 0n,
+  failed: 0n,
   promptTokens: 0n,
   completionTokens: 0n,
   cachedTokens: 0n,
@@ -74,6 +76,7 @@ const NOTHING: SumsRow = {
 const sumsOf = (row: SumsRow): SpendSums => ({
   requests: Number(row.requests),
   errors: Number(row.errors),
+  failed: Number(row.failed),
   promptTokens: Number(row.promptTokens),
   completionTokens: Number(row.completionTokens),
   cachedTokens: Number(row.cachedTokens),

@@ -53,14 +53,14 @@ const GROUPED: Record<SpendGrouping, Dimension | undefined> = {
 
 /** The sums of kept lines, in the order of `SLICE_COLUMNS`. */
 const ADDED = Prisma.sql`
-  sum(requests), sum(errors + failed), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), sum(total_tokens),
-  sum(cost), sum(points)`;
+  sum(requests), sum(errors + failed), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens),
+  sum(total_tokens), sum(cost), sum(points)`;
 const ADDED_ROWS = Prisma.sql`
-  count(*), count(*) FILTER (WHERE status >= 400), sum(prompt_tokens), sum(completion_tokens),
+  count(*), count(*) FILTER (WHERE status >= 400), 0, sum(prompt_tokens), sum(completion_tokens),
   coalesce(sum(cached_tokens), 0), sum(total_tokens), coalesce(sum(cost::numeric), 0), coalesce(sum(points), 0)`;
-const ADDED_FAILURES = Prisma.sql`0, sum(repeats), 0, 0, 0, 0, 0, 0`;
+const ADDED_FAILURES = Prisma.sql`0, sum(repeats), sum(repeats), 0, 0, 0, 0, 0, 0`;
 const SLICE_COLUMNS = Prisma.sql`
-  (bucket, requests, errors, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
+  (bucket, requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
 const NOTHING = Prisma.sql`
   SELECT NULL::text, ${ADDED} FROM usage_sums WHERE false HAVING count(*) > 0`;
 

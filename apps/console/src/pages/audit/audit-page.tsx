@@ -7,9 +7,10 @@ import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { When } from '../../ui/when.tsx';
+import { auditRoute } from './route.ts';
 import { verifyChain } from './verify-chain.ts';
 
 type Entry = RpcResult<'audit.list'>['entries'][number];
@@ -20,8 +21,22 @@ const ROWS = 50;
 export function AuditPage() {
   const { t } = useLanguage();
   const api = useApi();
-  const [action, setAction] = useState('');
-  const [before, setBefore] = useState<number>();
+  const { action = '', before } = auditRoute.useSearch();
+  const navigate = auditRoute.useNavigate();
+  const go = (next: {
+    readonly before?: number | undefined;
+    readonly action?: string;
+  }): Promise<void> => {
+    const wanted = { action, ...next };
+    return navigate({
+      search: {
+        ...(wanted.action === '' ? {} : { action: wanted.action }),
+        ...(wanted.before === undefined ? {} : { before: wanted.before }),
+      },
+      // Typing is one step back in the history, not one for each character.
+      replace: next.action !== undefined,
+    });
+  };
   const [shown, setShown] = useState<Entry>();
   const log = useQuery(
     api.query('audit.list', {
@@ -35,15 +50,11 @@ export function AuditPage() {
   return (
     <Page title={t('audit.title')} intro={t('audit.intro')} isBusy={log.isFetching}>
       <Verification />
-      <TextField
+      <SearchField
         label={t('audit.action')}
         hint={t('audit.action.hint')}
-        type="search"
         value={action}
-        onValueChange={(text) => {
-          setBefore(undefined);
-          setAction(text);
-        }}
+        onChange={(text) => go({ action: text })}
       />
       <ErrorNote error={log.error} onRetry={() => void log.refetch()} />
       {log.isPending ? <Skeleton /> : null}
@@ -51,10 +62,10 @@ export function AuditPage() {
       {entries.length === 0 ? null : <AuditTable entries={entries} onShow={setShown} />}
       <div className="card-actions">
         {before === undefined ? null : (
-          <Button onClick={() => setBefore(undefined)}>{t('audit.newest')}</Button>
+          <Button onClick={() => void go({})}>{t('audit.newest')}</Button>
         )}
         {log.data?.has_more === true ? (
-          <Button onClick={() => setBefore(older)}>{t('audit.older')}</Button>
+          <Button onClick={() => void go({ before: older })}>{t('audit.older')}</Button>
         ) : null}
       </div>
       {shown === undefined ? null : (

@@ -74,6 +74,7 @@ function GroupList() {
       {groups.data === undefined || groups.data.length === 0 ? null : (
         <DataTable
           label={t('groups.title')}
+          name="groups"
           columns={columns}
           rows={groups.data}
           rowId={({ id }) => id}

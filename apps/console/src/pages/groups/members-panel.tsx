@@ -93,6 +93,7 @@ export function MembersPanel({ group, canManage }: MembersPanelProps) {
       </div>
       <DataTable
         label={t('groups.members')}
+        name="members"
         columns={columns}
         rows={group.members}
         rowId={({ user_id: id }) => id}

@@ -36,7 +36,7 @@ export function KeysPage() {
       {keys.isPending ? <Skeleton /> : null}
       {keys.data?.length === 0 ? <Empty text={t('keys.empty')} action={create} /> : null}
       {keys.data === undefined || keys.data.length === 0 ? null : (
-        <KeyTable keys={keys.data} onChange={(key, action) => setChanging({ key, action })} />
+        <KeyTable keys={keys.data} onChange={setChanging} />
       )}
       {isCreating ? <CreateKey onClose={() => setCreating(false)} /> : null}
       {changing?.action === 'edit' ? <EditKey subject={changing.key} onClose={close} /> : null}
@@ -48,7 +48,7 @@ export function KeysPage() {
 
 interface KeyTableProps {
   readonly keys: readonly Key[];
-  readonly onChange: (key: Key, action: Action) => void;
+  readonly onChange: (change: { readonly key: Key; readonly action: Action }) => void;
 }
 
 function KeyTable({ keys, onChange }: KeyTableProps) {
@@ -117,7 +117,7 @@ function KeyTable({ keys, onChange }: KeyTableProps) {
                 <Button
                   key={action}
                   aria-label={`${t(`keys.${action}`)}: ${key.name}`}
-                  onClick={() => onChange(key, action)}
+                  onClick={() => onChange({ key, action })}
                 >
                   {t(`keys.${action}`)}
                 </Button>
@@ -128,7 +128,15 @@ function KeyTable({ keys, onChange }: KeyTableProps) {
     ],
     [t, format, onChange],
   );
-  return <DataTable label={t('keys.title')} columns={columns} rows={keys} rowId={({ id }) => id} />;
+  return (
+    <DataTable
+      label={t('keys.title')}
+      name="keys"
+      columns={columns}
+      rows={keys}
+      rowId={({ id }) => id}
+    />
+  );
 }
 
 const BADGES = {

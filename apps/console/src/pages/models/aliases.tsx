@@ -11,6 +11,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
 import { Empty } from '../../ui/page.tsx';
+import { SuggestField } from '../../ui/suggest-field.tsx';
 
 type Alias = RpcResult<'aliases.list'>['aliases'][number];
 
@@ -61,6 +62,7 @@ export function Aliases({ models }: { readonly models: readonly ModelEntry[] }) 
       {aliases.length === 0 ? null : (
         <DataTable
           label={t('aliases.title')}
+          name="aliases"
           columns={columns}
           rows={aliases}
           rowId={({ alias }) => alias}
@@ -84,6 +86,7 @@ function AddAlias({ models, onClose }: AddAliasProps) {
   const queries = useQueryClient();
   const set = useCall('aliases.set', { changes: CHANGES });
   const { fields } = problemOf(set.error);
+  const suggestions = useMemo(() => models.map(({ id }) => ({ value: id })), [models]);
   return (
     <Dialog isOpen onClose={onClose} title={t('aliases.add')}>
       <form
@@ -103,18 +106,13 @@ function AddAlias({ models, onClose }: AddAliasProps) {
         }}
       >
         <TextField label={t('aliases.alias')} name="alias" problem={fields['alias']} required />
-        <TextField
+        <SuggestField
           label={t('aliases.target')}
           name="target"
-          list="alias-targets"
+          suggestions={suggestions}
           problem={fields['target']}
           required
         />
-        <datalist id="alias-targets">
-          {models.map(({ id }) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
         <ErrorNote error={set.error} />
         <div className="dialog-actions">
           <Button onClick={onClose}>{t('action.cancel')}</Button>

@@ -102,6 +102,12 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
     ];
   }, [t, format]);
   return (
-    <DataTable label={t('models.title')} columns={columns} rows={models} rowId={({ id }) => id} />
+    <DataTable
+      label={t('models.title')}
+      name="models"
+      columns={columns}
+      rows={models}
+      rowId={({ id }) => id}
+    />
   );
 }

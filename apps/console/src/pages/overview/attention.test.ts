@@ -5,6 +5,8 @@ type Key = RpcResult<'keys.list'>[number];
 
 const NOW = Date.parse('2026-03-11T00:00:00Z');
 
+const MONTHLY = { budget_period: 'month', budget_resets_at: '2026-04-01T00:00:00Z' } as const;
+
 const key = (fields: Partial<Key>): Key => ({
   id: '7b1f3f0e-2a9b-4a54-9a4e-3f1f3a0b8c11',
   name: 'build',
@@ -58,12 +60,27 @@ test.each([
   {
     why: 'most of the budget',
     fields: { budget_usd: 10, budget_used_usd: 8 },
-    texts: ['attention.budget.near'],
+    texts: ['attention.budget.ends'],
   },
   {
     why: 'the whole budget',
     fields: { budget_usd: 10, budget_used_usd: 10 },
     texts: ['attention.budget.used'],
+  },
+  {
+    why: 'the whole budget of a month',
+    fields: { budget_usd: 10, budget_used_usd: 10, ...MONTHLY },
+    texts: ['attention.budget.used.until'],
+  },
+  {
+    why: 'a budget of a month that lasts',
+    fields: { budget_usd: 10, budget_used_usd: 2, ...MONTHLY },
+    texts: [],
+  },
+  {
+    why: 'a budget of a month that does not last',
+    fields: { budget_usd: 10, budget_used_usd: 5, ...MONTHLY },
+    texts: ['attention.budget.ends'],
   },
 ])('a key with $why', ({ fields, texts }) => {
   expect(concernsOf({ keys: [key(fields)] }, NOW).map(({ text }) => text)).toEqual(texts);
@@ -74,7 +91,8 @@ test.each([
   { why: 'enough for the month', used: 1, left: 9, end: undefined },
   { why: 'twice as fast as the quota', used: 5, left: 5, end: '2026-03-21T00:00:00.000Z' },
 ])('a quota with $why', ({ used, left, end }) => {
-  const at = runsOutAt(used, left, NOW);
+  const march = { start: Date.UTC(2026, 2, 1), end: Date.UTC(2026, 3, 1) };
+  const at = runsOutAt(used, left, march, NOW);
   expect(at === undefined ? undefined : new Date(at).toISOString()).toBe(end);
 });
 
@@ -95,14 +113,21 @@ test('the worst is first, and a few failures are none', () => {
         { name: 'away', state: 'Unhealthy', reason: 'refused', checked_at: null },
       ],
       upstreams: [
-        { key: 'well', requests: 100, errors: 2, ...sums },
-        { key: 'broken', requests: 10, errors: 4, ...sums },
-        { key: null, requests: 0, errors: 10, ...sums },
+        { key: 'well', requests: 100, errors: 2, failed: 2, ...sums },
+        { key: 'broken', requests: 10, errors: 4, failed: 3, ...sums },
+        { key: null, requests: 0, errors: 10, failed: 10, ...sums },
       ],
     },
     NOW,
   );
   expect(concerns.map(({ id }) => id.split(' ')[0])).toEqual(['backend', 'upstream', 'expiry']);
   expect(concerns[0]?.values).toEqual({ name: 'away', state: 'Unhealthy', reason: 'refused' });
-  expect(concerns[1]?.values).toEqual({ name: 'broken', errors: 4, requests: 10 });
+  expect(concerns[1]?.values).toEqual({ name: 'broken', errors: 4, requests: 13 });
+});
+
+test('the day on which a budget is used up is named', () => {
+  const spending = key({ budget_usd: 10, budget_used_usd: 5, ...MONTHLY });
+  expect(concernsOf({ keys: [spending] }, NOW)).toMatchObject([
+    { values: { name: 'build', share: 50 }, at: '2026-03-21T00:00:00.000Z', to: '/keys' },
+  ]);
 });

@@ -1,5 +1,6 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import type { TextKey, TextValues } from '../../texts/texts.ts';
+import { shareOf } from './error-share.ts';
 
 type Plan = RpcResult<'billing.plan'>;
 type Key = RpcResult<'keys.list'>[number];
@@ -32,7 +33,8 @@ export interface Situation {
 }
 
 const DAY_MS = 86_400_000;
-const EXPIRY_NEAR_MS = 7 * DAY_MS;
+const WEEK_DAYS = 7;
+const EXPIRY_NEAR_MS = WEEK_DAYS * DAY_MS;
 const SHARE_NEAR = 0.8;
 const ERROR_SHARE = 0.1;
 /** One failure of two says little. */
@@ -66,15 +68,13 @@ const backendConcerns = (backends: readonly BackendRow[]): readonly Concern[] =>
 const upstreamConcerns = (upstreams: readonly UpstreamSums[]): readonly Concern[] =>
   upstreams
     // Without an upstream, the service itself refused them, such as over a rate limit.
-    .flatMap(({ key, errors, requests }) => (key === null ? [] : { name: key, errors, requests }))
-    .filter(
-      ({ errors, requests }) => errors >= ERRORS_MIN && errors / (errors + requests) >= ERROR_SHARE,
-    )
-    .map(({ name, errors, requests }) => ({
+    .flatMap(({ key, ...sums }) => (key === null ? [] : { name: key, ...sums }))
+    .filter((sums) => sums.errors >= ERRORS_MIN && (shareOf(sums) ?? 0) >= ERROR_SHARE)
+    .map(({ name, errors, requests, failed }) => ({
       id: `upstream ${name}`,
       state: 'bad',
       text: 'attention.upstream',
-      values: { name, errors, requests },
+      values: { name, errors, requests: requests + failed },
       to: '/requests',
     }));
 
@@ -104,7 +104,7 @@ function planConcerns(
     [usage.tokens, remaining.tokens],
   ] as const;
   const ends = pairs
-    .map(([used, left]) => (left === null ? undefined : runsOutAt(used, left, now)))
+    .map(([used, left]) => (left === null ? undefined : runsOutAt(used, left, monthOf(now), now)))
     .filter((end) => end !== undefined);
   if (ends.length === 0) return [];
   return [
@@ -119,16 +119,47 @@ function planConcerns(
   ];
 }
 
-/** When a quota of this month is used up at the pace so far; undefined if that is not before the month ends. */
-export function runsOutAt(used: number, left: number, now: number): number | undefined {
+/** From when until when an amount lasts. */
+interface Period {
+  readonly start: number;
+  readonly end: number;
+}
+
+function monthOf(now: number): Period {
   const date = new Date(now);
-  const start = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-  const end = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+  return {
+    start: Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1),
+    end: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1),
+  };
+}
+
+/** When an amount is used up at the pace so far; undefined if that is not before its period ends. */
+export function runsOutAt(
+  used: number,
+  left: number,
+  { start, end }: Period,
+  now: number,
+): number | undefined {
   const isNear = used / (used + left) >= SHARE_NEAR;
   // The pace of the first day says little.
   if (used === 0 || (now - start < DAY_MS && !isNear)) return undefined;
   const at = now + (left / used) * (now - start);
   return at < end ? at : undefined;
+}
+
+/** The period of a budget: it ends when the budget begins anew, or never. */
+function budgetPeriod({
+  budget_period: name,
+  budget_resets_at: end,
+  created_at: made,
+}: Key): Period {
+  if (end === null) return { start: Date.parse(made), end: Infinity };
+  const date = new Date(end);
+  const start =
+    name === 'month'
+      ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - 1, 1)
+      : date.getTime() - (name === 'week' ? WEEK_DAYS : 1) * DAY_MS;
+  return { start, end: date.getTime() };
 }
 
 function keyConcerns(key: Key, now: number): readonly Concern[] {
@@ -145,13 +176,39 @@ function keyConcerns(key: Key, now: number): readonly Concern[] {
       to: '/keys',
     });
   }
-  if (budget !== null && used !== null && used >= budget * SHARE_NEAR)
-    concerns.push({
-      id: `budget ${id}`,
-      state: used >= budget ? 'bad' : 'warning',
-      text: used >= budget ? 'attention.budget.used' : 'attention.budget.near',
-      values: { name, share: Math.floor(budget === 0 ? 100 : (used / budget) * 100) },
-      to: '/keys',
-    });
+  if (budget !== null && used !== null) concerns.push(...budgetConcerns(key, budget, used, now));
   return concerns;
+}
+
+function budgetConcerns(key: Key, budget: number, used: number, now: number): readonly Concern[] {
+  const { id, name, budget_resets_at: resetsAt } = key;
+  const concern = { id: `budget ${id}`, to: '/keys' };
+  if (used >= budget)
+    return [
+      {
+        ...concern,
+        state: 'bad',
+        values: { name },
+        ...(resetsAt === null
+          ? { text: 'attention.budget.used' }
+          : { text: 'attention.budget.used.until', at: resetsAt }),
+      },
+    ];
+  const end = runsOutAt(used, budget - used, budgetPeriod(key), now);
+  const share = Math.floor((used / budget) * 100);
+  const isNear = used >= budget * SHARE_NEAR;
+  // A budget that lasts for ever is used up some day; that is of interest when it is near.
+  if (end !== undefined && (isNear || resetsAt !== null))
+    return [
+      {
+        ...concern,
+        state: 'warning',
+        text: 'attention.budget.ends',
+        values: { name, share },
+        at: new Date(end).toISOString(),
+      },
+    ];
+  return isNear
+    ? [{ ...concern, state: 'warning', text: 'attention.budget.near', values: { name, share } }]
+    : [];
 }

@@ -17,12 +17,18 @@ import { Chart } from '../../ui/chart/chart.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Skeleton } from '../../ui/page.tsx';
 import { Attention } from './attention-list.tsx';
+import { shareOf } from './error-share.ts';
 import { Numbers } from './numbers.tsx';
-import { firstTokenPlot } from './percentiles.ts';
+import { percentilePlot } from './percentiles.ts';
 import { recentQuery } from './overview-queries.ts';
 import { overviewRoute } from './route.ts';
 
 const LIVE_MS = 15_000;
+const NONE: readonly never[] = [];
+const PERCENTILES = [
+  { measure: 'first_token_ms', title: 'overview.first_token.chart' },
+  { measure: 'latency_ms', title: 'overview.latency.chart' },
+] as const;
 const CHARTS: readonly Measure[] = ['requests', 'cost_usd', 'errors', 'total_tokens'];
 
 /** How the service does: numbers, charts, and what needs attention. */
@@ -40,7 +46,7 @@ export function OverviewPage() {
     ...live,
   });
   const recent = useQuery({ ...recentQuery(api, range.search, params), ...live });
-  const isEmpty = spend.data?.total.requests === 0;
+  const isEmpty = spend.data !== undefined && shareOf(spend.data.total) === undefined;
   return (
     <Page title={t('overview.title')} isBusy={spend.isFetching && spend.isPlaceholderData}>
       <FilterBar
@@ -64,18 +70,18 @@ export function OverviewPage() {
       </FilterBar>
       <ErrorNote error={spend.error ?? recent.error} onRetry={() => void spend.refetch()} />
       {spend.isPending ? <Skeleton lines={8} /> : null}
-      <Attention params={params} />
       {isEmpty ? <NoUsage /> : null}
       {spend.data === undefined || isEmpty ? null : (
-        <>
-          <Numbers
-            data={spend.data}
-            requests={recent.data ?? []}
-            range={range.search}
-            params={params}
-          />
-          <Charts data={spend.data} requests={recent.data ?? []} by={by} />
-        </>
+        <Numbers
+          data={spend.data}
+          requests={recent.data ?? []}
+          range={range.search}
+          params={params}
+        />
+      )}
+      <Attention params={params} />
+      {spend.data === undefined || isEmpty ? null : (
+        <Charts data={spend.data} requests={recent.data ?? NONE} by={by} />
       )}
     </Page>
   );
@@ -83,31 +89,30 @@ export function OverviewPage() {
 
 interface ChartsProps {
   readonly data: SpendSeries;
-  readonly requests: Parameters<typeof firstTokenPlot>[0];
+  readonly requests: Parameters<typeof percentilePlot>[0];
   readonly by: Dimension;
 }
 
 function Charts({ data, requests, by }: ChartsProps) {
   const { t } = useLanguage();
-  const firstToken = useMemo(
-    () =>
-      firstTokenPlot(requests, {
-        p50: t('overview.percentile', { share: 50 }),
-        p95: t('overview.percentile', { share: 95 }),
-      }),
-    [requests, t],
-  );
+  const percentiles = useMemo(() => {
+    const names = {
+      p50: t('overview.percentile', { share: 50 }),
+      p95: t('overview.percentile', { share: 95 }),
+    };
+    return PERCENTILES.flatMap(({ measure, title }) => {
+      const plot = percentilePlot(requests, measure, names);
+      return plot === undefined ? [] : [{ title, plot }];
+    });
+  }, [requests, t]);
   return (
     <div className="overview-charts">
       {CHARTS.map((measure) => (
         <MeasureChart key={measure} data={data} by={by} measure={measure} />
       ))}
-      {firstToken === undefined ? null : (
-        <Chart
-          title={t('overview.first_token.chart', { count: requests.length })}
-          plot={firstToken}
-        />
-      )}
+      {percentiles.map(({ title, plot }) => (
+        <Chart key={title} title={t(title, { count: requests.length })} plot={plot} />
+      ))}
     </div>
   );
 }

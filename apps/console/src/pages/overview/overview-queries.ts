@@ -9,6 +9,11 @@ type Request = RpcResult<'requests.list'>['requests'][number];
 /** Percentiles are of this many requests: the most that one call gives. */
 const RECENT_MAX = 200;
 
+interface Previous {
+  readonly total: RpcResult<'usage.summary'>['total'];
+  readonly requests: readonly Request[];
+}
+
 /** The newest requests of the range. */
 export const recentQuery = (api: Api, range: FrameSearch, params: FilterParams) => {
   const { paused: _paused, ...rangeOnly } = range;
@@ -26,20 +31,22 @@ export const recentQuery = (api: Api, range: FrameSearch, params: FilterParams) 
   });
 };
 
-/** The sums of the range before, of the same length. */
+/** The sums of the range before, of the same length, and the first tokens of its newest requests. */
 export const previousQuery = (api: Api, range: FrameSearch, params: FilterParams) => {
   const { paused: _paused, ...rangeOnly } = range;
   return queryOptions({
     queryKey: ['usage.summary', 'previous', rangeOnly, params] as const,
-    queryFn: async ({ signal }): Promise<RpcResult<'usage.summary'>['total']> => {
+    queryFn: async ({ signal }): Promise<Previous> => {
       const { from, to } = rangeEnds(range, Date.now());
-      const before = new Date(2 * from.getTime() - to.getTime());
-      const { total } = await api.call(
-        'usage.summary',
-        { ...params, from: before.toISOString(), to: from.toISOString(), group_by: 'day' },
-        { signal },
-      );
-      return total;
+      const period = {
+        from: new Date(2 * from.getTime() - to.getTime()).toISOString(),
+        to: from.toISOString(),
+      };
+      const [{ total }, { requests }] = await Promise.all([
+        api.call('usage.summary', { ...params, ...period, group_by: 'day' }, { signal }),
+        api.call('requests.list', { ...params, ...period, limit: RECENT_MAX }, { signal }),
+      ]);
+      return { total, requests };
     },
   });
 };

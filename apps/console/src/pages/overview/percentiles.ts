@@ -16,12 +16,13 @@ const SLICES_MAX = 24;
 /** A percentile of fewer says little. */
 const REQUESTS_PER_SLICE = 8;
 
-/** Percentiles of the times to the first token, over the time that the requests cover. */
-export function firstTokenPlot(
+/** Percentiles of the times to the first token or to the end, over the time that the requests cover. */
+export function percentilePlot(
   requests: readonly Request[],
+  measure: 'first_token_ms' | 'latency_ms',
   names: { readonly p50: string; readonly p95: string },
 ): Plot | undefined {
-  const timed = requests.flatMap(({ created_at: time, first_token_ms: ms }) =>
+  const timed = requests.flatMap(({ created_at: time, [measure]: ms }) =>
     ms === null ? [] : [{ time: Date.parse(time), ms }],
   );
   if (timed.length === 0) return undefined;

@@ -6,10 +6,11 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { When } from '../../ui/when.tsx';
 import { ManagePerson } from './manage-person.tsx';
+import { peopleRoute } from './route.ts';
 
 type Account = RpcResult<'users.list'>['users'][number];
 
@@ -19,7 +20,8 @@ const ROWS = 50;
 export function PeoplePage() {
   const { t } = useLanguage();
   const api = useApi();
-  const [search, setSearch] = useState('');
+  const { find: search = '' } = peopleRoute.useSearch();
+  const navigate = peopleRoute.useNavigate();
   const [managed, setManaged] = useState<string>();
   const people = useInfiniteQuery({
     queryKey: ['users.list', { search }],
@@ -32,15 +34,17 @@ export function PeoplePage() {
     initialPageParam: null as string | null,
     getNextPageParam: ({ after }) => after,
   });
-  const accounts = people.data?.pages.flatMap(({ users }) => users) ?? [];
+  const accounts = useMemo(
+    () => people.data?.pages.flatMap(({ users }) => users) ?? [],
+    [people.data],
+  );
   const account = accounts.find(({ id }) => id === managed);
   return (
     <Page title={t('people.title')} intro={t('people.intro')} isBusy={people.isFetching}>
-      <TextField
+      <SearchField
         label={t('people.search')}
-        type="search"
         value={search}
-        onValueChange={(text) => setSearch(text)}
+        onChange={(text) => navigate({ search: text === '' ? {} : { find: text }, replace: true })}
       />
       <ErrorNote error={people.error} onRetry={() => void people.refetch()} />
       {people.isPending ? <Skeleton /> : null}
@@ -122,7 +126,13 @@ function PeopleTable({ accounts, onManage }: PeopleTableProps) {
     [t, format, onManage],
   );
   return (
-    <DataTable label={t('people.title')} columns={columns} rows={accounts} rowId={({ id }) => id} />
+    <DataTable
+      label={t('people.title')}
+      name="people"
+      columns={columns}
+      rows={accounts}
+      rowId={({ id }) => id}
+    />
   );
 }
 

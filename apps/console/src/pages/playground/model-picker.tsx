@@ -1,4 +1,5 @@
 import type { ModelEntry } from '@model-gateway/contracts';
+import { useMemo } from 'react';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Select } from '../../ui/select.tsx';
 
@@ -13,27 +14,26 @@ const MILLION = 1_000_000;
 /** Chooses a model, with what it can do and what it costs. */
 export function ModelPicker({ models, value, onChange }: ModelPickerProps) {
   const { t, format } = useLanguage();
-  const priceOf = ({ pricing }: ModelEntry): string => {
-    if (pricing === undefined) return '';
-    const [input, output] = [Number(pricing.prompt), Number(pricing.completion)];
-    if (input === 0 && output === 0) return t('playground.free');
-    return t('playground.price', {
-      input: format.money(input * MILLION),
-      output: format.money(output * MILLION),
-    });
-  };
-  return (
-    <Select
-      label={t('playground.model')}
-      value={value}
-      choices={models.map((model) => ({
-        value: model.id,
-        label: model.id,
-        detail: [model.owned_by, model.capabilities.join(', '), priceOf(model)]
+  const choices = useMemo(() => {
+    const priceOf = ({ pricing }: ModelEntry): string => {
+      if (pricing === undefined) return '';
+      const [input, output] = [Number(pricing.prompt), Number(pricing.completion)];
+      if (input === 0 && output === 0) return t('playground.free');
+      return t('playground.price', {
+        input: format.money(input * MILLION),
+        output: format.money(output * MILLION),
+      });
+    };
+    return models.map((model) => ({
+      value: model.id,
+      label: model.id,
+      detail: () =>
+        [model.owned_by, model.capabilities.join(', '), priceOf(model)]
           .filter((part) => part !== '')
           .join(' · '),
-      }))}
-      onChange={onChange}
-    />
+    }));
+  }, [models, t, format]);
+  return (
+    <Select label={t('playground.model')} value={value} choices={choices} onChange={onChange} />
   );
 }

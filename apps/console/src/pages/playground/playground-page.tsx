@@ -2,7 +2,7 @@ import './playground.css';
 import { useQuery } from '@tanstack/react-query';
 import { Code, History, Plus } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { canChat, canEmbed, modelsQuery } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -41,7 +41,7 @@ export function PlaygroundPage() {
   const other = useChat();
   const create = useCall('conversations.create', { changes: ['conversations.list'] });
   const stored = useStoredTurns(conversation, chat.show);
-  const chatModels = (models.data ?? []).filter(canChat);
+  const chatModels = useMemo(() => (models.data ?? []).filter(canChat), [models.data]);
   const model = chatModels.find(({ id }) => id === wanted)?.id ?? chatModels[0]?.id;
   const second = chatModels.find(({ id }) => id === beside)?.id;
   const settings = { ...settingsOf(texts), model: model ?? '', conversationId: conversation };

@@ -116,6 +116,7 @@ function PriceTable({ prices }: { readonly prices: readonly Price[] }) {
       <h2 id="token-prices">{t('prices.tokens')}</h2>
       <DataTable
         label={t('prices.tokens')}
+        name="prices"
         columns={columns}
         rows={prices}
         rowId={(price) => JSON.stringify(price)}
@@ -166,6 +167,7 @@ function VideoPrices({ prices }: { readonly prices: readonly VideoPrice[] }) {
       ) : (
         <DataTable
           label={t('prices.video')}
+          name="video"
           columns={columns}
           rows={prices}
           rowId={({ model }) => model}

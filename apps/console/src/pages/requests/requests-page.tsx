@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
 import { rangeEnds } from '../../frame/time-range.ts';
 import { useTimeRange } from '../../frame/use-time-range.ts';
@@ -54,13 +54,17 @@ export function RequestsPage() {
   const live = useLiveRequests({ isOn: range.isLive && isNewest, params, onChange: refetch });
   const [isFinding, setFinding] = useState(false);
   useRowKeys(() => setFinding(true));
-  const go = (change: Readonly<Record<string, unknown>>): void =>
-    void navigate({
-      search: (all: object) =>
-        Object.fromEntries(
-          Object.entries({ ...all, ...change }).filter(([, value]) => value !== undefined),
-        ),
-    });
+  const go = useCallback(
+    (change: Readonly<Record<string, unknown>>): void =>
+      void navigate({
+        search: (all: object) =>
+          Object.fromEntries(
+            Object.entries({ ...all, ...change }).filter(([, value]) => value !== undefined),
+          ),
+      }),
+    [navigate],
+  );
+  const open = useCallback((id: string) => go({ request: id }), [go]);
   const changeFilters = (next: FilterSearch): void =>
     go({ ...NO_FILTERS, ...next, cursor: undefined });
   const { data } = list;
@@ -101,9 +105,7 @@ export function RequestsPage() {
           }
         />
       ) : null}
-      {data === undefined || isEmpty ? null : (
-        <RequestTable rows={data.requests} onOpen={(id) => go({ request: id })} />
-      )}
+      {data === undefined || isEmpty ? null : <RequestTable rows={data.requests} onOpen={open} />}
       {isNewest && (data?.next_cursor ?? null) === null ? null : (
         <nav className="pager" aria-label={t('requests.pages')}>
           <Button disabled={isNewest} onClick={() => go({ cursor: undefined })}>

@@ -1,14 +1,16 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CheckList } from '../../ui/check-list.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { draftOf, emptyTarget, routeOf, type TargetDraft } from './route-draft.ts';
+import { SuggestField } from '../../ui/suggest-field.tsx';
+import { draftOf, emptyTarget, RETRY_REASONS, routeOf, type TargetDraft } from './route-draft.ts';
 
 interface EditRouteProps {
   /** Undefined for a new one. */
@@ -25,7 +27,15 @@ const STRATEGIES = ['weighted', 'fastest'] as const;
 export function EditRoute({ route, onClose }: EditRouteProps) {
   const { t } = useLanguage();
   const api = useApi();
-  const backends = useQuery(api.query('backends.list')).data ?? [];
+  const backends = useQuery(api.query('backends.list')).data;
+  const names = useMemo(() => (backends ?? []).map(({ name }) => name), [backends]);
+  const models = useMemo(
+    () =>
+      [...new Set((backends ?? []).flatMap((backend) => backend.models))].map((value) => ({
+        value,
+      })),
+    [backends],
+  );
   const set = useCall('routes.set', { changes: ['routes.list'] });
   const [draft, setDraft] = useState(() => draftOf(route));
   const change = (id: number, part: Partial<TargetDraft>): void =>
@@ -62,8 +72,8 @@ export function EditRoute({ route, onClose }: EditRouteProps) {
             key={target.id}
             target={target}
             number={index + 1}
-            backends={backends.map(({ name }) => name)}
-            models={backends.flatMap(({ models }) => models)}
+            backends={names}
+            models={models}
             onChange={(part) => change(target.id, part)}
             onRemove={
               draft.targets.length === 1
@@ -96,6 +106,16 @@ export function EditRoute({ route, onClose }: EditRouteProps) {
           value={draft.attempts}
           onValueChange={(attempts) => setDraft({ ...draft, attempts })}
           required
+        />
+        <CheckList
+          label={t('routes.retry_on')}
+          hint={t('routes.retry_on.hint')}
+          choices={RETRY_REASONS.map((value) => ({
+            value,
+            label: t(`routes.retry_on.${value}`),
+          }))}
+          chosen={draft.retryOn}
+          onChange={(retryOn) => setDraft({ ...draft, retryOn })}
         />
         <TextField
           label={t('routes.timeout')}
@@ -146,7 +166,7 @@ interface TargetFieldsProps {
   readonly target: TargetDraft;
   readonly number: number;
   readonly backends: readonly string[];
-  readonly models: readonly string[];
+  readonly models: readonly { readonly value: string }[];
   readonly onChange: (part: Partial<TargetDraft>) => void;
   readonly onRemove: (() => void) | undefined;
 }
@@ -154,23 +174,17 @@ interface TargetFieldsProps {
 function TargetFields(props: TargetFieldsProps) {
   const { target, number, backends, models, onChange, onRemove } = props;
   const { t } = useLanguage();
-  const listId = `target-models-${target.id}`;
   const names = [...new Set(['', ...backends, target.backend])];
   return (
     <fieldset className="group">
       <legend>{t('routes.target', { number })}</legend>
-      <TextField
+      <SuggestField
         label={t('routes.target.model')}
-        list={listId}
+        suggestions={models}
         value={target.model}
         onValueChange={(model) => onChange({ model })}
         required
       />
-      <datalist id={listId}>
-        {[...new Set(models)].map((model) => (
-          <option key={model} value={model} />
-        ))}
-      </datalist>
       <Select
         label={t('routes.target.backend')}
         value={target.backend}

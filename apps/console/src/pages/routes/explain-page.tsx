@@ -9,9 +9,9 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { SuggestField } from '../../ui/suggest-field.tsx';
 import { explainRoute } from './explain-route.ts';
 
 type Explanation = RpcResult<'routes.explain'>;
@@ -59,10 +59,24 @@ function QuestionForm({ problems }: { readonly problems: Readonly<Record<string,
   const api = useApi();
   const search = explainRoute.useSearch();
   const navigate = explainRoute.useNavigate();
-  const models = useQuery(modelsQuery(api)).data ?? [];
-  const routes = useQuery(api.query('routes.list')).data ?? [];
-  const keys = useQuery(api.query('keys.list')).data ?? [];
-  const names = new Set([...models.map(({ id }) => id), ...routes.map((route) => route.model)]);
+  const models = useQuery(modelsQuery(api)).data;
+  const routes = useQuery(api.query('routes.list')).data;
+  const keys = useQuery(api.query('keys.list')).data;
+  const names = useMemo(() => {
+    const all = [
+      ...(models ?? []).map(({ id }) => id),
+      ...(routes ?? []).map(({ model }) => model),
+    ];
+    return [...new Set(all)].map((value) => ({ value }));
+  }, [models, routes]);
+  const keyNames = useMemo(
+    () =>
+      (keys ?? []).map(({ id, name, key_hint: hint }) => ({
+        value: id,
+        label: `${name} (${hint})`,
+      })),
+    [keys],
+  );
   return (
     <form
       className="form"
@@ -74,33 +88,23 @@ function QuestionForm({ problems }: { readonly problems: Readonly<Record<string,
       }}
     >
       <div className="form-pair">
-        <TextField
+        <SuggestField
           label={t('routes.model')}
           name="model"
-          list="explain-models"
+          suggestions={names}
           defaultValue={search.model ?? ''}
           problem={problems['model']}
           required
         />
-        <TextField
+        <SuggestField
           label={t('explain.key')}
           hint={t('explain.key.hint')}
           name="key"
-          list="explain-keys"
+          suggestions={keyNames}
           defaultValue={search.key ?? ''}
           problem={problems['key_id']}
         />
       </div>
-      <datalist id="explain-models">
-        {[...names].map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      <datalist id="explain-keys">
-        {keys.map(({ id, name, key_hint: hint }) => (
-          <option key={id} value={id} label={`${name} (${hint})`} />
-        ))}
-      </datalist>
       <div>
         <Button kind="primary" type="submit">
           {t('explain.submit')}

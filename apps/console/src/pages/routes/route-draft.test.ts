@@ -30,7 +30,7 @@ test('a route is the same after its form was opened and saved', () => {
   });
 });
 
-test('a new route has one target and no time limit', () => {
+test('a new route has one target, no time limit, and tries others after every failure', () => {
   const draft = draftOf(undefined);
   expect(draft.targets).toHaveLength(1);
   expect(routeOf({ ...draft, model: ' m ' })).toEqual({
@@ -38,6 +38,7 @@ test('a new route has one target and no time limit', () => {
     targets: [{ model: '', priority: 0, weight: 1 }],
     attempts: 2,
     strategy: 'weighted',
+    retry_on: ['transport', 'timeout', '5xx', '429'],
   });
 });
 

@@ -23,9 +23,11 @@ export interface RouteDraft {
   readonly hedgeAfterMs: string;
   /** Empty for no cache. */
   readonly cacheSecs: string;
-  /** The form does not show it: what was set stays. */
-  readonly retryOn?: Route['retry_on'];
+  readonly retryOn: Route['retry_on'];
 }
+
+/** After which failures another target can be tried. */
+export const RETRY_REASONS = ['transport', 'timeout', '5xx', '429'] as const;
 
 export const emptyTarget = (id: number, priority = 0): TargetDraft => ({
   id,
@@ -46,6 +48,7 @@ export function draftOf(route: Route | undefined): RouteDraft {
       strategy: 'weighted',
       hedgeAfterMs: '',
       cacheSecs: '',
+      retryOn: [...RETRY_REASONS],
     };
   return {
     model: route.model,
@@ -80,7 +83,7 @@ export function routeOf(draft: RouteDraft): RpcInput<'routes.set'> {
     ...(isEmpty(draft.timeout) ? {} : { timeout_secs: Number(draft.timeout) }),
     ...(isEmpty(draft.hedgeAfterMs) ? {} : { hedge_after_ms: Number(draft.hedgeAfterMs) }),
     ...(isEmpty(draft.cacheSecs) ? {} : { cache: { ttl_secs: Number(draft.cacheSecs) } }),
-    ...(draft.retryOn === undefined ? {} : { retry_on: [...draft.retryOn] }),
+    retry_on: [...draft.retryOn],
   };
 }
 

@@ -142,6 +142,7 @@ function RouteTable({ routes, onEdit, onRemove }: RouteTableProps) {
   return (
     <DataTable
       label={t('routes.title')}
+      name="routes"
       columns={columns}
       rows={routes}
       rowId={({ model }) => model}

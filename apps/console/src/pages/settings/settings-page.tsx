@@ -7,8 +7,8 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { CodeText } from '../../ui/code-text.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { settingsRoute } from './route.ts';
 
 type Setting = RpcResult<'system.settings'>['settings'][number];
@@ -21,18 +21,19 @@ export function SettingsPage() {
   const navigate = settingsRoute.useNavigate();
   const query = useQuery(api.query('system.settings'));
   const words = find.toLowerCase();
-  const shown = (query.data?.settings ?? []).filter(({ name, description }) =>
-    `${name} ${description}`.toLowerCase().includes(words),
+  const shown = useMemo(
+    () =>
+      (query.data?.settings ?? []).filter(({ name, description }) =>
+        `${name} ${description}`.toLowerCase().includes(words),
+      ),
+    [query.data, words],
   );
   return (
     <Page title={t('settings.title')} intro={t('settings.intro')}>
-      <TextField
+      <SearchField
         label={t('settings.find')}
-        type="search"
         value={find}
-        onValueChange={(text) =>
-          void navigate({ search: text === '' ? {} : { find: text }, replace: true })
-        }
+        onChange={(text) => navigate({ search: text === '' ? {} : { find: text }, replace: true })}
       />
       <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
       {query.isPending ? <Skeleton lines={8} /> : null}
@@ -80,6 +81,7 @@ function SettingTable({ settings }: { readonly settings: readonly Setting[] }) {
   return (
     <DataTable
       label={t('settings.title')}
+      name="settings"
       columns={columns}
       rows={settings}
       rowId={({ name }) => name}

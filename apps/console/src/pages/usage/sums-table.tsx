@@ -58,6 +58,7 @@ export function SumsTable({ data, by }: SumsTableProps) {
   return (
     <DataTable
       label={t('usage.title')}
+      name="sums"
       columns={columns}
       rows={data.groups}
       rowId={({ key }) => key ?? ''}

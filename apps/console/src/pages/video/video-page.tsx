@@ -124,7 +124,13 @@ function JobTable({ jobs, onCancel }: JobTableProps) {
     [t, format, onCancel],
   );
   return (
-    <DataTable label={t('video.title')} columns={columns} rows={jobs} rowId={({ id }) => id} />
+    <DataTable
+      label={t('video.title')}
+      name="video"
+      columns={columns}
+      rows={jobs}
+      rowId={({ id }) => id}
+    />
   );
 }
 

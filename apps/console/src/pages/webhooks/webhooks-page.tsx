@@ -134,6 +134,7 @@ function WebhookTable({ webhooks, onOpen }: WebhookTableProps) {
   return (
     <DataTable
       label={t('webhooks.title')}
+      name="webhooks"
       columns={columns}
       rows={webhooks}
       rowId={({ id }) => id}

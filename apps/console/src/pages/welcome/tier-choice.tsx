@@ -23,10 +23,11 @@ export function TierChoice() {
         choices={tiers.map((tier) => ({
           value: tier.name,
           label: tier.name,
-          detail: t('welcome.tier.limits', {
-            usd: amount(tier.monthly_usd_quota, (usd) => format.money(usd)),
-            tokens: amount(tier.monthly_token_quota, (count) => format.number(count)),
-          }),
+          detail: () =>
+            t('welcome.tier.limits', {
+              usd: amount(tier.monthly_usd_quota, (usd) => format.money(usd)),
+              tokens: amount(tier.monthly_token_quota, (count) => format.number(count)),
+            }),
         }))}
         onChange={(tier) => update.mutate({ user_id: id, tier })}
       />

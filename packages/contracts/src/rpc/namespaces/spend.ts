@@ -35,6 +35,8 @@ const sums = {
   requests: z.int(),
   /** Metered requests with a status of 400 or more, and requests that failed before anything was metered. */
   errors: z.int(),
+  /** Requests that failed before anything was metered: they are among `errors` and not among `requests`. */
+  failed: z.int(),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   cached_tokens: z.int(),

@@ -1,0 +1,35 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+/**
+ * A text of the address that the user changes. It is shown at once and written to the address after that was painted: a change of
+ * the address concerns the whole page, and typing must not wait for it. It follows the address when that changes otherwise.
+ */
+export function useAddressText(
+  inAddress: string,
+  write: (text: string) => Promise<unknown>,
+): readonly [string, (text: string) => void] {
+  const [text, setText] = useState(inAddress);
+  // What was written last and is not in the address yet.
+  const written = useRef<string>(undefined);
+  const latestWrite = useRef(write);
+  useEffect(() => {
+    latestWrite.current = write;
+  });
+  useEffect(() => {
+    if (written.current === undefined) setText(inAddress);
+  }, [inAddress]);
+  const change = useCallback((next: string) => {
+    setText(next);
+    written.current = next;
+    afterPaint(async () => {
+      if (written.current !== next) return;
+      await latestWrite.current(next);
+      if (written.current === next) written.current = undefined;
+    });
+  }, []);
+  return [text, change];
+}
+
+const afterPaint = (task: () => Promise<void>): void => {
+  requestAnimationFrame(() => setTimeout(() => void task()));
+};
