@@ -97,7 +97,7 @@ interface KeyAuthenticatorDependencies {
   readonly checks: KeyChecks;
   readonly limiter: RequestLimiter;
   readonly admission: Pick<AdmissionStore, 'admit'>;
-  readonly quotas: Pick<Quotas, 'callOf' | 'reservationOf'>;
+  readonly quotas: Pick<Quotas, 'callOf' | 'reservationOf' | 'withWindow'>;
   readonly clock: Clock;
 }
 
@@ -155,23 +155,26 @@ export function createKeyAuthenticator(
     return admission.admit({ knownEpoch: epoch, limits, window, account, budget, call });
   }
 
+  /** What is left of the limits of a key, for a request that passed them or was refused by one. */
   function headersFor(
     grant: KeyGrant,
-    answer: Extract<AdmissionAnswer, { outcome: 'passed' }>,
+    answer: Exclude<AdmissionAnswer, { outcome: 'stale' }>,
   ): LimitHeaders {
-    const {
-      holder,
-      limits: { tier },
-    } = grant;
-    const { counted, key } = answer;
-    const { tpm } = grant.settings;
-    const requests = requestHeaders(limiter, holder.keyId, {
-      limits: factsOf(grant).limits,
-      counted,
-    });
-    if (tpm !== null && key !== undefined) return [...requests, ...minuteTokenHeaders(tpm, key)];
-    if (tier.monthlyTokenQuota === null) return requests;
-    return [...requests, ...tokenHeaders(tier, answer, new Date(clock.now()))];
+    const { holder, settings, limits } = grant;
+    const requests =
+      answer.outcome === 'limited'
+        ? reachedHeaders(answer.limit.requestsPerMinute)
+        : requestHeaders(limiter, holder.keyId, {
+            limits: factsOf(grant).limits,
+            counted: answer.counted,
+          });
+    const tpm = settings.tpm ?? 0;
+    if (answer.outcome === 'tokens_limited')
+      return [...requests, ...minuteTokenHeaders(tpm, { ...answer, tokens: tpm })];
+    if (answer.outcome === 'passed' && settings.tpm !== null && answer.key !== undefined)
+      return [...requests, ...minuteTokenHeaders(tpm, answer.key)];
+    if (limits.tier.monthlyTokenQuota === null) return requests;
+    return [...requests, ...tokenHeaders(limits.tier, answer, new Date(clock.now()))];
   }
 
   function factsOf(grant: KeyGrant): GrantFacts {
@@ -225,20 +228,16 @@ export function createKeyAuthenticator(
         if (reservation) reservation.end();
         return refuse(response, INVALID_TEXT);
       }
-      if (answer.outcome === 'limited') {
-        setLimitHeaders(response, reachedHeaders(answer.limit.requestsPerMinute));
-        throw tooMany(answer.limit, known.grant);
+      if (answer.outcome !== 'passed') {
+        setLimitHeaders(response, headersFor(known.grant, answer));
+        throw refusalOf(answer, known.grant);
       }
-      if (answer.outcome === 'tokens_limited') {
-        const { tpm } = known.grant.settings;
-        setLimitHeaders(response, minuteTokenHeaders(tpm ?? 0, { ...answer, tokens: tpm ?? 0 }));
-        throw tooManyTokens(tpm ?? 0, answer.nextFreeMs);
-      }
-      if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
+      const completing = quotas.withWindow(payer, answer);
+      const passed = completing instanceof Promise ? await completing : completing;
       const held = call && reservation ? { call, reservation } : undefined;
-      const limitHeaders = headersFor(known.grant, answer);
+      const limitHeaders = headersFor(known.grant, passed);
       const { cacheTtlSecs } = known.grant.settings;
-      return { caller, payer, passed: answer, limitHeaders, cacheTtlSecs, held };
+      return { caller, payer, passed, limitHeaders, cacheTtlSecs, held };
     },
   };
 }
@@ -253,6 +252,19 @@ function limitsOf({ holder, limits, settings }: KeyGrant): readonly RequestLimit
     all.push({ name: `group:${holder.groupId}`, requestsPerMinute: groupRpm });
   }
   return all;
+}
+
+type RefusedAdmission = Exclude<AdmissionAnswer, { outcome: 'stale' | 'passed' }>;
+
+function refusalOf(answer: RefusedAdmission, grant: KeyGrant): ServiceError {
+  switch (answer.outcome) {
+    case 'limited':
+      return tooMany(answer.limit, grant);
+    case 'tokens_limited':
+      return tooManyTokens(grant.settings.tpm ?? 0, answer.nextFreeMs);
+    case 'busy':
+      return tooManyCalls(answer.callsMax);
+  }
 }
 
 /** Says which limit it was, its value, and what lifts it. */

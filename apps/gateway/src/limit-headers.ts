@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import {
   secondsToNextMonth,
-  type AdmissionAnswer,
   type CountedRequests,
   type KeyCounts,
   type RequestLimit,
+  type ReservedAmounts,
+  type WindowUsage,
 } from '@model-gateway/billing';
 import type { RequestLimiter } from './request-limiter.ts';
 
@@ -20,6 +21,12 @@ interface TokenQuota {
 interface SharedLimits {
   readonly limits: readonly RequestLimit[];
   readonly counted: readonly CountedRequests[];
+}
+
+/** The usage of the month, and what requests in flight reserve of it; a refused request does not know that. */
+interface MonthUsage {
+  readonly window: Pick<WindowUsage, 'tokens'> | undefined;
+  readonly reserved?: Pick<ReservedAmounts, 'tokens'>;
 }
 
 const WINDOW_SECS = 60;
@@ -50,14 +57,11 @@ export const reachedHeaders = (limit: number): LimitHeaders =>
 /** What is left of the monthly tokens of the tier; nothing where there is no limit, or it is not known. */
 export function tokenHeaders(
   { monthlyTokenQuota }: TokenQuota,
-  {
-    window,
-    reserved,
-  }: Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'window' | 'reserved'>,
+  { window, reserved }: MonthUsage,
   now: Date,
 ): LimitHeaders {
   if (monthlyTokenQuota === null || window === undefined) return [];
-  const left = monthlyTokenQuota - window.tokens - reserved.tokens;
+  const left = monthlyTokenQuota - window.tokens - (reserved?.tokens ?? 0);
   return headersOf('tokens', monthlyTokenQuota, left, secondsToNextMonth(now));
 }
 

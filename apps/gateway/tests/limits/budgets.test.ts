@@ -152,6 +152,9 @@ test('a key with a limit of tokens is refused when it is reached, with the usual
   const refused = await ask(secret, 1);
   expect(refused.status).toBe(429);
   expect(refused.headers.get('x-ratelimit-remaining-tokens')).toBe('0');
+  expect(refused.headers.get('x-ratelimit-limit-requests')).toBe(
+    first.headers.get('x-ratelimit-limit-requests'),
+  );
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
 });

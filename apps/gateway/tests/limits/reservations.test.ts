@@ -302,6 +302,7 @@ test('a user may have so many calls at a time over all keys and processes, also 
     const refused = await ask({ turn });
     expect(refused.status).toBe(429);
     expect(refused.headers.get('x-should-retry')).toBeNull();
+    expect(refused.headers.get('x-ratelimit-limit-requests')).toMatch(/^\d+$/);
     expect(await refused.json()).toEqual({
       error: {
         message: 'too many streams and calls in progress: at most 30 per user at a time',

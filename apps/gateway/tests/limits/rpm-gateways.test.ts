@@ -121,19 +121,42 @@ test('a key with a list of models can use and see no others, on every surface', 
   expect(data.map(({ id }) => id)).toEqual(['demo-chat']);
 });
 
-test('answers say what is left of the requests per minute and of the tokens of the month', async () => {
-  const key = await newKey();
-  // With the first request the usage of the month is read from the database.
-  await ask(key, 0);
-  // What the other gateway has counted counts.
-  const { headers } = await ask(key, 1);
+function expectLeft({ headers }: Response, requests: number): void {
   const fact = (name: string) => headers.get(`x-ratelimit-${name}`);
   // The tier is tighter than the limit of the process.
-  expect([fact('limit-requests'), fact('remaining-requests')]).toEqual(['10', '8']);
+  expect([fact('limit-requests'), fact('remaining-requests')]).toEqual(['10', String(requests)]);
   expect(fact('reset-requests')).toMatch(/^\d\ds$/);
   expect(fact('limit-tokens')).toBe('100000');
   expect(Number(fact('remaining-tokens'))).toBeGreaterThan(99_000);
   expect(fact('reset-tokens')).toMatch(/^\d+s$/);
+}
+
+test('answers say what is left of the requests per minute and of the tokens of the month', async () => {
+  const key = await newKey();
+  expectLeft(await ask(key, 0), 9);
+  // What the other gateway has counted counts.
+  expectLeft(await ask(key, 1), 8);
+  for (let turn = 2; turn < FREE_RPM; turn += 1) await ask(key, turn);
+  const refused = await ask(key, 0);
+  expect(refused.status).toBe(429);
+  expectLeft(refused, 0);
+});
+
+test.each([
+  { why: 'a body that is not valid', body: { model: 'demo-chat' }, status: 400 },
+  {
+    why: 'an unknown model',
+    body: { model: 'none', messages: [{ role: 'user', content: 'Hi' }] },
+    status: 404,
+  },
+])('the first answer to a key says it too, also to $why', async ({ body, status }) => {
+  const response = await fetch(`${gateways.urls[0]}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await newKey()}` },
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(status);
+  expectLeft(response, 9);
 });
 
 test('the remaining requests are those of the tightest limit, which may be that of the group', async () => {

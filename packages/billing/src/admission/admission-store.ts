@@ -65,10 +65,10 @@ export interface RequestLimit {
   readonly requestsPerMinute: number;
 }
 
-/** The requests that a limit has counted in the last 60 seconds, this one included. */
+/** The requests that a limit has counted in the last 60 seconds, this one included if it passed. */
 export interface CountedRequests {
   readonly count: number;
-  /** When the oldest of them stops counting. */
+  /** When the oldest of them stops counting; 0 without any. */
   readonly nextFreeMs: number;
 }
 
@@ -151,11 +151,27 @@ export type AdmissionAnswer =
   /** There were more changes than the caller knows of: nothing was counted. */
   | { readonly outcome: 'stale'; readonly epoch: number }
   /** The request would be one too many for this limit: nothing was counted. */
-  | { readonly outcome: 'limited'; readonly epoch: number; readonly limit: RequestLimit }
+  | {
+      readonly outcome: 'limited';
+      readonly epoch: number;
+      readonly limit: RequestLimit;
+      readonly window: WindowUsage | undefined;
+    }
   /** The user has as many calls as allowed: nothing was counted. */
-  | { readonly outcome: 'busy'; readonly epoch: number; readonly callsMax: number }
+  | {
+      readonly outcome: 'busy';
+      readonly epoch: number;
+      readonly callsMax: number;
+      readonly window: WindowUsage | undefined;
+      readonly counted: readonly CountedRequests[];
+    }
   /** The key has used as many tokens as allowed: nothing was counted. */
-  | { readonly outcome: 'tokens_limited'; readonly epoch: number; readonly nextFreeMs: number }
+  | {
+      readonly outcome: 'tokens_limited';
+      readonly epoch: number;
+      readonly nextFreeMs: number;
+      readonly counted: readonly CountedRequests[];
+    }
   | {
       readonly outcome: 'passed';
       readonly epoch: number;

@@ -63,8 +63,11 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     const log = logs.get(name)?.value ?? [];
     log.push(now);
     logs.set(name, log, now + LIMITED_MS);
-    return { count: log.length, nextFreeMs: (log[0] ?? now) + LIMITED_MS - now };
+    return countOf(log, now);
   }
+
+  const counted = ({ name }: RequestLimit, now: number): CountedRequests =>
+    countOf(logs.get(name)?.value ?? [], now);
 
   function update<Fact extends Versioned>(
     facts: BoundedExpiringMap<Fact>,
@@ -170,22 +173,24 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       // From here on nothing is awaited, so that no other request comes in between.
       const now = clock.now();
       const limit = limits.find((each) => isReached(each, now));
-      if (limit !== undefined) return { outcome: 'limited', epoch, limit };
+      const window = request.window && windows.get(windowKey(request.window))?.value;
+      if (limit !== undefined) return { outcome: 'limited', epoch, limit, window };
+      const before = () => limits.map((each) => counted(each, now));
       if (call !== undefined && isBusy(call)) {
-        return { outcome: 'busy', epoch, callsMax: call.callsMax };
+        return { outcome: 'busy', epoch, callsMax: call.callsMax, window, counted: before() };
       }
       const limitedKey = call?.reservation?.key;
       const key = limitedKey && countsOf(limitedKey);
       const tokensMax = limitedKey?.tokensPerMinute ?? Infinity;
       if (key !== undefined && key.tokens >= tokensMax) {
-        return { outcome: 'tokens_limited', epoch, nextFreeMs: key.nextFreeMs };
+        const { nextFreeMs } = key;
+        return { outcome: 'tokens_limited', epoch, nextFreeMs, counted: before() };
       }
-      const counted = limits.map((each) => count(each, now));
-      const window = request.window && windows.get(windowKey(request.window))?.value;
       const account = request.account && accounts.get(accountKey(request.account))?.value;
       const budget = request.budget && budgets.get(budgetKey(request.budget))?.value;
+      const after = limits.map((each) => count(each, now));
       const begun = begin(request, { window, account, budget }, key);
-      return { outcome: 'passed', epoch, window, account, budget, key, ...begun, counted };
+      return { outcome: 'passed', epoch, window, account, budget, key, ...begun, counted: after };
     },
     endCall,
     async updateHints(facts) {
@@ -212,6 +217,12 @@ const NO_RESERVATION: Reserved = {
 };
 
 type Reserved = Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled'>;
+
+/** The times are in order. */
+const countOf = ({ length, 0: first }: readonly number[], now: number): CountedRequests => ({
+  count: length,
+  nextFreeMs: first === undefined ? 0 : first + LIMITED_MS - now,
+});
 
 const callsName = (userId: string): string => `calls:${userId}`;
 const keyName = (keyId: string): string => `key:${keyId}`;

@@ -23,10 +23,11 @@ const LINE = String.raw`([^\n]*)\n`;
 // minute can count, older lists expire, and nothing is trimmed. Of the last minute only the entry that would reach the limit
 // is read, and a few to find the first that still counts.
 //
-// The outcome of a request: the index of the limit that it reached, -2 for too many calls, -1, or a list: whether its call
+// The outcome of a request: the index of the limit that it reached, -1, or a list: whether its call
 // began, five amounts, and for each limit the count and the milliseconds until the oldest request stops counting; for a key
 // with limits then another list: its nano-USD, the used ones of them, its tokens, and when the oldest of these stop counting.
-// The list is -3 and that time if the key has used its tokens. These are counted in spans of a few seconds.
+// For too many calls the list is -2 and the counts of the limits; if the key has used its tokens, it is -3, the time when the
+// oldest of these stop counting, and those counts. Tokens are counted in spans of a few seconds.
 //
 // What a call has used counts instead of what it reserved, until the recorder has settled it: another process must not admit
 // meanwhile what is used up. A call that was settled before it ended has nothing left that could become usage.
@@ -167,15 +168,30 @@ local function countingIn(log)
   return size - low, first
 end
 
+local function addCount(log, count, outcome)
+  local earlier, first = countingIn(log .. (minute - 1))
+  first = first or redis.call('LINDEX', log .. minute, 0)
+  outcome[#outcome + 1] = count + earlier
+  outcome[#outcome + 1] = first and math.ceil((first + ${LIMITED_MS * 1000} - now) / 1000) or 0
+end
+
+local LIMIT_NAMES = '([^\\n]*)\\n[^\\n]*\\n'
+
 local function countIn(limits, outcome)
-  for name in string.gmatch(limits, '([^\\n]*)\\n[^\\n]*\\n') do
+  for name in string.gmatch(limits, LIMIT_NAMES) do
     local log = log_prefix .. name .. ':'
     local count = redis.call('RPUSH', log .. minute, accepted)
     if count == 1 then redis.call('PEXPIRE', log .. minute, ${LOG_KEPT_MS}) end
-    local earlier, first = countingIn(log .. (minute - 1))
-    first = first or redis.call('LINDEX', log .. minute, 0)
-    outcome[#outcome + 1] = count + earlier
-    outcome[#outcome + 1] = math.ceil((first + ${LIMITED_MS * 1000} - now) / 1000)
+    addCount(log, count, outcome)
+  end
+  return outcome
+end
+
+-- The same for a request that is refused.
+local function addCounts(limits, outcome)
+  for name in string.gmatch(limits, LIMIT_NAMES) do
+    local log = log_prefix .. name .. ':'
+    addCount(log, redis.call('LLEN', log .. minute), outcome)
   end
   return outcome
 end
@@ -216,7 +232,7 @@ local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, u
   local reached = limits ~= '' and firstReached(limits)
   if reached then return reached end
   local tally = id ~= '' and tallyOf(calls_prefix .. user, id)
-  if tally and isFull(tally, id, tonumber(callsMax)) then return -2 end
+  if tally and isFull(tally, id, tonumber(callsMax)) then return addCounts(limits, { -2 }) end
   if not tally or ownTokens == '' then
     if tally then begin(tally, id, now_ms + kept_ms) end
     return limits == '' and -1 or countIn(limits, { 1, 0, 0, 0, 0, 0 })
@@ -229,7 +245,7 @@ local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, u
     spent, keyFreeMs = tokensOf(keyId)
     if spent + ofKey.tokens - ofKey.usedTokens >= tonumber(keyTokens) then removeExpired(ofKey, ${SEARCH_STEPS}) end
     keyUsed = spent + ofKey.tokens - ofKey.usedTokens
-    if keyUsed >= tonumber(keyTokens) then return { -3, keyFreeMs } end
+    if keyUsed >= tonumber(keyTokens) then return addCounts(limits, { -3, keyFreeMs }) end
   end
   local ofPool = pool ~= '' and tallyOf(pools_prefix .. pool, id) or tally
   local function isAllowed()

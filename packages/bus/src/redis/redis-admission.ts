@@ -223,24 +223,31 @@ function readAnswers(
     if (epoch > request.knownEpoch) return { outcome: 'stale', epoch };
     const outcome: unknown = outcomes[index] ?? PASSED;
     const limit = typeof outcome === 'number' ? request.limits[outcome] : undefined;
-    if (limit !== undefined) return { outcome: 'limited', epoch, limit };
-    if (outcome === BUSY) return { outcome: 'busy', epoch, callsMax: request.call?.callsMax ?? 0 };
-    if (Array.isArray(outcome) && outcome[0] === TOKENS_LIMITED) {
-      return { outcome: 'tokens_limited', epoch, nextFreeMs: Number(outcome[1]) };
+    const ofMonth = window(windows[index]);
+    if (limit !== undefined) return { outcome: 'limited', epoch, limit, window: ofMonth };
+    const values: readonly unknown[] = Array.isArray(outcome) ? outcome : NO_VALUES;
+    if (values[0] === BUSY) {
+      const callsMax = request.call?.callsMax ?? 0;
+      const counted = readCounted(outcome, 1);
+      return { outcome: 'busy', epoch, callsMax, window: ofMonth, counted };
+    }
+    if (values[0] === TOKENS_LIMITED) {
+      const counted = readCounted(outcome, 2);
+      return { outcome: 'tokens_limited', epoch, nextFreeMs: Number(values[1]), counted };
     }
     const hasKeyLimits = request.call?.reservation?.key !== undefined;
     const { reserved, unsettled, hasBegun } = readReserved(outcome);
     return {
       outcome: 'passed',
       epoch,
-      window: window(windows[index]),
+      window: ofMonth,
       account: account(accounts[index]),
       budget: hasKeyLimits ? budget(budgets[index]) : undefined,
       key: hasKeyLimits ? readKeyCounts(outcome) : undefined,
       reserved,
       unsettled,
       hasBegun,
-      counted: request.limits.length === 0 ? NOT_COUNTED : readCounted(outcome),
+      counted: request.limits.length === 0 ? NOT_COUNTED : readCounted(outcome, AMOUNTS),
     };
   });
 }
@@ -287,6 +294,7 @@ function keyValue({ key }: RequestedReservation, budget: number | undefined): st
   return `${id} ${tokensPerMinute ?? ''} ${budgetUsd ?? ''} ${place}`;
 }
 
+const NO_VALUES: readonly unknown[] = [];
 const NO_CALL = '\n'.repeat(13);
 const NO_RESERVATION_LINES = '\n'.repeat(6);
 
@@ -343,11 +351,11 @@ function readKeyCounts(outcome: unknown): KeyCounts | undefined {
   };
 }
 
-/** Behind the amounts, two values for each limit. */
-function readCounted(outcome: unknown): readonly CountedRequests[] {
+/** Two values for each limit, behind others. */
+function readCounted(outcome: unknown, first: number): readonly CountedRequests[] {
   if (!Array.isArray(outcome)) return NOT_COUNTED;
   const counted: CountedRequests[] = [];
-  for (let at = AMOUNTS; at + 1 < outcome.length; at += 2)
+  for (let at = first; at + 1 < outcome.length; at += 2)
     counted.push({ count: Number(outcome[at]), nextFreeMs: Number(outcome[at + 1]) });
   return counted;
 }

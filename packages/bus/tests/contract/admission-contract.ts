@@ -63,6 +63,12 @@ function describeLimits(on: On): void {
         outcome: 'limited',
         epoch: 0,
         limit: KEY,
+        window: undefined,
+      });
+      await admission.updateHints({ windows: [{ ...WINDOW, ...USAGE }], accounts: [] });
+      expect(await admission.admit(request({ limits: [KEY], window: WINDOW }))).toMatchObject({
+        outcome: 'limited',
+        window: USAGE,
       });
     }),
   );
@@ -172,7 +178,7 @@ function describeCompany(on: On): void {
         { outcome: 'passed', epoch: 2, ...nothing },
         { outcome: 'stale', epoch: 2 },
         { outcome: 'passed', epoch: 2, window: undefined, account: STATE, ...FREE },
-        { outcome: 'limited', epoch: 2, limit: one },
+        { outcome: 'limited', epoch: 2, limit: one, window: undefined },
       ]);
       const more = Array.from({ length: 300 }, () =>
         admission.admit(request({ knownEpoch: 2, limits: [GROUP] })),

@@ -33,7 +33,13 @@ export function describeCalls(on: On): void {
         admission.admit(request({ limits: [KEY], call: callOf(id, { callsMax: 5 }) }));
       const answers = await Promise.all(ids.map(begin));
       expect(passed(answers)).toBe(5);
-      expect(answers.at(-1)).toEqual({ outcome: 'busy', epoch: 0, callsMax: 5 });
+      expect(answers.at(-1)).toEqual({
+        outcome: 'busy',
+        epoch: 0,
+        callsMax: 5,
+        window: undefined,
+        counted: [{ count: 5, nextFreeMs: expect.any(Number) }],
+      });
       admission.endCall(end('call 0'));
       admission.endCall(end('call 0'));
       // Those that were busy did not count in the limit of 10: the sixth and the seventh of it follow.
@@ -379,7 +385,12 @@ export function describeKeyLimits(on: On): void {
         admission.admit(limited(id, { tokens }, limits));
       expect(await admit('a', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 0 } });
       expect(await admit('b', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 90 } });
-      expect(await admit('c', 1)).toMatchObject({ outcome: 'tokens_limited' });
+      expect(await admit('c', 1)).toMatchObject({ outcome: 'tokens_limited', counted: [] });
+      const counting = { ...limited('c', { tokens: 1 }, limits), limits: [KEY] };
+      expect(await admission.admit(counting)).toMatchObject({
+        outcome: 'tokens_limited',
+        counted: [{ count: 0, nextFreeMs: 0 }],
+      });
       admission.endCall(ended('a', { tokens: 40 }));
       admission.endCall(ended('a', { tokens: 40 }));
       admission.endCall(ended('b', { tokens: 40 }));

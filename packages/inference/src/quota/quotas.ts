@@ -50,6 +50,8 @@ export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
 export interface Quotas {
   /** The call that the admission store begins for a request. */
   callOf(payer: Payer, request: RequestedAdmission): RequestedCall;
+  /** The answer with the usage of the month, which is read from the database if the store does not know it. */
+  withWindow(payer: Payer, passed: PassedAdmission): Promise<PassedAdmission> | PassedAdmission;
   /** The call that has begun. */
   reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission): Reservation;
   /** Undefined or a promise that resolves if the request is covered; otherwise the caller ends the reservation. */
@@ -131,6 +133,10 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
         key: key && limitsOf(key),
       },
     };
+  }
+
+  async function readWindow({ userId }: Payer, passed: PassedAdmission): Promise<PassedAdmission> {
+    return { ...passed, window: await stored.window(windowOf(userId, new Date(clock.now()))) };
   }
 
   function reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission) {
@@ -279,6 +285,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
 
   return {
     callOf,
+    withWindow: (payer, passed) =>
+      passed.window === undefined && hasQuota(payer.tier) ? readWindow(payer, passed) : passed,
     reservationOf,
     assertCovered,
     coveredFallbacks,
