@@ -160,7 +160,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       const { requestIdHeader } = dialect;
       if (requestIdHeader !== undefined)
         response.setHeader(requestIdHeader, requestIdOf(incoming, response));
-      expectJsonOnly(incoming);
+      if (dialect.refusesInJson === true) expectJsonOnly(incoming);
       const authorized = await authorizer.authorizeRequest(incoming, response, dialect.request, {
         complete,
         expected: ({ chat }) => expectedChat(chat, dependencies.memory),

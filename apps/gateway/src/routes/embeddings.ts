@@ -41,11 +41,11 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       );
       if (authorized === undefined) return;
       setLimitHeaders(response, authorized.limitHeaders);
-      const refId = serviceRefOf(request);
       const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
-      const signal = disconnectSignal(response);
-      const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
       try {
+        const refId = serviceRefOf(request);
+        const signal = disconnectSignal(response);
+        const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
         const { embeddings, usage, backend, model } = await embedTexts(
           { ...turn, fallbacks, startedAt, reservation, trace: authorized.trace },
           dependencies,

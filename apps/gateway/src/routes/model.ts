@@ -1,6 +1,7 @@
 import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
 import { Router } from 'express';
 import { setLimitHeaders } from '../limit-headers.ts';
+import { onlyTheseMethods } from '../only-these-methods.ts';
 import type { AuthenticateReader } from '../reader-authenticator.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
@@ -12,16 +13,19 @@ interface ModelRouteDependencies {
 /** `GET /v1/models/{id}`: one entry of the listing, which official clients request. */
 export function createModelRoute({ authenticateReader, listing }: ModelRouteDependencies): Router {
   const routes = Router();
-  routes.get('/v1/models/*id', async (request, response) => {
-    const reader = await authenticateReader(request, response);
-    if (reader === undefined) return;
-    setLimitHeaders(response, reader.limitHeaders);
-    const requestedId = request.params.id.join('/');
-    const model = listing.find(reader.modelPolicy, requestedId);
-    if (model === undefined) {
-      throw new ServiceError('model_not_found', `No backend available for model: ${requestedId}`);
-    }
-    response.json(model satisfies ModelEntry);
-  });
+  routes
+    .route('/v1/models/*id')
+    .get(async (request, response) => {
+      const reader = await authenticateReader(request, response);
+      if (reader === undefined) return;
+      setLimitHeaders(response, reader.limitHeaders);
+      const requestedId = request.params.id.join('/');
+      const model = listing.find(reader.modelPolicy, requestedId);
+      if (model === undefined) {
+        throw new ServiceError('model_not_found', `No backend available for model: ${requestedId}`);
+      }
+      response.json(model satisfies ModelEntry);
+    })
+    .all(onlyTheseMethods('GET'));
   return routes;
 }

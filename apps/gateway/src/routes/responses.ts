@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { responsesDialect } from '@model-gateway/dialects';
-import { expectJsonOnly, sendRestError } from '@model-gateway/http';
+import { sendRestError } from '@model-gateway/http';
 import type { Log } from '@model-gateway/kernel';
 import { Router, type ErrorRequestHandler } from 'express';
 import type { KeyAuthenticator } from '../key-authenticator.ts';
@@ -20,13 +20,11 @@ export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies)
   const { keyAuthenticator, storedResponses, log } = dependencies;
   const routes = Router();
 
-  async function userOf(
+  const userOf = async (
     request: IncomingMessage,
     response: ServerResponse,
-  ): Promise<string | undefined> {
-    expectJsonOnly(request);
-    return (await keyAuthenticator.authenticateOnly(request, response))?.known.grant.holder.userId;
-  }
+  ): Promise<string | undefined> =>
+    (await keyAuthenticator.authenticateOnly(request, response))?.known.grant.holder.userId;
 
   routes
     .route('/v1/responses/:id')

@@ -92,6 +92,7 @@ interface Request {
   readonly body?: object;
   readonly signal?: AbortSignal;
   readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 function ask({
@@ -100,11 +101,12 @@ function ask({
   body,
   signal,
   path = 'chat/completions',
+  headers,
 }: Request = {}) {
   const messages = [{ role: 'user', content: 'Hi' }];
   return fetch(`${urls[turn % 2 === 0 ? 0 : 1]}/v1/${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization: `Bearer ${key}`, ...headers },
     body: JSON.stringify({ model: MODEL, messages, ...body }),
     ...(signal === undefined ? {} : { signal }),
   });
@@ -292,6 +294,19 @@ test('what a lost process reserved is free again after 15 minutes', async () => 
   await nothingLeft();
 });
 
+test.each([
+  { path: 'chat/completions' },
+  { path: 'embeddings', body: { input: 'Hi' } },
+  { path: 'completions', body: { prompt: 'Hi' } },
+  { path: 'responses', body: { input: 'Hi' } },
+  { path: 'messages', body: { max_tokens: 10 } },
+])('a reference that is refused leaves no call in progress: $path', async ({ path, body = {} }) => {
+  await setTier({ monthlyTokenQuota: 1_000 });
+  const headers = { 'x-service-ref': 'x'.repeat(65) };
+  expect((await ask({ path, body, headers })).status).toBe(400);
+  await nothingLeft();
+});
+
 test('a user may have so many calls at a time over all keys and processes, also on an unlimited tier', async () => {
   const other = await keysOf(gateway.test).create({ userId: gateway.userId, name: 'other' });
   const inFlight = Array.from({ length: 30 }, (_, turn) =>
@@ -305,7 +320,9 @@ test('a user may have so many calls at a time over all keys and processes, also 
     expect(refused.headers.get('x-ratelimit-limit-requests')).toMatch(/^\d+$/);
     expect(await refused.json()).toEqual({
       error: {
-        message: 'too many streams and calls in progress: at most 30 per user at a time',
+        message:
+          'too many streams and calls in progress: at most 30 per user at a time. ' +
+          'Try again when one has ended; an operator raises the limit with SERVICE_MAX_CALLS_PER_USER.',
         type: 'rate_limit_error',
         code: 'rate_limit_exceeded',
         param: null,

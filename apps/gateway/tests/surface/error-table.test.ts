@@ -218,6 +218,13 @@ test.each<Row>([
     code: 'method_not_allowed',
   },
   {
+    why: 'another method of a model',
+    ask: () => ask({ path: 'models/m', method: 'DELETE' }),
+    status: 405,
+    ...invalid,
+    code: 'method_not_allowed',
+  },
+  {
     why: 'a body too large',
     ask: () => ask(chat('m', { x: 'x'.repeat(10_000) })),
     status: 413,

@@ -155,20 +155,36 @@ test('an admin token is not taken from a header for keys', async () => {
   expect((await fetch(`${gateway.url}/api/admin/backends`, { headers })).status).toBe(401);
 });
 
-test.each([
+describe.each([
   { accept: 'application/json', isJson: true },
   { accept: 'application/json, text/plain', isJson: false },
+  { accept: 'text/event-stream', isJson: false },
   { accept: '*/*', isJson: false },
-])('a missing key is refused for Accept: $accept', async ({ accept, isJson }) => {
-  const text = 'Missing Authorization header. Use: Bearer <api_key>';
-  const body = '{}';
-  const url = `${gateway.url}/v1/chat/completions`;
-  const response = await fetch(url, { method: 'POST', headers: { accept }, body });
-  expect(response.status).toBe(401);
-  const expected = {
-    error: { message: text, type: 'auth_error', code: 'unauthorized', param: null },
+])('a missing key is refused for Accept: $accept', ({ accept, isJson }) => {
+  const message = 'Missing Authorization header. Use: Bearer <api_key>';
+  const ours = { message, type: 'auth_error', code: 'unauthorized', param: null };
+  const responses = {
+    message,
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    param: null,
   };
-  expect(await response.text()).toBe(isJson ? JSON.stringify(expected) : text);
+  test.each([
+    { method: 'POST', path: 'chat/completions', error: ours },
+    { method: 'POST', path: 'embeddings', error: ours },
+    { method: 'GET', path: 'video/generations/x', error: ours },
+    { method: 'POST', path: 'responses', error: responses },
+    { method: 'GET', path: 'responses/x', error: responses },
+  ])('$method $path', async ({ method, path, error }) => {
+    const body = method === 'POST' ? { body: '{}' } : {};
+    const response = await fetch(`${gateway.url}/v1/${path}`, {
+      method,
+      headers: { accept },
+      ...body,
+    });
+    expect(response.status).toBe(401);
+    expect(await response.text()).toBe(isJson ? JSON.stringify({ error }) : message);
+  });
 });
 
 describe('a compressed body', () => {

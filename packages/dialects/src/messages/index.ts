@@ -11,5 +11,6 @@ export const messagesDialect: Dialect = {
   writeStream: (_request, head) => createMessagesStream(head),
   requestIdHeader: 'request-id',
   flagsHeader: 'anthropic-beta',
+  refusesInJson: true,
   writeError: messagesError,
 };
