@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { problemText, ServiceError } from '@model-gateway/contracts';
 import { sha256Hex, type Environment } from '@model-gateway/kernel';
 import type { z } from 'zod';
 import { exactJsonSchema } from './config-json-schema.ts';
@@ -104,7 +104,7 @@ function refusalOf(entry: ConfigEntry, check: ReadOptions['check']): string | un
 const issuesOf = ({ issues }: z.ZodError, path: Path): readonly PlacedProblem[] =>
   issues.map((issue) => ({
     path: [...path, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))],
-    message: issue.message,
+    message: problemText(issue),
   }));
 
 function refused(tree: YamlTree, problems: readonly PlacedProblem[]): ReadConfig {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { PROBLEMS_MAX } from './bounded-array.ts';
+import { problemText } from './problem-text.ts';
 
 /** What is wrong with one field of a request. */
 export interface Problem {
@@ -12,9 +13,9 @@ const TEXT_CHARS_MAX = 200;
 
 /** The problems that a refusal reports: the first ones, with bounded texts. */
 export function problemsOf(error: z.ZodError): readonly Problem[] {
-  return error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
-    path: clipped(path.map((part) => clipped(String(part))).join('.')),
-    message: clipped(message),
+  return error.issues.slice(0, PROBLEMS_MAX).map((issue) => ({
+    path: clipped(issue.path.map((part) => clipped(String(part))).join('.')),
+    message: clipped(problemText(issue)),
   }));
 }
 

@@ -6,6 +6,7 @@ import type {
   UsageSums,
 } from '@model-gateway/billing';
 import {
+  problemText,
   ServiceError,
   usageQuerySchema,
   type ErrorCode,
@@ -60,10 +61,10 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 function readQuery(body: unknown): z.output<typeof usageQuerySchema> {
   const parsed = usageQuerySchema.safeParse(body);
   if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues) {
-    const field = String(path[0]);
+  for (const issue of parsed.error.issues) {
+    const field = String(issue.path[0]);
     const code = CODES[field];
-    if (code !== undefined) throw new ServiceError(code, `'${field}': ${message}`);
+    if (code !== undefined) throw new ServiceError(code, `'${field}': ${problemText(issue)}`);
   }
   return validated(usageQuerySchema, body);
 }

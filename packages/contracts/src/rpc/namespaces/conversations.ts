@@ -33,7 +33,7 @@ function idOf({ conversation_id, id }: Named, context: z.RefinementCtx): string 
   const older = z.uuid().safeParse(id);
   if (older.success) return older.data;
   const [path, message] =
-    id === undefined ? ['conversation_id', 'required'] : ['id', 'Invalid UUID'];
+    id === undefined ? ['conversation_id', 'required'] : ['id', 'must be a UUID'];
   context.addIssue({ code: 'custom', path: [path], message });
   return z.NEVER;
 }
