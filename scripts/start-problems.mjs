@@ -29,6 +29,10 @@ export const START_PROBLEMS = {
     remedy:
       'check that this machine can reach the npm registry (network, proxy, registry setting) and has free disk space, then run the command again',
   },
+  not_built: {
+    says: 'The command line is not built yet',
+    remedy: 'run `npm start` once, which installs and builds it',
+  },
   build_failed: {
     says: 'The build failed; see the output above',
     remedy: 'correct what it names, or free disk space, and run the command again',

@@ -26,12 +26,11 @@ test('the path of the password is one word for a shell', () => {
 test('the limits of the account and the command that lifts them', () => {
   const shown = banner(facts);
   expect(shown).toContain('plan free: 10 requests a minute, 100000 tokens and $1 a month');
-  expect(shown).toContain('  npx gateway plan set you@example.com enterprise\n');
+  const command = 'npx gateway plan set you@example.com enterprise --url http://127.0.0.1:8080\n';
+  expect(shown).toContain(`  GATEWAY_ADMIN_TOKEN=\${SERVICE_ADMIN_TOKEN:?} ${command}`);
   expect(banner({ ...facts, passwordFile: undefined })).not.toContain('plan set');
   const kept = banner({ ...facts, adminToken: { kind: 'kept', file: '/var/data/admin-token' } });
-  expect(kept).toContain(
-    'npx gateway login --url http://127.0.0.1:8080 --admin-token-stdin < /var/data/admin-token\n',
-  );
+  expect(kept).toContain(`  GATEWAY_ADMIN_TOKEN=$(cat /var/data/admin-token) ${command}`);
 });
 
 test('with closed registration the banner does not register an account', () => {

@@ -76,15 +76,13 @@ function limitsOfFirstAccount(facts: BannerFacts): readonly string[] {
     '',
     `A new account is on the plan ${name}: ${rpm} requests a minute, ${monthlyTokenQuota} tokens and $${monthlyUsdQuota} a month. To lift that for yours:`,
     '',
-    `  ${commandLine} login --url ${baseUrl} --email ${FIRST_EMAIL} --password-stdin < ${quoted(passwordFile)}`,
-    ...adminTokenCommand(adminToken, `${commandLine} login --url ${baseUrl}`),
-    `  ${commandLine} plan set ${FIRST_EMAIL} enterprise`,
+    `  GATEWAY_ADMIN_TOKEN=${shellValue(adminToken)} ${commandLine} plan set ${FIRST_EMAIL} enterprise --url ${baseUrl}`,
   ];
 }
 
 /** Plans are set with the admin token. Its file is given, since the command line may run in any folder. */
-const adminTokenCommand = (token: AdminToken, login: string): readonly string[] =>
-  token.kind === 'configured' ? [] : [`  ${login} --admin-token-stdin < ${quoted(token.file)}`];
+const shellValue = (token: AdminToken): string =>
+  token.kind === 'configured' ? `\${SERVICE_ADMIN_TOKEN:?}` : `$(cat ${quoted(token.file)})`;
 
 /** The account that all guides use. */
 const FIRST_EMAIL = 'you@example.com';

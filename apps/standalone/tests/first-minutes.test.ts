@@ -53,6 +53,13 @@ test('the snippet of the banner registers or signs in, creates a key and calls t
   });
 });
 
+test('the command of the banner lifts the limits of the account', async () => {
+  const lines = standalone.output().split('\n');
+  const command = lines.find((line) => line.includes('plan set'));
+  const { stdout } = await run('bash', ['-c', command ?? 'false']);
+  expect(stdout).toBe('you@example.com is on the tier enterprise now.\n');
+});
+
 test('the demo models are listed while no backend is registered, and answer afterwards too', async () => {
   const { url } = standalone;
   const { key } = await chatOnce(url, 'models@example.com');

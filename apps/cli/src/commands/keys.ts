@@ -160,6 +160,6 @@ function chosen(all: readonly Key[], nameOrId: string): Key {
   throw new CliError(
     'ambiguous',
     `${found.length} active keys match ${JSON.stringify(nameOrId)}: ${found.map(({ id }) => id).join(', ')}`,
-    'Name one by its id: gateway keys revoke <id>',
+    'Use the id of one instead; `gateway keys list` shows them.',
   );
 }
