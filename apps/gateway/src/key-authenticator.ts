@@ -278,7 +278,10 @@ function tooMany(
         'The rpm_ceiling of the group sets this limit; a group admin changes it with group.update.',
       ]
     : requestsPerMinute === settings.rpm
-      ? ['this key', 'Its rpm sets this limit; its owner changes it with keys.update.']
+      ? [
+          'this key',
+          'Its rpm sets this limit. Its owner raises it: gateway keys update <key> --rpm <count>',
+        ]
       : [
           'your tier',
           `The tier '${limits.tier.name}' sets this limit. An operator lifts it: gateway plan set you@example.com enterprise`,
@@ -294,7 +297,7 @@ function tooManyTokens(tokensPerMinute: number, nextFreeMs: number): ServiceErro
   return new ServiceError(
     'rate_limit_exceeded',
     `rate limit exceeded: this key allows ${tokensPerMinute} tokens per minute. ` +
-      'Its tpm sets this limit; its owner changes it with keys.update.',
+      'Its tpm sets this limit. Its owner raises it: gateway keys update <key> --tpm <count>',
     { details: { retry_after_secs: Math.max(1, Math.ceil(nextFreeMs / 1000)) } },
   );
 }

@@ -63,11 +63,12 @@ afterAll(async () => {
 
 test('an error names the row that explains it, if the public address is known', async () => {
   const refused = (await (await fetch(`${url}/api/admin/backends`)).json()) as ErrorBody;
-  expect(refused.error.doc).toBe('https://models.example.com/docs/errors#unauthorized');
+  const anchor = 'unauthorized-admin_token_required';
+  expect(refused.error.doc).toBe(`https://models.example.com/docs/errors#${anchor}`);
   const page = await browser.newPage();
-  await page.goto(`${url}/docs/errors#unauthorized`);
+  await page.goto(`${url}/docs/errors#${anchor}`);
   const row = await page.locator('tr:target').innerText();
-  expect(row).toMatch(/^401\s+unauthorized\s+-32005\s/);
+  expect(row).toMatch(/^401\s+unauthorized\s+-32005\s.*admin token/);
   expect(await page.locator('tbody tr').count()).toBe(Object.keys(ERROR_HELP).length);
   await page.close();
   const config = readStandaloneConfig({});

@@ -38,8 +38,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     remedy: 'Change it in the file and reload the file, or leave it out of the file first.',
   },
   bad_ref: {
-    cause: 'A reference of the request does not have the form of one.',
-    remedy: 'Use the id as an earlier answer had it.',
+    cause: 'The header `x-service-ref` has more than 64 characters.',
+    remedy: 'Send a shorter reference.',
   },
   bad_session: {
     cause: 'The session is missing or has invalid characters.',
@@ -47,11 +47,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   bad_since: {
     cause: '`since` is not a time.',
-    remedy: 'Use an ISO 8601 time such as `2026-01-31T00:00:00Z`.',
+    remedy: 'Use a day such as `2026-01-31`, or a time such as `2026-01-31T00:00:00Z`.',
   },
   bad_until: {
-    cause: '`until` is not a time, or is before `since`.',
-    remedy: 'Use an ISO 8601 time after `since`.',
+    cause: '`until` is not a time.',
+    remedy: 'Use a day such as `2026-01-31`, or a time such as `2026-01-31T00:00:00Z`.',
   },
   bad_group_by: {
     cause: '`group_by` is not a field by which usage can be grouped.',
@@ -189,12 +189,12 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   rate_limit_exceeded: {
     cause: 'More requests than the limit that the message names allows.',
     remedy:
-      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the ceiling of the group, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
+      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the limits of the key (`gateway keys update "my key" --rpm 100`), the ceiling of the group, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
   },
   quota_exceeded: {
     cause: 'The monthly quota of the plan is used up.',
     remedy:
-      'Use a larger plan or points, or wait for the next month; `billing.plan` shows the quota.',
+      'An operator sets a larger plan (`gateway plan set you@example.com enterprise`) or gives points; otherwise it ends with the month. `gateway plan show` shows what is left.',
   },
   quota_reserved: {
     cause: 'Requests in progress reserve the rest of the monthly quota.',
@@ -202,12 +202,13 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   },
   payment_required: {
     cause: 'The points and the monthly quota are used up.',
-    remedy: 'Add points or use a larger plan.',
+    remedy:
+      'An operator sets a larger plan (`gateway plan set you@example.com enterprise`) or adds points (`group.credits.topup`, `group.credits.allocate`); otherwise it ends with the month.',
   },
   budget_exceeded: {
     cause: 'The budget of the key is spent.',
     remedy:
-      'Raise it with `keys.update`, use another key, or wait until the period ends; `keys.list` shows both.',
+      'Its owner raises it (`gateway keys update "my key" --budget 20`); use another key, or wait until the period ends. `keys.list` shows both.',
   },
   budget_reserved: {
     cause: 'Requests in progress reserve the rest of the budget of the key.',

@@ -17,8 +17,8 @@ export { pageHeaders } from './responses/page-headers.ts';
 export { createProbes } from './server/probes.ts';
 export { parseJson, readBody } from './requests/read-json.ts';
 export { identify, requestIdOf } from './requests/request-id.ts';
+export { REST_ERRORS } from './responses/rest-error-table.ts';
 export {
-  REST_ERRORS,
   refuseUpgrade,
   sendJsonParts,
   sendJsonText,

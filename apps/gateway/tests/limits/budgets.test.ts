@@ -113,7 +113,13 @@ test('a spent budget is refused on every API, in its form, and a higher one lift
   const chat = await ask(secret);
   expect([chat.status, chat.headers.get('retry-after')]).toEqual([402, null]);
   expect(await chat.json()).toMatchObject({
-    error: { type: 'budget_error', code: 'budget_exceeded', message: expect.any(String) },
+    error: {
+      type: 'budget_error',
+      code: 'budget_exceeded',
+      message:
+        'the budget of this key is spent: it allows 0 USD in total. ' +
+        'Its owner raises it: gateway keys update <key> --budget <usd>',
+    },
   });
   const messages = await ask(secret, 0, 'messages');
   expect([messages.status, await messages.json()]).toMatchObject([

@@ -83,7 +83,7 @@ test('the lower limit of a key decides, and says that it is its own', async () =
   expect(refused.headers.get('x-ratelimit-limit-requests')).toBe('2');
   const message =
     'rate limit exceeded: this key allows 2 requests per minute. ' +
-    'Its rpm sets this limit; its owner changes it with keys.update.';
+    'Its rpm sets this limit. Its owner raises it: gateway keys update <key> --rpm <count>';
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', message } });
 });
 

@@ -327,7 +327,7 @@ test('a user may have 100 unfinished jobs: the next is 429 with a sentence that 
   expect(await refused[0]?.json()).toMatchObject({
     error: {
       code: 'rate_limit_exceeded',
-      message: 'too many unfinished video jobs: at most 100 per user',
+      message: expect.stringMatching(/at most 100 per user\. .*SERVICE_MAX_VIDEO_JOBS_PER_USER/),
     },
   });
   expect((await post(order)).status).toBe(200);

@@ -91,6 +91,7 @@ async function assertFew(queries: Queries, userId: string, activeMax: number): P
   if ((row?.count ?? 0) < activeMax) return;
   throw new ServiceError(
     'rate_limit_exceeded',
-    `too many active keys: at most ${activeMax} per user; revoke one first`,
+    `too many active keys: at most ${activeMax} per user. ` +
+      'Revoke one first; an operator raises the limit with SERVICE_MAX_KEYS_PER_USER.',
   );
 }

@@ -151,7 +151,8 @@ async function assertFew(
   if (unfinished <= unfinishedMax) return;
   throw new ServiceError(
     'rate_limit_exceeded',
-    `too many unfinished video jobs: at most ${unfinishedMax} per user`,
+    `too many unfinished video jobs: at most ${unfinishedMax} per user. ` +
+      'Try again when one has ended; an operator raises the limit with SERVICE_MAX_VIDEO_JOBS_PER_USER.',
   );
 }
 

@@ -19,8 +19,8 @@ export function documentErrors(response: ServerResponse & Documented, page: stri
   response[PAGE] = page;
 }
 
-/** The address of the explanation of a code, if the public address is known. */
-export function errorDocs(response: ServerResponse & Documented, code: string): string | undefined {
+/** The address of a row of that page, if the public address is known. */
+export function errorDocs(response: ServerResponse & Documented, row: string): string | undefined {
   const page = response[PAGE];
-  return page === undefined ? undefined : `${page}#${code}`;
+  return page === undefined ? undefined : `${page}#${row}`;
 }

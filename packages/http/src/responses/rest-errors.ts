@@ -4,15 +4,15 @@ import {
   clipped,
   ERROR_HELP,
   ServiceError,
-  STORE_RETRY_SECS,
   UpstreamError,
-  type ErrorCode,
   type RestErrorBody,
   type UpstreamErrorFields,
 } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
 import { beginResponse } from './begin-response.ts';
+import { errorAnchor } from './error-anchor.ts';
 import { errorDocs } from './error-docs.ts';
+import { REST_ERRORS, type RestError } from './rest-error-table.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import { pathOf } from '../server/server-app.ts';
 
@@ -25,101 +25,6 @@ const UPSTREAM_BYTES_MAX = 6 * 1024;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
-
-interface RestError {
-  readonly status: number;
-  readonly type: string;
-  readonly code: string;
-  /** A retry cannot succeed; official clients would otherwise retry by themselves. */
-  readonly isFinal?: boolean;
-  /** When to try again, where the error itself does not say it. */
-  readonly retryAfterSecs?: number;
-}
-
-const invalid = (code: string, status = 400): RestError => ({
-  status,
-  type: 'invalid_request',
-  code,
-});
-const server = (code: string, status = 500): RestError => ({ status, type: 'server_error', code });
-const auth = (code: string, status: number): RestError => ({ status, type: 'auth_error', code });
-
-/** Status, type and code of every error on the HTTP surfaces. */
-export const REST_ERRORS = {
-  invalid_json: invalid('invalid_json'),
-  invalid_request: invalid('invalid_request'),
-  missing_fields: invalid('missing_fields'),
-  missing_index: invalid('missing_index'),
-  missing_alias: invalid('missing_alias'),
-  missing_target: invalid('missing_target'),
-  in_configuration_file: invalid('in_configuration_file', 409),
-  bad_ref: invalid('bad_ref'),
-  bad_session: invalid('bad_session'),
-  bad_since: invalid('bad_since'),
-  bad_until: invalid('bad_until'),
-  bad_group_by: invalid('bad_group_by'),
-  bad_id: invalid('bad_id'),
-  bad_extra: invalid('bad_extra'),
-  request_too_large: invalid('request_too_large', 413),
-  unsupported_encoding: invalid('unsupported_encoding', 415),
-  not_found: invalid('not_found', 404),
-  method_not_allowed: invalid('method_not_allowed', 405),
-  unsupported_tool: invalid('unsupported_tool'),
-  previous_response_not_found: invalid('previous_response_not_found'),
-  authentication_required: auth('unauthorized', 401),
-  invalid_credentials: auth('unauthorized', 401),
-  admin_token_required: auth('unauthorized', 401),
-  admin_required: auth('forbidden', 403),
-  session_forbidden: auth('session_forbidden', 403),
-  model_not_allowed: auth('model_not_allowed', 403),
-  address_not_allowed: auth('address_not_allowed', 403),
-  conversation_forbidden: auth('conversation_forbidden', 403),
-  conversation_not_found: invalid('conversation_not_found', 404),
-  email_taken: invalid('email_taken', 409),
-  origin_not_allowed: auth('origin_not_allowed', 403),
-  registration_closed: auth('registration_closed', 403),
-  sign_in_refused: auth('sign_in_refused', 403),
-  identity_provider_unavailable: server('identity_provider_unavailable', 503),
-  too_many_login_attempts: auth('too_many_login_attempts', 429),
-  provider_exists: invalid('provider_exists', 409),
-  provider_built_in: invalid('provider_built_in', 409),
-  group_id_taken: invalid('group_id_taken', 409),
-  member_protected: invalid('member_protected', 409),
-  account_protected: invalid('account_protected', 409),
-  invitation_refused: auth('invitation_refused', 403),
-  movement_refused: invalid('movement_refused', 409),
-  rate_limit_exceeded: {
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'rate_limit_exceeded',
-  },
-  quota_exceeded: { status: 429, type: 'quota_error', code: 'quota_exceeded', isFinal: true },
-  // Without a final refusal: the reservations end with their requests.
-  quota_reserved: { status: 429, type: 'quota_error', code: 'quota_exceeded' },
-  payment_required: {
-    status: 402,
-    type: 'insufficient_credits',
-    code: 'payment_required',
-    isFinal: true,
-  },
-  budget_exceeded: { status: 402, type: 'budget_error', code: 'budget_exceeded', isFinal: true },
-  budget_reserved: { status: 402, type: 'budget_error', code: 'budget_exceeded' },
-  unknown_type: invalid('unknown_type'),
-  bad_url: invalid('bad_url'),
-  model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
-  all_backends_unhealthy: server('internal_error'),
-  unsupported_operation: { ...server('backend_error'), isFinal: true },
-  bad_gateway: server('bad_gateway', 502),
-  upstream_auth: server('upstream_auth', 502),
-  bridge_unreachable: server('bridge_unreachable', 502),
-  agent_unavailable: server('agent_unavailable', 503),
-  no_job: { status: 404, type: 'not_found', code: 'no_job' },
-  no_video_backend: { status: 503, type: 'video_backend_error', code: 'no_backend' },
-  job_ended: invalid('job_ended', 409),
-  store_unavailable: { ...server('store_unavailable', 503), retryAfterSecs: STORE_RETRY_SECS },
-  overloaded: server('overloaded', 503),
-  internal_error: server('internal_error'),
-} satisfies Record<ErrorCode, RestError>;
 
 /** What is known about an error. */
 export interface ErrorFacts {
@@ -152,7 +57,8 @@ export function sendRestError(
   { passesUpstreamErrors = false, writeError }: RestErrorOptions = {},
 ): void {
   const known = error instanceof ServiceError ? error : tooDeep(error);
-  const own: RestError = REST_ERRORS[known?.code ?? 'internal_error'];
+  const name = known?.code ?? 'internal_error';
+  const own: RestError = REST_ERRORS[name];
   const isPassed = passesUpstreamErrors || request.headers['x-service-errors'] === 'upstream';
   const passed = isPassed && known instanceof UpstreamError ? passedError(known) : undefined;
   const status = passed?.status ?? own.status;
@@ -162,7 +68,7 @@ export function sendRestError(
     log.error({ error, request_id, path: pathOf(request), remedy }, 'a request failed');
   }
   if (!response.headersSent) setRetryHeaders(response, own, known);
-  const body = passed?.body ?? ownBody(own, known, errorDocs(response, own.code));
+  const body = passed?.body ?? ownBody(own, known, errorDocs(response, errorAnchor(name)));
   if (writeError === undefined) {
     sendJson(response, status, body);
     return;

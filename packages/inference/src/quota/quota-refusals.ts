@@ -12,8 +12,7 @@ const RESERVED_RETRY_SECS = 5;
 /** The error of a request that the budget of its key does not cover. */
 export function budgetRefusal(
   decision: 'budget_exceeded' | 'budget_reserved',
-  period: BudgetPeriod,
-  now: Date,
+  { budgetUsd, period, now }: BudgetState,
 ): ServiceError {
   if (decision === 'budget_reserved') {
     return new ServiceError(
@@ -25,13 +24,18 @@ export function budgetRefusal(
   const reset = budgetResetOf(period, now);
   return new ServiceError(
     'budget_exceeded',
-    reset === null
-      ? 'the budget of this key is spent'
-      : `the budget of this key for the ${period} is spent`,
+    `the budget of this key is spent: it allows ${budgetUsd} USD ${reset === null ? 'in total' : `per ${period}`}. ` +
+      'Its owner raises it: gateway keys update <key> --budget <usd>',
     reset === null
       ? {}
       : { details: { retry_after_secs: Math.ceil((reset.getTime() - now.getTime()) / 1000) } },
   );
+}
+
+interface BudgetState {
+  readonly budgetUsd: number | null;
+  readonly period: BudgetPeriod;
+  readonly now: Date;
 }
 
 /** The error of a request that neither the monthly quota nor points cover. */

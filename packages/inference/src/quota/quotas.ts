@@ -203,7 +203,9 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const window = budgetWindowOf(key.id, key.budgetPeriod, now);
     const usage = budget ?? (await stored.budget(window));
     const decision = decideBudget(key.budgetUsd, usage, counts);
-    if (decision !== 'admit') throw budgetRefusal(decision, key.budgetPeriod, now);
+    if (decision === 'admit') return;
+    const { budgetUsd, budgetPeriod: period } = key;
+    throw budgetRefusal(decision, { budgetUsd, period, now });
   }
 
   /** Without the limits of keys: where there are any, the request has been counted. */
@@ -358,5 +360,6 @@ export const drawingAccountOf = ({
 export const tooManyCalls = (callsMax: number): ServiceError =>
   new ServiceError(
     'rate_limit_exceeded',
-    `too many streams and calls in progress: at most ${callsMax} per user at a time`,
+    `too many streams and calls in progress: at most ${callsMax} per user at a time. ` +
+      'Try again when one has ended; an operator raises the limit with SERVICE_MAX_CALLS_PER_USER.',
   );
