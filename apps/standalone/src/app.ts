@@ -34,6 +34,7 @@ export async function openStandalone(
 ): Promise<void> {
   const { host, dataDir, drainDelaySecs } = config;
   warnOfShortAdminToken(config.adminToken, log);
+  warnOfUnknownSettings(config, log);
   await checkAddress(host, config.port);
   const urls = await openEmbeddedStores(config, lifecycle, log);
   const admin = await adminTokenOf(config, process.stdout.isTTY);
@@ -88,6 +89,14 @@ export async function openStandalone(
       commandLine: config.commandLine,
     }),
   );
+}
+
+function warnOfUnknownSettings({ unknownSettings }: StandaloneConfig, log: Log): void {
+  for (const { name, similar } of unknownSettings) {
+    const remedy =
+      similar === undefined ? 'docs/reference/configuration.md lists them' : `use ${similar}`;
+    log.warn({ name, remedy }, 'there is no setting of this name');
+  }
 }
 
 function describeStores(config: StandaloneConfig, urls: StoreUrls): string {

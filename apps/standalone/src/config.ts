@@ -19,10 +19,12 @@ import {
   optional,
   setting,
   text,
+  unknownSettings,
   withDefault,
   type ConfigOf,
   type EffectiveSetting,
   type Environment,
+  type UnknownSetting,
 } from '@model-gateway/kernel';
 import { tracingSettings } from '@model-gateway/telemetry';
 import { agentTunnelSettings } from 'agent-tunnel/app';
@@ -82,6 +84,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
   /** How a person calls the command line. */
   readonly commandLine: string | undefined;
   readonly settings: readonly EffectiveSetting[];
+  readonly unknownSettings: readonly UnknownSetting[];
 } {
   const config = loadConfig(processSettings, environment);
   checkOidcSettings(config);
@@ -91,6 +94,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
     configFile: config.configFile && absoluteFile(config.configFile, environment['INIT_CWD']),
     commandLine: commandLineOf(environment, process.argv[1]),
     settings: effectiveSettings(processSettings, environment),
+    unknownSettings: unknownSettings(processSettings, environment),
     programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   };
 }

@@ -14,7 +14,7 @@ let standalone: TestProcess;
 
 beforeAll(async () => {
   folder = await temporaryDataDir();
-  standalone = await startStandalone(folder.path);
+  standalone = await startStandalone(folder.path, { SERVICE_PROT: '9000' });
 });
 afterAll(async () => {
   await standalone.stop();
@@ -26,6 +26,13 @@ test('the banner names the base URL, the docs, and where the admin token is kept
   expect(output).toContain(`Base URL     ${standalone.url}`);
   expect(output).toContain(`API docs     ${standalone.url}/docs`);
   expect(output).toContain(`Admin token  kept in ${join(folder.path, 'secrets', 'admin-token')}`);
+});
+
+test('a setting that is mistyped is named, with the one that is probably meant', () => {
+  const warning = standalone.output().match(/.*there is no setting of this name.*/g);
+  expect(warning).toEqual([
+    expect.stringMatching(/"name":"SERVICE_PROT","remedy":"use SERVICE_PORT"/),
+  ]);
 });
 
 test('the snippet of the banner registers or signs in, creates a key and calls the demo model', async () => {

@@ -25,6 +25,7 @@ export {
   type Environment,
   type Setting,
 } from './config/config.ts';
+export { unknownSettings, type UnknownSetting } from './config/unknown-settings.ts';
 export { createDeferred } from './async/deferred.ts';
 export { AppError, describeError, errorCode, isError, StartupError } from './errors/errors.ts';
 export { freePort } from './processes/free-port.ts';
