@@ -100,3 +100,4 @@ export type {
 } from './usage/request-log.ts';
 export type { VideoPricing, VideoPricingStore } from './prices/video-pricing-store.ts';
 export { createAccountHints, type AccountHints } from './admission/account-hints.ts';
+export { viewUsage } from './usage/view-usage.ts';

@@ -1,5 +1,10 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Channels, Log, Subscription } from '@model-gateway/kernel';
+import {
+  createStoreReader,
+  type Channels,
+  type Log,
+  type StoreReader,
+} from '@model-gateway/kernel';
 import {
   FILE_ENTRIES_CHANNEL,
   type FileEntryStore,
@@ -20,12 +25,7 @@ export interface FileEntries {
 }
 
 /** Entries that follow the store. */
-export interface SharedFileEntries extends FileEntries {
-  /** Reads the store again. If that fails, the entries stay as they are; never rejects. */
-  reload(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export interface SharedFileEntries extends FileEntries, StoreReader {}
 
 interface FileEntriesDependencies {
   readonly store: Pick<FileEntryStore, 'list' | 'has'>;
@@ -41,31 +41,20 @@ export interface FileAlias {
   readonly setAt: Date;
 }
 
-/** For messages that were missed. */
-const RELOAD_EVERY_MS = 30_000;
-
 export function createFileEntries(dependencies: FileEntriesDependencies): SharedFileEntries {
   const { store, channels, log, onAliases } = dependencies;
   let names: ReadonlyMap<Section, ReadonlySet<string>> = new Map();
-  let reads = 0;
-  let applied = 0;
-  let subscription: Subscription | undefined;
-  let timer: NodeJS.Timeout | undefined;
-
-  async function reload(): Promise<void> {
-    reads += 1;
-    const read = reads;
-    try {
-      const listed = await store.list();
-      // A read that began later knows more.
-      if (read < applied) return;
-      applied = read;
+  const reader = createStoreReader({
+    channels,
+    channel: FILE_ENTRIES_CHANNEL,
+    read: () => store.list(),
+    onRead(listed) {
       names = namesBySection(listed);
       onAliases(aliasesOf(listed));
-    } catch (error) {
-      log.warn({ error }, 'reading what came from the configuration file failed');
-    }
-  }
+    },
+    onFailure: (error) =>
+      log.warn({ error }, 'reading what came from the configuration file failed'),
+  });
 
   const isKnown = (section: Section, name: string): boolean =>
     names.get(section)?.has(name) === true;
@@ -81,16 +70,7 @@ export function createFileEntries(dependencies: FileEntriesDependencies): Shared
         `'${name}' comes from the section '${section}' of the configuration file; change it there and reload the file`,
       );
     },
-    reload,
-    async start() {
-      subscription = await channels.subscribe(FILE_ENTRIES_CHANNEL, () => void reload());
-      timer = setInterval(() => void reload(), RELOAD_EVERY_MS).unref();
-      await reload();
-    },
-    async stop() {
-      clearInterval(timer);
-      await subscription?.close();
-    },
+    ...reader,
   };
 }
 

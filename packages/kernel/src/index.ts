@@ -73,6 +73,7 @@ export {
   unwritableError,
 } from './errors/startup-problems.ts';
 export { createSequence, type Sequence } from './async/sequence.ts';
+export { createStoreReader, type StoreReader } from './async/store-reader.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './json/try-parse.ts';
 export { withTimeout } from './async/with-timeout.ts';
 export { decodeInSteps } from './json/decode-in-steps.ts';

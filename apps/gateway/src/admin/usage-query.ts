@@ -1,9 +1,9 @@
-import type {
-  UsageFilter,
-  UsageGrouping,
-  UsageQueries,
-  UsageRecord,
-  UsageSums,
+import {
+  viewUsage,
+  type UsageFilter,
+  type UsageGrouping,
+  type UsageQueries,
+  type UsageSums,
 } from '@model-gateway/billing';
 import {
   problemText,
@@ -41,7 +41,10 @@ export function createUsageQueryAdmin(usage: UsageQueries): Router {
         ...(records === undefined
           ? {}
           : {
-              records: records.map(usageRecord),
+              records: records.map((record) => ({
+                ...viewUsage(record),
+                api_key_id: record.apiKeyId,
+              })),
               records_total: totals.requests,
               limit,
               offset,
@@ -81,34 +84,3 @@ const sumsRecord = (sums: UsageSums): UsageQueryResult['totals'] => ({
   total_tokens: sums.totalTokens,
   cost_usd: sums.costUsd,
 });
-
-function usageRecord(record: UsageRecord): NonNullable<UsageQueryResult['records']>[number] {
-  return {
-    id: record.id,
-    ref_id: record.refId,
-    api_key_id: record.apiKeyId,
-    model: record.model,
-    backend: record.backend,
-    prompt_tokens: record.promptTokens,
-    completion_tokens: record.completionTokens,
-    total_tokens: record.totalTokens,
-    cost: record.cost,
-    created_at: record.createdAt.toISOString(),
-    points: record.points,
-    account_type: record.accountType,
-    key_id: record.keyId,
-    project: record.project,
-    user_id: record.userId,
-    group_id: record.groupId,
-    upstream: record.upstream,
-    cached_tokens: record.cachedTokens,
-    latency_ms: record.latencyMs,
-    first_token_ms: record.firstTokenMs,
-    status: record.status,
-    cache_write_tokens: record.cacheWriteTokens,
-    images: record.images,
-    audio_seconds: record.audioSeconds,
-    price: record.price,
-    cached: record.cached ?? false,
-  };
-}

@@ -1,11 +1,10 @@
 import type { User } from '@model-gateway/accounts';
-import type { LoggedRequest, RequestPosition } from '@model-gateway/billing';
+import { viewUsage, type LoggedRequest, type RequestPosition } from '@model-gateway/billing';
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 import { scopedFilter } from '../spend/request-scope.ts';
-import { usageRecord } from './usage.ts';
 
 export function createRequestsMethods({
   requestLog,
@@ -60,7 +59,7 @@ export function createRequestsMethods({
 function requestRecord(request: LoggedRequest): RpcResult<'requests.list'>['requests'][number] {
   const { model, requestId, errorCode, error, repeats } = request;
   return {
-    ...usageRecord({ ...request, model: model ?? '' }),
+    ...viewUsage({ ...request, model: model ?? '' }),
     model,
     request_id: requestId,
     error_code: errorCode,

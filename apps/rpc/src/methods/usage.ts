@@ -1,5 +1,4 @@
-import type { UsageRecord } from '@model-gateway/billing';
-import type { RpcResult } from '@model-gateway/contracts';
+import { viewUsage } from '@model-gateway/billing';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -10,42 +9,11 @@ export function createUsageMethods({ usage, summarizeSpend }: Services): Handler
   return {
     'usage.list': async ({ limit, offset, project }, { user }) => {
       const { records, total } = await usage.list({ userId: user.id, project, limit, offset });
-      return { records: records.map(usageRecord), total, limit, offset, project: project ?? null };
+      return { records: records.map(viewUsage), total, limit, offset, project: project ?? null };
     },
     'usage.summary': async (params, { user }) => {
       const summary = await summarizeSpend(params, user);
       return { ...summary, groups: summary.groups.slice(0, GROUPS_MAX) };
     },
-  };
-}
-
-/** A metered request as it is shown. */
-export function usageRecord(record: UsageRecord): RpcResult<'usage.list'>['records'][number] {
-  return {
-    id: record.id,
-    model: record.model,
-    backend: record.backend,
-    prompt_tokens: record.promptTokens,
-    completion_tokens: record.completionTokens,
-    total_tokens: record.totalTokens,
-    cost: record.cost,
-    created_at: record.createdAt.toISOString(),
-    ref_id: record.refId,
-    points: record.points,
-    account_type: record.accountType,
-    key_id: record.keyId,
-    project: record.project,
-    user_id: record.userId,
-    group_id: record.groupId,
-    upstream: record.upstream,
-    cached_tokens: record.cachedTokens,
-    latency_ms: record.latencyMs,
-    first_token_ms: record.firstTokenMs,
-    status: record.status,
-    cache_write_tokens: record.cacheWriteTokens,
-    images: record.images,
-    audio_seconds: record.audioSeconds,
-    price: record.price,
-    cached: record.cached ?? false,
   };
 }

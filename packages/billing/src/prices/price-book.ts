@@ -1,4 +1,4 @@
-import type { Channels, Log, Part, Subscription } from '@model-gateway/kernel';
+import { createStoreReader, type Channels, type Log, type Part } from '@model-gateway/kernel';
 import { LRUCache } from 'lru-cache';
 import { createPriceIndex, type PricedBackend } from './price-index.ts';
 import { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
@@ -20,49 +20,32 @@ interface PriceBookDependencies {
   /** Calls back when announcements may have been missed; the returned function unsubscribes. */
   readonly onStoreChange: (listener: () => void) => () => void;
   readonly log: Log;
-  /** For missed announcements, and for changes made in the database by hand. */
   readonly reloadEveryMs?: number;
 }
 
-const RELOAD_EVERY_MS = 30_000;
 const FOUND_MAX = 5_000;
 const UNPRICED = Symbol('unpriced');
 
 export function createPriceBook(dependencies: PriceBookDependencies): PriceBook {
-  const { store, channels, onStoreChange, log } = dependencies;
-  const { reloadEveryMs = RELOAD_EVERY_MS } = dependencies;
+  const { store, channels, onStoreChange, log, reloadEveryMs } = dependencies;
   let prices = createPriceIndex([]);
   /** The prices that were looked up since the last read. */
   const found = new LRUCache<string, FoundPrice | typeof UNPRICED>({ max: FOUND_MAX });
   let revision = 0;
-  let reading: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  let subscription: Subscription | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let stopListening = (): void => undefined;
-
-  async function read(): Promise<void> {
-    try {
-      prices = createPriceIndex(await store.list());
+  const reader = createStoreReader({
+    channels,
+    channel: PRICES_CHANNEL,
+    everyMs: reloadEveryMs,
+    read: () => store.list(),
+    onRead(listed) {
+      prices = createPriceIndex(listed);
       found.clear();
       revision += 1;
-    } catch (error) {
-      log.warn({ error }, 'reading the prices failed; the known ones stay valid');
-    }
-  }
-
-  function readNow(): Promise<void> {
-    next = undefined;
-    reading = read().finally(() => (reading = undefined));
-    return reading;
-  }
-
-  // A read in progress may miss a change; then it is repeated.
-  function reload(): Promise<void> {
-    if (reading === undefined) return readNow();
-    next ??= reading.then(readNow);
-    return next;
-  }
+    },
+    onFailure: (error) =>
+      log.warn({ error }, 'reading the prices failed; the known ones stay valid'),
+  });
 
   function find(model: string, backend?: PricedBackend): FoundPrice | undefined {
     const key = keyOf(model, backend);
@@ -77,18 +60,14 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     name: 'prices',
     priceOf: find,
     revision: () => revision,
-    reload,
+    reload: reader.reload,
     async start() {
-      subscription = await channels.subscribe(PRICES_CHANNEL, () => void reload());
-      stopListening = onStoreChange(() => void reload());
-      timer = setInterval(() => void reload(), reloadEveryMs).unref();
-      await reload();
+      stopListening = onStoreChange(() => void reader.reload());
+      await reader.start();
     },
     async stop() {
-      clearInterval(timer);
       stopListening();
-      await subscription?.close();
-      await (next ?? reading);
+      await reader.stop();
     },
   };
 }

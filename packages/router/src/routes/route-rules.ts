@@ -1,4 +1,10 @@
-import { describeError, type Channels, type Log, type Subscription } from '@model-gateway/kernel';
+import {
+  createStoreReader,
+  describeError,
+  type Channels,
+  type Log,
+  type StoreReader,
+} from '@model-gateway/kernel';
 import { ROUTES_CHANNEL, type RouteRuleStore } from './route-rule-store.ts';
 import type { RouteRule } from './route-rule.ts';
 
@@ -18,12 +24,7 @@ export interface RouteRules {
 }
 
 /** Routes that follow the changes of other replicas. */
-export interface SharedRouteRules extends RouteRules {
-  /** Reads the store again. If that fails, the routes stay as they are; never rejects. */
-  reload(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export interface SharedRouteRules extends RouteRules, StoreReader {}
 
 interface RouteRulesDependencies {
   readonly store: RouteRuleStore;
@@ -31,36 +32,25 @@ interface RouteRulesDependencies {
   readonly log: Log;
 }
 
-/** For messages that were missed, and for changes made in the database by hand. */
-const RELOAD_EVERY_MS = 30_000;
-
 export function createRouteRules(dependencies: RouteRulesDependencies): SharedRouteRules {
   const { store, channels, log } = dependencies;
   let rules: ReadonlyMap<string, RouteRule> = new Map();
   let revision = 0;
-  let reads = 0;
-  let applied = 0;
-  let subscription: Subscription | undefined;
-  let timer: NodeJS.Timeout | undefined;
-
-  async function reload(): Promise<void> {
-    reads += 1;
-    const read = reads;
-    try {
-      const listed = await store.list();
-      // A read that began later knows more.
-      if (read < applied) return;
-      applied = read;
+  const reader = createStoreReader({
+    channels,
+    channel: ROUTES_CHANNEL,
+    read: () => store.list(),
+    onRead(listed) {
       rules = new Map(listed.map((rule) => [rule.model, rule]));
       revision += 1;
-    } catch (error) {
-      log.warn({ error }, 'reading the routes failed; the known ones stay valid');
-    }
-  }
+    },
+    onFailure: (error) =>
+      log.warn({ error }, 'reading the routes failed; the known ones stay valid'),
+  });
 
   /** Processes that miss the message read the routes a little later. */
   async function changed(model: string): Promise<void> {
-    await reload();
+    await reader.reload();
     try {
       await channels.publish(ROUTES_CHANNEL, model);
     } catch (error) {
@@ -85,15 +75,6 @@ export function createRouteRules(dependencies: RouteRulesDependencies): SharedRo
     },
     changed,
     revision: () => revision,
-    reload,
-    async start() {
-      subscription = await channels.subscribe(ROUTES_CHANNEL, () => void reload());
-      timer = setInterval(() => void reload(), RELOAD_EVERY_MS).unref();
-      await reload();
-    },
-    async stop() {
-      clearInterval(timer);
-      await subscription?.close();
-    },
+    ...reader,
   };
 }
