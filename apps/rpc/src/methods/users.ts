@@ -47,10 +47,10 @@ export function createUsersMethods({
       };
     },
     'users.erase': async ({ user_id }, { user, change }) => {
-      const heir = user ?? (await users.findOldestAdmin());
+      const successor = user ?? (await users.findOldestAdmin());
       // The events name memories, and are erased with the rest.
       const { events } = await memory.status(user_id);
-      await change((scope) => scope.userDirectory.erase(user_id, heir?.id));
+      await change((scope) => scope.userDirectory.erase(user_id, successor?.id));
       const nodeIds = new Set(events.flatMap((event) => event.nodeIds));
       return { ok: true, memory: await memory.forget(user_id, [...nodeIds]) };
     },

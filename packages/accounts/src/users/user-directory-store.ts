@@ -39,8 +39,8 @@ export interface UserDirectoryStore {
   /** A deactivated user has no sign-in and no reset link left. Undefined when there is no such user. */
   update(userId: string, changes: AccountChanges, now: Date): Promise<AccountView | undefined>;
   /**
-   * Removes the person and keeps the row. What the user owns goes to the admins of each group, or else to the heir. May be
+   * Removes the person and keeps the row. What the user owns goes to the admins of each group, or else to the successor. May be
    * repeated. False when there is no such user.
    */
-  erase(userId: string, heirId: string | undefined, now: Date): Promise<boolean>;
+  erase(userId: string, successorId: string | undefined, now: Date): Promise<boolean>;
 }

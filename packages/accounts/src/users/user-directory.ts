@@ -21,8 +21,8 @@ export interface UserDirectory {
   get(userId: string): Promise<AccountView>;
   /** Deactivating ends the user's sign-ins in every process and stops their keys. */
   update(userId: string, changes: AccountChanges): Promise<AccountView>;
-  /** Removes the person; usage and ledger stay. `heirId` gets the groups that have no other admin. */
-  erase(userId: string, heirId: string | undefined): Promise<void>;
+  /** Removes the person; usage and ledger stay. `successorId` gets the groups that have no other admin. */
+  erase(userId: string, successorId: string | undefined): Promise<void>;
 }
 
 interface UserDirectoryDependencies {
@@ -53,8 +53,8 @@ export function createUserDirectory(dependencies: UserDirectoryDependencies): Us
       else await events.changed({ kind: 'user', userId });
       return account;
     },
-    async erase(userId, heirId) {
-      if (!(await store.erase(userId, heirId, now()))) throw userNotFound();
+    async erase(userId, successorId) {
+      if (!(await store.erase(userId, successorId, now()))) throw userNotFound();
       await signInEnds.announce({ kind: 'user-deactivated', userId });
     },
   };

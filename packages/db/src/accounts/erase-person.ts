@@ -5,7 +5,7 @@ interface Person {
   readonly id: string;
   readonly email: string;
   /** Gets the groups of the person that have no other active admin. */
-  readonly heirId: string | undefined;
+  readonly successorId: string | undefined;
   readonly now: Date;
 }
 
@@ -49,8 +49,8 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
   });
 }
 
-/** A group goes on without the person: its oldest active admin becomes the owner, or else the heir. */
-async function leaveGroups(queries: Queries, { id, heirId }: Person): Promise<void> {
+/** A group goes on without the person: its oldest active admin becomes the owner, or else the successor. */
+async function leaveGroups(queries: Queries, { id, successorId }: Person): Promise<void> {
   const owned = await queries.$queryRaw<{ id: string; nextOwnerId: string | null }[]>`
     SELECT g.id, (
       SELECT m.user_id FROM group_members m JOIN users u ON u.id = m.user_id
@@ -60,7 +60,7 @@ async function leaveGroups(queries: Queries, { id, heirId }: Person): Promise<vo
     ) AS "nextOwnerId"
     FROM groups g WHERE g.owner_id = ${id}::uuid ORDER BY g.id FOR UPDATE OF g`;
   for (const { id: groupId, nextOwnerId } of owned) {
-    const ownerId = nextOwnerId ?? heirId;
+    const ownerId = nextOwnerId ?? successorId;
     if (ownerId === undefined || ownerId === id) continue;
     await queries.groupMember.upsert({
       where: { groupId_userId: { groupId, userId: ownerId } },

@@ -50,12 +50,12 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
         return findAccount(queries, userId);
       }),
 
-    erase: (userId, heirId, now) =>
+    erase: (userId, successorId, now) =>
       connection.transaction(async (queries) => {
         await assertOtherAdmin(queries, userId);
         const account = await lockAccount(queries, userId);
         if (account === undefined) return false;
-        await erasePerson(queries, { ...account, id: userId, heirId, now });
+        await erasePerson(queries, { ...account, id: userId, successorId, now });
         return true;
       }),
   };

@@ -10,7 +10,7 @@ const LATE_MESSAGES_MAX = 200;
 const PAUSE_MS = 500;
 const PAUSE_MS_MAX = 4_000;
 // After this time without too many messages the shortest pause applies again.
-const CALM_MS = 5_000;
+const QUIET_MS = 5_000;
 /** How many messages of a page the browser stores. */
 const REMEMBERED_MAX = 1_000;
 
@@ -74,8 +74,8 @@ export function createConsoleThrottle(
   }
 
   function pause(sessionId: string, state: SessionState): void {
-    const isCalmed = performance.now() - state.resumedAt > CALM_MS;
-    const pauseMs = isCalmed ? PAUSE_MS : state.pauseMs;
+    const isQuiet = performance.now() - state.resumedAt > QUIET_MS;
+    const pauseMs = isQuiet ? PAUSE_MS : state.pauseMs;
     state.isPaused = true;
     state.pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
     // Messages that were already sent are still captured: the pause starts when the browser confirms.

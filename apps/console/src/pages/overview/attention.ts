@@ -19,7 +19,7 @@ export interface Concern {
   readonly values: TextValues;
   /** When it happens or happened; shown as a time. */
   readonly at?: string;
-  /** The page on which it can be mended. */
+  /** The page on which it can be fixed. */
   readonly to: string;
 }
 
