@@ -60,7 +60,7 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     name: 'prices',
     priceOf: find,
     revision: () => revision,
-    reload: reader.reload,
+    reload: () => reader.reload(),
     async start() {
       stopListening = onStoreChange(() => void reader.reload());
       await reader.start();
