@@ -28,7 +28,7 @@ export async function readAuditLog(
   expect(await gateway.json(rest)).toMatchObject({ ok: true, checked: 0, after, hash });
   const wrong = ['audit', 'verify', '--after', '1', '--hash', '0'.repeat(64)];
   const broken = await gateway.runHere(wrong);
-  expect(broken).toMatchObject({ status: 1, stdout: expect.stringContaining('Entry 2 does not') });
+  expect(broken).toMatchObject({ status: 1, stdout: expect.stringContaining('Entry 1 does not') });
 
   const file = join(folder, 'audit.jsonl');
   expect(await gateway.json(['audit', 'export', '--output', file])).toEqual({ file });

@@ -15,14 +15,14 @@ type ScopeParams = Omit<RequestFilter, 'from' | 'to'>;
 
 /** The only place that decides whose requests and spend a user may read. Rejects what the user may not. */
 export async function scopedFilter(
-  { scope, ...params }: ScopeParams,
+  params: ScopeParams,
   user: User,
   groups: Pick<GroupAccess, 'authorizeReading'>,
 ): Promise<ScopedFilter> {
   const { key_id: keyId, project, model, upstream } = params;
   const rest = { keyId, project, model, upstream };
   const { user_id: userId, group_id: groupId } = params;
-  switch (scope) {
+  switch (params.scope ?? (user.isAdmin ? 'all' : 'self')) {
     case 'self':
       if (userId !== undefined && userId !== user.id)
         throw new ServiceError('admin_required', 'user_id of another user needs scope "all"');

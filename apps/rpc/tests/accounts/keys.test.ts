@@ -97,11 +97,16 @@ test('the limits of a key are set, changed and cleared one by one', async () => 
     budget_period: 'total',
     budget_resets_at: null,
   });
-  expect(await change({ budget_usd: null })).toMatchObject({
-    budget_usd: null,
-    budget_period: null,
-    budget_used_usd: null,
+  expect(await change({ budget_period: null })).toMatchObject({
+    budget_usd: 5,
+    budget_period: 'month',
   });
+  const none = { budget_usd: null, budget_period: null };
+  const cleared = { ...none, budget_used_usd: null, budget_resets_at: null };
+  expect(await change({ budget_usd: null })).toMatchObject(cleared);
+  // As a client does that sends a key back as it was listed.
+  expect(await change(none)).toMatchObject(cleared);
+  expect(await create({ name: 'without a budget', ...none })).toMatchObject(cleared);
   const listed = (await list()).find((key) => key['id'] === id);
   expect(listed).toMatchObject({ tpm: 1000, addresses: limits.addresses, budget_usd: null });
 });

@@ -88,28 +88,28 @@ describe('users.erase', () => {
     const { database } = rpc.test.context;
     const createdAt = new Date();
     const logged = { id: newId(), createdAt, userId: id };
+    const late = { ...logged, id: newId() };
     await database.requestLogStore.addBodies([{ ...logged, request: 'I am Ada', answer: null }]);
-    await database.requestLogStore.addFailures([
-      {
-        ...logged,
-        keyId: null,
-        groupId: null,
-        apiKeyId: `jwt-${id}`,
-        project: null,
-        backend: 'rpc',
-        model: 'of Ada',
-        countedModel: '',
-        upstream: null,
-        refId: null,
-        latencyMs: 1,
-        status: 400,
-        errorCode: 'invalid_request',
-        error: 'not for Ada',
-        requestId: 'ada',
-        attempts: null,
-        repeats: 1,
-      },
-    ]);
+    const failure = {
+      ...logged,
+      keyId: null,
+      groupId: null,
+      apiKeyId: `jwt-${id}`,
+      project: null,
+      backend: 'rpc',
+      model: 'of Ada',
+      countedModel: '',
+      upstream: null,
+      refId: null,
+      latencyMs: 1,
+      status: 400,
+      errorCode: 'invalid_request',
+      error: 'not for Ada',
+      requestId: 'ada',
+      attempts: null,
+      repeats: 1,
+    };
+    await database.requestLogStore.addFailures([failure]);
     await database.videoJobs.create({
       id: newId(),
       payer: {
@@ -179,6 +179,10 @@ describe('users.erase', () => {
       alone: admin.id,
       invitations: 0,
     });
+    // What was on its way is stored without what the person wrote.
+    await database.requestLogStore.addBodies([{ ...late, request: 'I am Ada', answer: null }]);
+    await database.requestLogStore.addFailures([{ ...failure, ...late }]);
+    expect(await personalRows(id)).toEqual(NOTHING);
     expect((await login(email)).error).toMatchObject({ code: -32_005 });
     // The email is free again.
     expect((await rpc.createAccount(email)).id).not.toBe(id);

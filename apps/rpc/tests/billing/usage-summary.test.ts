@@ -270,8 +270,11 @@ describe('requests.list and requests.get', () => {
   const costs = async (user: TestUser, params: object) =>
     (await list(user, params)).requests.map(({ cost }) => cost);
 
-  test('a list has own requests; others by scope alone, as with the summary', async () => {
+  test('a list has own requests, for platform admins all; others by scope alone', async () => {
     expect(await costs(group.member, {})).toHaveLength(2);
+    expect(new Set(await costs(scene.platform, {}))).toEqual(new Set([0.1, 0.2, 0.3]));
+    expect(await costs(scene.platform, { user_id: group.owner.id })).toEqual([0.3]);
+    expect(await costs(scene.platform, { scope: 'self' })).toEqual([]);
     expect(await costs(group.owner, { scope: 'group', group_id: group.id })).toEqual([0.3, 0.1]);
     expect(await costs(scene.platform, { scope: 'all', status: 'error' })).toEqual([0.2]);
     expect(await costs(scene.platform, { scope: 'all', key_id: KEY })).toEqual([0.3, 0.1]);

@@ -26,6 +26,8 @@ export async function checkAuditChain(
   store: Pick<AuditStore, 'read'>,
   { anchor, countMax }: { readonly anchor: Anchor | undefined; readonly countMax: number },
 ): Promise<ChainCheck> {
+  const lost = anchor === undefined ? undefined : await lostAnchor(store, anchor);
+  if (lost !== undefined) return { checked: 0, last: undefined, hasMore: false, broken: lost };
   let last = anchor ?? START;
   let checked = 0;
   while (checked < countMax) {
@@ -43,6 +45,26 @@ export async function checkAuditChain(
     await yieldToEventLoop();
   }
   return { checked, last: shown(last), hasMore: true, broken: undefined };
+}
+
+/**
+ * Why the entry that is known is not the one of the log. An archive may have taken it, but never the newest entry: the next
+ * one carries its hash.
+ */
+async function lostAnchor(
+  store: Pick<AuditStore, 'read'>,
+  { seq, hash }: Anchor,
+): Promise<ChainCheck['broken']> {
+  if (seq === START.seq) return undefined;
+  const [entry] = await store.read({ afterSeq: seq - 1, countMax: 1 });
+  if (entry === undefined)
+    return {
+      seq,
+      reason: 'it is missing, and there is no entry after it: the newest were removed',
+    };
+  return entry.seq === seq && entry.hash !== hash
+    ? { seq, reason: 'it does not have the hash that was given' }
+    : undefined;
 }
 
 const shown = (last: Anchor): Anchor | undefined => (last.seq === 0 ? undefined : last);

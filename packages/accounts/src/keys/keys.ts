@@ -15,7 +15,7 @@ export interface Keys {
     readonly groupId?: string | undefined;
     readonly settings?: KeySettingChanges | undefined;
   }): Promise<{ readonly key: ApiKey; readonly secret: string }>;
-  /** Newest first, up to a limit. */
+  /** Newest first, up to a limit: beyond it, revoked keys are left out before others. */
   list(userId: string): Promise<readonly ApiKey[]>;
   /** Changes the name and the settings that are given. */
   update(
@@ -49,6 +49,7 @@ const LISTED_MAX = 1_000;
 
 export function createKeys(dependencies: KeysDependencies): Keys {
   const { keys, memberships, events, clock, activePerUserMax } = dependencies;
+  const listedMax = Math.max(LISTED_MAX, activePerUserMax);
   return {
     async create({ userId, name, project = PROJECT_DEFAULT, groupId, settings = {} }) {
       const set = changedSettings(NO_KEY_SETTINGS, settings, clock.now());
@@ -73,7 +74,7 @@ export function createKeys(dependencies: KeysDependencies): Keys {
       await events.changed({ kind: 'key', keyId: key.id });
       return { key, secret };
     },
-    list: (userId) => keys.list(userId, LISTED_MAX, new Date(clock.now())),
+    list: (userId) => keys.list(userId, listedMax, new Date(clock.now())),
     async update(userId, keyId, { name, settings }) {
       const at = new Date(clock.now());
       const key = await keys.update(

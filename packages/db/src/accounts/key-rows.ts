@@ -23,7 +23,10 @@ const SETTINGS = Prisma.sql`
   k.log_bodies AS "logBodies",
   k.cache_ttl_secs AS "cacheTtlSecs"`;
 
-/** The newest keys of a user, or one key, with what they have spent in the period of that time. */
+/**
+ * The keys of a user, the newest first, or one key, with what they have spent in the period of that time. Beyond the limit,
+ * revoked keys are left out before others.
+ */
 export async function readKeys(
   queries: Queries,
   query: {
@@ -53,7 +56,12 @@ export async function readKeys(
       CASE WHEN k.previous_until > ${at} THEN k.previous_until END AS "previousUntil",
       spent.usd AS "spentUsd",
       ${SETTINGS}
-    FROM api_keys k
+    FROM (
+      SELECT * FROM api_keys k
+      WHERE ${ofUser} ${only}
+      ORDER BY k.revoked_at IS NOT NULL, k.created_at DESC, k.id
+      LIMIT ${countMax}
+    ) AS k
     LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(cost), 0)::double precision AS usd
@@ -63,9 +71,7 @@ export async function readKeys(
         ELSE date_trunc(k.budget_period, ${at} AT TIME ZONE 'UTC')::date
       END
     ) AS spent
-    WHERE ${ofUser} ${only}
-    ORDER BY k.created_at DESC, k.id
-    LIMIT ${countMax}`;
+    ORDER BY k.created_at DESC, k.id`;
   return rows.map(toKey);
 }
 

@@ -255,6 +255,13 @@ describe('API keys in Postgres', () => {
       ids.slice(0, 2),
     );
     expect(await database.keys.list(newId(), 10, new Date())).toEqual([]);
+    // A key that works stays in the list, however many were created and revoked since.
+    await database.keys.revoke(userId, ids[1] ?? '', new Date());
+    await database.keys.revoke(userId, ids[0] ?? '', new Date());
+    expect((await database.keys.list(userId, 2, new Date())).map(({ id }) => id)).toEqual([
+      ids[0],
+      ids[2],
+    ]);
   });
 
   it('are shown as active only while they are accepted', async () => {

@@ -137,4 +137,29 @@ describe('the audit log in Postgres', () => {
     await database.audit.append(entry());
     expect(await check({ seq: last.seq, hash: last.hash })).toMatchObject({ broken: undefined });
   });
+
+  it('shows from an entry that was kept that the newest ones are missing', async () => {
+    const [kept] = await database.audit.list({ countMax: 1 });
+    if (kept === undefined) throw new Error('there is no entry');
+    const { seq, hash } = kept;
+    expect(await check({ seq, hash })).toEqual({
+      checked: 0,
+      last: { seq, hash },
+      hasMore: false,
+      broken: undefined,
+    });
+    await tamper(`DELETE FROM audit_entries WHERE seq > ${seq - 2}`);
+    const missing = { broken: { seq, reason: expect.stringContaining('the newest were removed') } };
+    expect(await check({ seq, hash })).toMatchObject(missing);
+    await database.audit.append(entry());
+    expect(await check({ seq, hash })).toMatchObject(missing);
+    // The numbers are used again, with other entries.
+    await database.audit.append(entry());
+    expect(await check({ seq, hash })).toMatchObject({
+      checked: 0,
+      broken: { seq, reason: 'it does not have the hash that was given' },
+    });
+    await database.audit.append(entry());
+    expect(await check({ seq, hash })).toMatchObject({ broken: { seq } });
+  });
 });

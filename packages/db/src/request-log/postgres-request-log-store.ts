@@ -1,5 +1,6 @@
 import type { FailedRequest, RequestLogStore } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
+import { Prisma } from '../generated/client.ts';
 import { storableJson, storableText } from '../connection/storable-text.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,13 +17,14 @@ export function createPostgresRequestLogStore(connection: Connection): RequestLo
       connection.run(async (queries) => {
         await queries.$executeRaw`
           INSERT INTO request_bodies (id, created_at, user_id, request, answer)
-          SELECT * FROM unnest(
+          SELECT body.* FROM unnest(
             ${bodies.map(({ id }) => id)}::uuid[],
             ${bodies.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
             ${bodies.map(({ userId }) => userId)}::uuid[],
             ${bodies.map(({ request }) => text(request))}::text[],
             ${bodies.map(({ answer }) => text(answer))}::text[]
-          )
+          ) AS body (id, created_at, user_id, request, answer)
+          WHERE NOT EXISTS (${erasedUser(Prisma.sql`body`)})
           ON CONFLICT DO NOTHING`;
       }),
 
@@ -54,6 +56,10 @@ export function createPostgresRequestLogStore(connection: Connection): RequestLo
 
 const text = (value: string | null): string | null => (value === null ? null : storableText(value));
 
+/** A request may end after its user was erased: nothing that the user wrote is stored then. */
+const erasedUser = (row: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT FROM users account WHERE account.id = ${row}.user_id AND account.erased_at IS NOT NULL`;
+
 async function insertFailures(queries: Queries, failures: readonly FailedRequest[]): Promise<void> {
   const column = <Value>(pick: (failure: FailedRequest) => Value): Value[] => failures.map(pick);
   await queries.$executeRaw`
@@ -61,7 +67,12 @@ async function insertFailures(queries: Queries, failures: readonly FailedRequest
       id, created_at, user_id, key_id, group_id, api_key_id, project, backend, model, counted_model, upstream, ref_id,
       latency_ms, status, error_code, error, request_id, attempts, repeats
     )
-    SELECT * FROM unnest(
+    SELECT
+      id, created_at, user_id, key_id, group_id, api_key_id, project, backend,
+      CASE WHEN is_erased THEN NULL ELSE model END, counted_model, upstream, CASE WHEN is_erased THEN NULL ELSE ref_id END,
+      latency_ms, status, error_code, CASE WHEN is_erased THEN '' ELSE error END,
+      CASE WHEN is_erased THEN NULL ELSE request_id END, attempts, repeats
+    FROM unnest(
       ${column(({ id }) => id)}::uuid[],
       ${column(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
       ${column(({ userId }) => userId)}::uuid[],
@@ -81,6 +92,10 @@ async function insertFailures(queries: Queries, failures: readonly FailedRequest
       ${column(({ requestId }) => requestId)}::text[],
       ${column(({ attempts }) => (attempts === null ? null : storableJson(attempts)))}::jsonb[],
       ${column(({ repeats }) => repeats)}::integer[]
+    ) AS failure (
+      id, created_at, user_id, key_id, group_id, api_key_id, project, backend, model, counted_model, upstream, ref_id,
+      latency_ms, status, error_code, error, request_id, attempts, repeats
     )
+    CROSS JOIN LATERAL (SELECT EXISTS (${erasedUser(Prisma.sql`failure`)}) AS is_erased) AS account
     ON CONFLICT DO NOTHING`;
 }

@@ -47,7 +47,8 @@ export function createPostgresEventSources(connection: Connection): EventSources
             'key.expiring', key.group_id,
             jsonb_build_object(
               'key_id', key.id, 'key_name', key.name, 'user_id', key.user_id, 'group_id', key.group_id,
-              'expires_at', to_char(key.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'days', due.days)
+              'expires_at', to_char(key.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+              'days', due.days)
           FROM api_keys key
           JOIN users account ON account.id = key.user_id AND account.is_active
           CROSS JOIN LATERAL (

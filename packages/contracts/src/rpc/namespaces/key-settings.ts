@@ -31,8 +31,9 @@ export const keySettings = {
   budget_usd: z.number().min(0).max(BUDGET_USD_MAX).nullable().optional(),
   budget_period: z
     .enum(BUDGET_PERIODS)
+    .nullable()
     .optional()
-    .meta({ description: 'UTC; `month` where it is omitted. Weeks begin on Monday.' }),
+    .meta({ description: 'UTC; `month` where a budget has none. Weeks begin on Monday.' }),
   rpm: limit.meta({ description: 'Requests per minute.' }),
   tpm: limit.meta({ description: 'Tokens per minute.' }),
   models: listOf(modelId).meta({

@@ -2,11 +2,17 @@ import { z } from 'zod';
 import { method } from '../method.ts';
 import { requestAttempt } from '../../request-attempt.ts';
 import { clamped, record, text, timestamp, usageRecord } from './records.ts';
-import { requestFilter } from './spend.ts';
+import { requestFilter, requestScope } from './spend.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 const CURSOR_CHARS_MAX = 200;
+
+const scope = requestScope
+  .optional()
+  .describe(
+    'without it all requests for platform admins, and your own for others; `group` with `group_id` for the admins of a group',
+  );
 
 /** A request, metered or failed. */
 const requestRecord = record('Request', {
@@ -29,6 +35,7 @@ export const requestsMethods = {
     auth: 'jwt',
     summary: 'Requests, metered and failed ones, newest first, a page at a time.',
     params: z.object({
+      scope,
       ...requestFilter,
       status: z
         .union([z.enum(['ok', 'error']), z.int().min(100).max(599)])
@@ -52,7 +59,7 @@ export const requestsMethods = {
   'requests.watch': method({
     auth: 'jwt',
     summary: 'Announce new requests on a stream, for 15 minutes.',
-    params: z.object({ scope: requestFilter.scope, group_id: requestFilter.group_id }),
+    params: z.object({ scope, group_id: requestFilter.group_id }),
     result: z.object({ stream_id: z.string(), expires_at: timestamp }),
     isExtension: true,
   }),

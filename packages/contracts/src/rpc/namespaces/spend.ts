@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { timeBoundText } from '../../rest/time-bound-text.ts';
 import { modelId, record, text, timestamp } from './records.ts';
 
-/** Which requests a summary or a list is about, and whose. */
+/** Whose requests a summary or a list is about. */
+export const requestScope = z.enum(['self', 'all', 'group']);
+
+/** Which of these requests. */
 export const requestFilter = {
-  scope: z
-    .enum(['self', 'all', 'group'])
-    .default('self')
-    .describe('your own; `all` for admins; `group` with `group_id` for the admins of a group'),
   from: timeBoundText('start-of-day')
     .optional()
     .describe('from this time, or from the start of this UTC day'),
@@ -22,13 +21,22 @@ export const requestFilter = {
   user_id: z.uuid().optional(),
 };
 
-/** The same after validation. */
-export type RequestFilter = z.output<z.ZodObject<typeof requestFilter>>;
+/** Both after validation. */
+export interface RequestFilter extends z.output<z.ZodObject<typeof requestFilter>> {
+  /** Without one: all requests for platform admins, their own for others. */
+  readonly scope?: z.output<typeof requestScope> | undefined;
+}
 
 const groupBy = z.enum(['day', 'hour', 'model', 'upstream', 'key', 'project', 'group', 'user']);
 
 /** The params of `usage.summary`, and the query of `GET /api/usage.csv`. */
-export const spendSummaryParams = z.object({ ...requestFilter, group_by: groupBy });
+export const spendSummaryParams = z.object({
+  scope: requestScope
+    .default('self')
+    .describe('your own; `all` for admins; `group` with `group_id` for the admins of a group'),
+  ...requestFilter,
+  group_by: groupBy,
+});
 
 const sums = {
   /** Metered requests. */
