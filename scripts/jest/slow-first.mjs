@@ -7,7 +7,7 @@ import { relative } from 'node:path';
 export const SLOW_FILES = [
   'infra/tests/deployment.long.test.ts',
   'apps/browser-tool/tests/processes.long.test.ts',
-  'apps/standalone/tests/docs/commands.test.ts',
+  'apps/standalone/tests/docs/commands.long.test.ts',
   'apps/agent-tunnel/tests/processes.long.test.ts',
   'apps/cli/tests/commands.test.ts',
   'apps/standalone/tests/stop-and-start.long.test.ts',
