@@ -1,11 +1,13 @@
-import { manualClock, newId, type Part } from '@model-gateway/kernel';
+import { manualClock, newId, sha256Hex, type Part } from '@model-gateway/kernel';
 import { createResolveReceiver, createSendRequest } from '@model-gateway/outbound';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createTestContext,
   fullSize,
+  insertAccount,
   startSmtpServer,
   testRedisUrl,
+  usageEvent,
   waitUntil,
   type TestContext,
 } from '@model-gateway/testkit';
@@ -154,6 +156,39 @@ test('two workers deliver each event exactly once', async () => {
   const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids).size).toBe(count);
   expect(ids).toHaveLength(count);
+});
+
+test('two processes that record the spend of a key cause one delivery for each threshold and period', async () => {
+  const peer = await test_.openPeer();
+  await Promise.all([startRunner(), startRunner(peer)]);
+  const { webhook } = await createWebhook({ events: ['budget.threshold'] });
+  const { database } = test_.context;
+  const userId = await insertAccount(database, 'spender@example.com');
+  const keyId = newId();
+  await test_.query(
+    `INSERT INTO api_keys (id, user_id, name, key_hash, key_prefix, key_hint, budget_usd, budget_period)
+     VALUES ($1, $2, 'ci', $3, 'service-', 'hint', 1, 'day')`,
+    [keyId, userId, sha256Hex(keyId)],
+  );
+  for (const start of ['2026-03-01', '2026-03-02']) {
+    const spend = Array.from({ length: 24 }, (_, turn) =>
+      (turn % 2 === 0 ? test_.context : peer).database.usage.record(
+        [usageEvent(userId, { key_id: keyId, cost: 0.05, created_at: `${start}T12:00:00.000Z` })],
+        { pointsPerUsd: 100 },
+      ),
+    );
+    await Promise.all(spend);
+  }
+  await delivered(webhook, 6);
+  const sent = receiver.received.map(({ body }) => {
+    const { data } = JSON.parse(body) as { data: { start: string; percent: number } };
+    return `${data.start} ${data.percent}`;
+  });
+  expect(sent.toSorted()).toEqual(
+    ['2026-03-01', '2026-03-02'].flatMap((start) =>
+      [100, 50, 80].map((part) => `${start} ${part}`),
+    ),
+  );
 });
 
 test('an event that was stored while no worker ran is delivered by the next one', async () => {

@@ -1,20 +1,18 @@
 import type { Api } from '../api/api.ts';
-import { rangeEnds, type FrameSearch } from '../frame/time-range.ts';
+import type { FrameSearch } from '../frame/time-range.ts';
 import type { FilterParams } from './filter-search.ts';
-import type { Dimension } from './spend-series.ts';
+import { shownPeriod, type Dimension } from './spend-series.ts';
 
-/** Saves the sums of a range as a file. The token is in a header: an address would be kept in the history. */
+/** Saves the sums that a range shows as a file. The token is in a header: an address would be kept in the history. */
 export async function downloadCsv(
   api: Api,
   range: FrameSearch,
   params: FilterParams,
   by: Dimension,
 ): Promise<void> {
-  const { from, to } = rangeEnds(range, Date.now());
   const query = new URLSearchParams({
     ...(params as Readonly<Record<string, string>>),
-    from: from.toISOString(),
-    to: to.toISOString(),
+    ...shownPeriod(range, Date.now()),
     group_by: by,
   });
   saveFile(`usage-by-${by}.csv`, await api.file(`/api/usage.csv?${query}`));

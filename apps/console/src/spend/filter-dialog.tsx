@@ -15,6 +15,7 @@ import {
   type FilterName,
   type FilterSearch,
 } from './filter-search.ts';
+import { shownPeriod } from './spend-series.ts';
 import { useNames } from './use-names.ts';
 
 interface FilterDialogProps {
@@ -25,7 +26,7 @@ interface FilterDialogProps {
   readonly onClose: () => void;
 }
 
-/** Only what occurs in the range can be chosen, so that no filter finds nothing. */
+/** Only what occurs in the hours or days of the range can be chosen. */
 export function FilterDialog({ search, fallback, onChange, onClose }: FilterDialogProps) {
   const { t } = useLanguage();
   const { is_admin: isAdmin } = useUser();
@@ -68,20 +69,17 @@ function FilterField({ name, search, fallback, onChange }: FilterFieldProps) {
   const { scope, group_id: groupId } = filterParams(search, fallback, isAdmin);
   const found = useQuery({
     queryKey: ['usage.summary', 'choices', range.search, scope, groupId, dimension],
-    queryFn: ({ signal }) => {
-      const { from, to } = range.ends();
-      return api.call(
+    queryFn: ({ signal }) =>
+      api.call(
         'usage.summary',
         {
           ...(scope === undefined ? {} : { scope }),
           ...(groupId === undefined ? {} : { group_id: groupId }),
-          from: from.toISOString(),
-          to: to.toISOString(),
+          ...shownPeriod(range.search, Date.now()),
           group_by: dimension,
         },
         { signal },
-      );
-    },
+      ),
   });
   const value = search[name] ?? ALL;
   const keys = new Set((found.data?.groups ?? []).flatMap(({ key }) => key ?? []));

@@ -1,4 +1,12 @@
-import { alignedSums, bucketsOf, largestKeys, seriesOf, type SpendGroup } from './spend-series.ts';
+import {
+  alignedSums,
+  bucketsOf,
+  largestKeys,
+  periodBefore,
+  seriesOf,
+  shownPeriod,
+  type SpendGroup,
+} from './spend-series.ts';
 
 const group = (key: string | null, requests: number, cost = 0): SpendGroup => ({
   key,
@@ -21,6 +29,28 @@ test('a short range is shown by whole hours, a long one by whole days of UTC', (
   const month = bucketsOf(time('2026-03-01T10:20:00Z'), time('2026-03-31T10:20:00Z'));
   expect(month).toMatchObject({ isByDay: true, to: time('2026-04-01T00:00:00Z') });
   expect(month.times).toHaveLength(31);
+});
+
+test('a range is about the whole hours or days that it touches, and compared with as long a time before', () => {
+  const now = time('2026-03-10T10:20:00Z');
+  expect(shownPeriod({ range: '15m' }, now)).toEqual({
+    from: '2026-03-10T10:00:00.000Z',
+    to: '2026-03-10T11:00:00.000Z',
+  });
+  // The hour has lasted 20 minutes.
+  expect(periodBefore({ range: '15m' }, now)).toEqual({
+    from: '2026-03-10T09:40:00.000Z',
+    to: '2026-03-10T10:00:00.000Z',
+  });
+  const past = { from: '2026-03-01T10:20:00Z', to: '2026-03-05T10:20:00Z' };
+  expect(shownPeriod(past, now)).toEqual({
+    from: '2026-03-01T00:00:00.000Z',
+    to: '2026-03-06T00:00:00.000Z',
+  });
+  expect(periodBefore(past, now)).toEqual({
+    from: '2026-02-24T00:00:00.000Z',
+    to: '2026-03-01T00:00:00.000Z',
+  });
 });
 
 test('an hour or day without requests is zero', () => {

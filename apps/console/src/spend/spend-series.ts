@@ -62,6 +62,34 @@ export function bucketsOf(
   };
 }
 
+interface Period {
+  readonly from: string;
+  readonly to: string;
+}
+
+const periodOf = (from: number, to: number): Period => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+});
+
+/** The hours or days that a range touches. Their sums are kept, so that no single requests are read for them. */
+function shownBuckets(range: FrameSearch, now: number): ReturnType<typeof bucketsOf> {
+  const { from, to } = rangeEnds(range, now);
+  return bucketsOf(from.getTime(), to.getTime());
+}
+
+/** The period that charts, tables, files and choices of a range are about. */
+export function shownPeriod(range: FrameSearch, now: number): Period {
+  const { from, to } = shownBuckets(range, now);
+  return periodOf(from, to);
+}
+
+/** The period before it, as long as it has lasted until now. */
+export function periodBefore(range: FrameSearch, now: number): Period {
+  const { from, to } = shownBuckets(range, now);
+  return periodOf(2 * from - Math.min(to, now), from);
+}
+
 /** One sum for each time; zero where nothing was used. */
 export function alignedSums(
   times: readonly number[],
@@ -94,14 +122,9 @@ export const spendQuery = (
   return queryOptions({
     queryKey: ['usage.summary', rangeOnly, params, by, measure] as const,
     queryFn: async ({ signal }): Promise<SpendSeries> => {
-      const ends = rangeEnds(range, Date.now());
-      const buckets = bucketsOf(ends.from.getTime(), ends.to.getTime());
+      const buckets = shownBuckets(range, Date.now());
       const step = buckets.isByDay ? 'day' : 'hour';
-      const period = {
-        ...params,
-        from: new Date(buckets.from).toISOString(),
-        to: new Date(buckets.to).toISOString(),
-      };
+      const period = { ...params, ...periodOf(buckets.from, buckets.to) };
       const ask = (groupBy: Dimension | 'day' | 'hour', filter: object = {}): Promise<Summary> =>
         api.call('usage.summary', { ...period, ...filter, group_by: groupBy }, { signal });
       const [whole, divided] = await Promise.all([ask(step), ask(by)]);

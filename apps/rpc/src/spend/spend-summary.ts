@@ -27,11 +27,15 @@ export function createSummarizeSpend({
   clock,
 }: SummaryDependencies): SummarizeSpend {
   return async ({ from, to, group_by, ...params }, user) => {
-    const until = to ?? new Date(clock.now());
+    const now = clock.now();
+    const until = to ?? new Date(now);
     const since = from ?? defaultStart(until);
     assertPeriod(since, until, group_by);
     const filter = await scopedFilter(params, user, groups);
-    const { groups: found, total } = await spend.summary({ ...filter, since, until }, group_by);
+    const { groups: found, total } = await spend.summary(
+      { ...filter, since, until: countedUntil(until, now) },
+      group_by,
+    );
     return {
       from: since.toISOString(),
       to: until.toISOString(),
@@ -45,6 +49,10 @@ export function createSummarizeSpend({
 /** 30 days with the last one, from the start of a UTC day. */
 const defaultStart = (until: Date): Date =>
   new Date((Math.ceil(until.getTime() / DAY_MS) - PERIOD_DAYS_DEFAULT) * DAY_MS);
+
+/** Nothing is recorded after now, so that the sums of the whole day can be used instead of those of its hours and rows. */
+const countedUntil = (until: Date, now: number): Date =>
+  until.getTime() < now ? until : new Date(Math.ceil(until.getTime() / DAY_MS) * DAY_MS);
 
 function assertPeriod(since: Date, until: Date, groupBy: SummaryParams['group_by']): void {
   if (since >= until) throw invalid(`'from': must be before 'to'`);

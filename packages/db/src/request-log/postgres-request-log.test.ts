@@ -51,3 +51,39 @@ test('the attempts of a request are unknown, not invented, when the log no longe
   const old = requests.filter(({ createdAt }) => createdAt < new Date('2026-03-02'));
   expect(old.map((request) => request.attempts)).toEqual([null, null]);
 });
+
+describe('the requests of a group over many hours', () => {
+  const HOURS = 300;
+  const GROUP = newId();
+  const SINCE = new Date('2025-02-01T00:00:00Z');
+
+  beforeAll(async () => {
+    await database.raw.query(`SELECT usage_records_ensure_partition('2025-02-01')`);
+    // One in each hour; only the oldest ten are of another project.
+    await database.raw.query(
+      `INSERT INTO usage_records
+         (user_id, group_id, project, api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, created_at)
+       SELECT $1, $2, CASE WHEN hour < 10 THEN 'old' ELSE 'new' END, 'x', 'm', 'gateway', hour, 0, hour,
+         $3::timestamptz + hour * interval '1 hour'
+       FROM generate_series(0, $4::int - 1) AS hour`,
+      [newId(), GROUP, SINCE, HOURS],
+    );
+  });
+
+  test.each([
+    { why: 'the newest', filter: {}, newest: HOURS - 1 },
+    { why: 'those that are older than many others', filter: { project: 'old' }, newest: 9 },
+  ])('a page has $why', async ({ filter, newest }) => {
+    const asked = { groupId: GROUP, since: SINCE, ...filter };
+    const first = await database.requestLog.list(asked, { limit: 4 });
+    const second = await database.requestLog.list(asked, { limit: 4, after: first.next });
+    const hours = [...first.requests, ...second.requests].map(({ promptTokens }) => promptTokens);
+    expect(hours).toEqual(Array.from({ length: 8 }, (_, place) => newest - place));
+  });
+
+  test('a long page has all of them', async () => {
+    const { requests, next } = await database.requestLog.list({ groupId: GROUP }, { limit: HOURS });
+    expect(next).toBeUndefined();
+    expect(requests).toHaveLength(HOURS);
+  });
+});

@@ -35,8 +35,18 @@ interface HourLine {
   readonly rows: number;
 }
 
+interface HourPage {
+  readonly after: RequestPosition | undefined;
+  /** Only hours before this one. */
+  readonly before: Date | undefined;
+  readonly countMax: number;
+}
+
 const AT = Prisma.sql`to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US"+00"') AS at`;
 const ERROR_MIN = 400;
+/** How many hours are looked up first, and how many times as many with each further step. */
+const HOURS_FIRST = 48;
+const HOURS_GROWTH = 4;
 
 /** Single requests in Postgres: metered ones and failed ones, in one order. */
 export function createPostgresRequestLog(connection: Connection): RequestLog {
@@ -181,35 +191,47 @@ async function rowsOfHours(
   filter: RequestFilter,
   { limit, after }: Page,
 ): Promise<readonly Found<UsageRecord>[]> {
-  const hours = await hoursWith(queries, filter, after);
   const found: Found<UsageRecord>[] = [];
-  for (let begin = 0; begin < hours.length && found.length < limit;) {
-    // The sums have fewer conditions than the rows, so that several steps may be needed.
-    let end = begin;
-    for (let rows = 0; end < hours.length && rows < limit; end += 1) rows += hours[end]?.rows ?? 0;
-    const step = hours.slice(begin, end).map(({ hour }) => hour.toISOString());
-    found.push(
-      ...(await queries.$queryRaw<Found<UsageRecord>[]>`
-        SELECT found.* FROM unnest(${step}::timestamptz[]) AS step (hour)
-        CROSS JOIN LATERAL (
-          SELECT ${USAGE_RECORD}, ${AT} FROM usage_records
-          WHERE created_at >= step.hour AND created_at < step.hour + interval '1 hour' AND ${meteredThat(filter, after)}
-          ORDER BY created_at DESC, id ASC
-          LIMIT ${limit}
-        ) AS found
-        ORDER BY "createdAt" DESC, id ASC
-        LIMIT ${limit}`),
-    );
-    begin = end;
+  let before: Date | undefined;
+  // A page of a busy service lies in a few hours, so that most hours of a long period need not be looked up.
+  for (let countMax = HOURS_FIRST; found.length < limit; countMax *= HOURS_GROWTH) {
+    const hours = await hoursWith(queries, filter, { after, before, countMax });
+    for (let begin = 0; begin < hours.length && found.length < limit;) {
+      // The sums have fewer conditions than the rows, so that several steps may be needed.
+      let end = begin;
+      for (let rows = 0; end < hours.length && rows < limit; end += 1)
+        rows += hours[end]?.rows ?? 0;
+      found.push(...(await rowsWithin(queries, hours.slice(begin, end), filter, { limit, after })));
+      begin = end;
+    }
+    if (hours.length < countMax) break;
+    before = hours.at(-1)?.hour;
   }
   return found;
 }
+
+/** The newest rows of these hours. */
+const rowsWithin = (
+  queries: Queries,
+  hours: readonly HourLine[],
+  filter: RequestFilter,
+  { limit, after }: Page,
+): Promise<readonly Found<UsageRecord>[]> => queries.$queryRaw<Found<UsageRecord>[]>`
+  SELECT found.* FROM unnest(${hours.map(({ hour }) => hour.toISOString())}::timestamptz[]) AS step (hour)
+  CROSS JOIN LATERAL (
+    SELECT ${USAGE_RECORD}, ${AT} FROM usage_records
+    WHERE created_at >= step.hour AND created_at < step.hour + interval '1 hour' AND ${meteredThat(filter, after)}
+    ORDER BY created_at DESC, id ASC
+    LIMIT ${limit}
+  ) AS found
+  ORDER BY "createdAt" DESC, id ASC
+  LIMIT ${limit}`;
 
 /** The hours that have rows of the key, or of the group, the model and the upstream, the newest first. */
 async function hoursWith(
   queries: Queries,
   filter: RequestFilter,
-  after: RequestPosition | undefined,
+  { after, before, countMax }: HourPage,
 ): Promise<readonly HourLine[]> {
   const { since, until } = filter;
   const counted = isFailing(filter) ? Prisma.sql`sum(errors)` : Prisma.sql`sum(requests)`;
@@ -219,12 +241,14 @@ async function hoursWith(
     since && Prisma.sql`since > ${since}::timestamptz - interval '1 hour'`,
     until && Prisma.sql`since < ${until}::timestamptz`,
     after && Prisma.sql`since <= ${after.createdAt}::timestamptz`,
+    before && Prisma.sql`since < ${before}::timestamptz`,
   ];
   return queries.$queryRaw<HourLine[]>`
     SELECT since AS hour, ${counted}::int AS rows FROM usage_sums
     WHERE ${allOf(conditions)}
     GROUP BY since HAVING ${counted} > 0
-    ORDER BY since DESC`;
+    ORDER BY since DESC
+    LIMIT ${countMax}`;
 }
 
 /** The condition of the kept lines with the fewest rows besides those that match. */

@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { Api } from '../../api/api.ts';
 import { rangeEnds, type FrameSearch } from '../../frame/time-range.ts';
 import type { FilterParams } from '../../spend/filter-search.ts';
+import { periodBefore } from '../../spend/spend-series.ts';
 
 type Request = RpcResult<'requests.list'>['requests'][number];
 
@@ -31,17 +32,13 @@ export const recentQuery = (api: Api, range: FrameSearch, params: FilterParams) 
   });
 };
 
-/** The sums of the range before, of the same length, and the first tokens of its newest requests. */
+/** The sums of the time before, just as long, and the first tokens of its newest requests. */
 export const previousQuery = (api: Api, range: FrameSearch, params: FilterParams) => {
   const { paused: _paused, ...rangeOnly } = range;
   return queryOptions({
     queryKey: ['usage.summary', 'previous', rangeOnly, params] as const,
     queryFn: async ({ signal }): Promise<Previous> => {
-      const { from, to } = rangeEnds(range, Date.now());
-      const period = {
-        from: new Date(2 * from.getTime() - to.getTime()).toISOString(),
-        to: from.toISOString(),
-      };
+      const period = periodBefore(range, Date.now());
       const [{ total }, { requests }] = await Promise.all([
         api.call('usage.summary', { ...params, ...period, group_by: 'day' }, { signal }),
         api.call('requests.list', { ...params, ...period, limit: RECENT_MAX }, { signal }),
