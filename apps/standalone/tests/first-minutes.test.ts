@@ -28,6 +28,12 @@ test('the banner names the base URL, the docs, and where the admin token is kept
   expect(output).toContain(`Admin token  kept in ${join(folder.path, 'secrets', 'admin-token')}`);
 });
 
+test('the first start says what takes its time', () => {
+  expect(standalone.output()).toContain(
+    'setting up the embedded Postgres, which takes some seconds',
+  );
+});
+
 test('a setting that is mistyped is named, with the one that is probably meant', () => {
   const warning = standalone.output().match(/.*there is no setting of this name.*/g);
   expect(warning).toEqual([

@@ -1,6 +1,12 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeError, isDiskFull, startupError, unwritableError } from '@model-gateway/kernel';
+import {
+  describeError,
+  isDiskFull,
+  startupError,
+  unwritableError,
+  type Log,
+} from '@model-gateway/kernel';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { PostgresUser } from './postgres-user.ts';
 import { commandLineOf, endProcess } from './process-identity.ts';
@@ -21,6 +27,7 @@ interface ClusterOptions {
   /** The owner of the files, if it is not the current user. */
   readonly owner: Identity | undefined;
   readonly password: string;
+  readonly log: Log;
 }
 
 /** Creates the cluster unless it exists, and returns its path. A crash meanwhile leaves no incomplete cluster. */
@@ -31,6 +38,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
     await giveTo(owner, cluster);
     return cluster;
   }
+  options.log.info({ folder }, 'setting up the embedded Postgres, which takes some seconds');
   const draft = join(folder, 'cluster.new');
   const passwordFile = join(folder, 'password.new');
   await rm(draft, { recursive: true, force: true });

@@ -65,7 +65,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   try {
     const user = await becomePostgresUser(owner, { program: binaries.postgres, folder });
     const cluster = await writing(dataDir, () =>
-      ensureCluster({ folder, binaries, user, owner, password }),
+      ensureCluster({ folder, binaries, user, owner, password, log: options.log }),
     );
     // An orphan of an earlier run may use the saved port.
     await clearCluster(cluster);
