@@ -72,6 +72,8 @@ const STALLED_CHECK_MS = 5_000;
 const FAILURE_PAUSE_MS = 2_000;
 /** A Redis that does not answer within this time counts as unavailable. */
 const REDIS_TIMEOUT_MS = 1_000;
+/** A Redis that is lost, or whose disk is full, fails several times a second. */
+const WARNING_EVERY_MS = 60_000;
 /** Below the time that a process has for its stop. Other workers continue what is not finished by then. */
 const CLOSE_TIMEOUT_MS = 30_000;
 
@@ -85,6 +87,7 @@ export function createJobQueue(dependencies: JobQueueDependencies): JobQueue {
   let queue: Queue<StepMemo> | undefined;
   let worker: Worker<StepMemo> | undefined;
   const running = new Set<Promise<unknown>>();
+  let nextWarningAt = 0;
 
   async function run(job: Job<StepMemo>, token: string | undefined): Promise<void> {
     const { id: jobId = '', data: memo } = job;
@@ -107,6 +110,9 @@ export function createJobQueue(dependencies: JobQueueDependencies): JobQueue {
   }
 
   function onError(error: Error): void {
+    const now = performance.now();
+    if (now < nextWarningAt) return;
+    nextWarningAt = now + WARNING_EVERY_MS;
     log.warn(
       { queue: queueName, reason: describeError(error) },
       'the Redis connection of a queue failed',

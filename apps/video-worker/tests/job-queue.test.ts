@@ -1,4 +1,4 @@
-import { newId } from '@model-gateway/kernel';
+import { newId, silentLog } from '@model-gateway/kernel';
 import {
   createGate,
   createTestContext,
@@ -20,8 +20,12 @@ afterEach(async () => {
   await test_.close();
 });
 
-async function startQueue(runStep: RunJobStep, redisUrl = testRedisUrl()): Promise<JobQueue> {
-  const { metrics, log } = test_.context;
+async function startQueue(
+  runStep: RunJobStep,
+  redisUrl = testRedisUrl(),
+  log = test_.context.log,
+): Promise<JobQueue> {
+  const { metrics } = test_.context;
   const prefix = uniquePrefix();
   const queue = createJobQueue({
     queueName: 'video',
@@ -36,6 +40,17 @@ async function startQueue(runStep: RunJobStep, redisUrl = testRedisUrl()): Promi
   running.push(queue);
   return queue;
 }
+
+test('a Redis that stays lost is logged once a minute, not with each failure', async () => {
+  const line = await openStoreLine(testRedisUrl());
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_fields: object, text: string) => void warnings.push(text) };
+  await startQueue(() => Promise.resolve(undefined), line.url, log);
+  line.cut();
+  await waitUntil(() => line.refusals >= 5, { what: 'refused connections' });
+  expect(warnings).toEqual(['the Redis connection of a queue failed']);
+  await line.close();
+});
 
 test('a job runs its steps until the last one, and each step gets the state of the one before', async () => {
   const steps: JobStep[] = [];

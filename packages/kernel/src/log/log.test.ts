@@ -108,10 +108,16 @@ test.each([
 test.each([
   { reason: 'MISCONF Errors writing to the AOF file: No space left on device' },
   { error: Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' }) },
+  {
+    error: new Error('the database is not available', {
+      cause: new Error('could not extend file: No space left on device'),
+    }),
+    remedy: 'try again',
+  },
 ])('a line about a full disk says what to do', (fields) => {
   const { log, lines } = capture();
   log.warn(fields, 'writing failed');
   log.warn({ reason: 'timeout', error: Object.create(null) as object }, 'writing failed');
-  expect(lines[0]).toContain('"remedy":"free space on it');
+  expect(lines[0]).toContain('"remedy":"free space on the disk that is full');
   expect(lines[1]).not.toContain('remedy');
 });
