@@ -13,7 +13,7 @@ import {
 import type { Section } from './sections.ts';
 
 /** What lists show of an entry that comes from the file; nothing of others. */
-export interface FileMark {
+interface FileMark {
   readonly source?: 'file';
 }
 

@@ -1,6 +1,6 @@
 export { readFileVariables } from './config.ts';
 export { configJsonSchema } from './config-json-schema.ts';
-export { createFileEntries, type FileEntries, type FileMark } from './file-entries.ts';
+export { createFileEntries, type FileEntries } from './file-entries.ts';
 export { FILE_ENTRIES_CHANNEL, type FileEntryStore } from './file-entry-store.ts';
 export { plan, planLines, type ConfigChanges } from './plan.ts';
 export { problemLine, readConfigFile } from './read-config-file.ts';
