@@ -11,6 +11,7 @@ import { overviewRoute } from './pages/overview/route.ts';
 import { planRoute } from './pages/plan/route.ts';
 import { embeddingsRoute } from './pages/playground/embeddings-route.ts';
 import { playgroundRoute } from './pages/playground/route.ts';
+import { realtimeRoute } from './pages/realtime/route.ts';
 import { requestsRoute } from './pages/requests/route.ts';
 import { resetRoute } from './pages/reset/route.ts';
 import { modelsRoute } from './pages/models/route.ts';
@@ -51,6 +52,7 @@ const routes = rootRoute.addChildren([
   shellRoute.addChildren([
     playgroundRoute,
     embeddingsRoute,
+    realtimeRoute,
     keysRoute,
     usageRoute,
     planRoute,

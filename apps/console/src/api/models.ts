@@ -22,3 +22,6 @@ export const canChat = ({ capabilities, owned_by: owner }: ModelEntry): boolean 
 /** Whether the model makes vectors of texts. */
 export const canEmbed = ({ capabilities, owned_by: owner }: ModelEntry): boolean =>
   capabilities.includes('embeddings') && owner !== 'huggingface';
+
+/** Whether one can talk to the model. */
+export const canTalk = ({ capabilities }: ModelEntry): boolean => capabilities.includes('realtime');

@@ -8,7 +8,7 @@ const LANGUAGE_KEY = 'console-language';
 
 /** What the viewer chose for this browser. A browser that keeps nothing uses the defaults. */
 export function storedTheme(): Theme {
-  const stored = read(THEME_KEY);
+  const stored = readPreference(THEME_KEY);
   return THEMES.find((theme) => theme === stored) ?? 'system';
 }
 
@@ -18,16 +18,17 @@ export function applyTheme(theme: Theme): void {
   else document.documentElement.dataset['theme'] = theme;
 }
 
-export const storeTheme = (theme: Theme): void => write(THEME_KEY, theme);
+export const storeTheme = (theme: Theme): void => writePreference(THEME_KEY, theme);
 
 export function storedLanguage(): Language {
-  const stored = read(LANGUAGE_KEY);
+  const stored = readPreference(LANGUAGE_KEY);
   return LANGUAGES.find((language) => language === stored) ?? languageOf(navigator.languages);
 }
 
-export const storeLanguage = (language: Language): void => write(LANGUAGE_KEY, language);
+export const storeLanguage = (language: Language): void => writePreference(LANGUAGE_KEY, language);
 
-function read(key: string): string | null {
+/** What this browser keeps for the console: choices of the viewer, never secrets. */
+export function readPreference(key: string): string | null {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -35,7 +36,7 @@ function read(key: string): string | null {
   }
 }
 
-function write(key: string, value: string): void {
+export function writePreference(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {

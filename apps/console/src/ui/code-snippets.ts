@@ -9,22 +9,33 @@ export const KEY_PLACEHOLDER = 'service-…';
 
 interface ChatRequest {
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly ChatMessage[];
   readonly temperature?: number | undefined;
   readonly max_tokens?: number | undefined;
+  readonly tools?: readonly unknown[] | undefined;
+  readonly response_format?: unknown;
 }
+
+interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+  /** Data URLs. */
+  readonly images?: readonly string[];
+}
+
+/** A whole image would fill the page. */
+const IMAGE_CHARS_MAX = 200;
 
 /** The same chat as programs, each ready to run. */
 export function chatSnippets(
   baseUrl: string,
   key: string,
-  { model, messages, temperature, max_tokens }: ChatRequest,
+  { model, messages, ...parameters }: ChatRequest,
 ): readonly Snippet[] {
   const body = {
     model,
-    messages: messages.map(({ role, content }) => ({ role, content })),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(max_tokens === undefined ? {} : { max_tokens }),
+    messages: messages.map(messageOf),
+    ...Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined)),
     stream: true,
   };
   const json = JSON.stringify(body, undefined, 2);
@@ -65,6 +76,18 @@ export function chatSnippets(
       ].join('\n'),
     },
   ];
+}
+
+/** A message of the chat-completions API. */
+function messageOf({ role, content, images = [] }: ChatMessage): object {
+  if (images.length === 0) return { role, content };
+  const parts = images.map((image) => ({
+    type: 'image_url',
+    image_url: {
+      url: image.length > IMAGE_CHARS_MAX ? `${image.slice(0, image.indexOf(',') + 1)}…` : image,
+    },
+  }));
+  return { role, content: [{ type: 'text', text: content }, ...parts] };
 }
 
 /** A value in Python. Its strings have the escapes of JSON. */

@@ -41,12 +41,18 @@ interface EmptyProps {
   readonly action?: ReactNode;
 }
 
-/** A page or table without content teaches the next step. */
+/** A page or table without content teaches the next step, with a link to the guide. */
 export function Empty({ text, action }: EmptyProps) {
+  const { t } = useLanguage();
   return (
     <div className="empty">
       <p>{text}</p>
       {action}
+      {action === undefined ? null : (
+        <a href="/docs" target="_blank" rel="noreferrer">
+          {t('state.guide')}
+        </a>
+      )}
     </div>
   );
 }

@@ -61,12 +61,13 @@ export function requestOf(
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     ...(tools === undefined ? {} : { tools: tools.map((tool) => ({ ...tool })) }),
-    ...(schema === undefined ? {} : { extra: { response_format: formatOf(schema) } }),
+    ...(schema === undefined ? {} : { extra: { response_format: responseFormat(schema) } }),
     ...(isStored ? { conversation_id: conversationId } : {}),
   };
 }
 
-const formatOf = (schema: Readonly<Record<string, unknown>>) => ({
+/** The parameter for answers that match a JSON schema. */
+export const responseFormat = (schema: Readonly<Record<string, unknown>>) => ({
   type: 'json_schema',
   json_schema: { name: 'answer', schema, strict: true },
 });

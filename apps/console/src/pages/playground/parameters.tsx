@@ -1,23 +1,7 @@
 import { useLanguage } from '../../preferences/language.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { jsonOf, type ChatSettings } from './chat-settings.ts';
-
-/** The texts of the fields. */
-export interface ParameterTexts {
-  readonly system: string;
-  readonly temperature: string;
-  readonly maxTokens: string;
-  readonly tools: string;
-  readonly schema: string;
-}
-
-export const NO_PARAMETERS: ParameterTexts = {
-  system: '',
-  temperature: '',
-  maxTokens: '',
-  tools: '',
-  schema: '',
-};
+import type { ParameterTexts } from './stored-parameters.ts';
 
 /** The fields as settings; JSON that is not valid is left out, and its field says so. */
 export const settingsOf = (texts: ParameterTexts): Omit<ChatSettings, 'model'> => ({

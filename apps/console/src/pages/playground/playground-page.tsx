@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Code, History, Plus } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
-import { canChat, canEmbed, modelsQuery } from '../../api/models.ts';
+import { canChat, canEmbed, canTalk, modelsQuery } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -14,11 +14,12 @@ import { Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Snippets } from '../../ui/snippets.tsx';
 import { ChatColumn } from './chat-column.tsx';
-import { messagesOf, storedTurns } from './chat-settings.ts';
+import { messagesOf, responseFormat, storedTurns } from './chat-settings.ts';
 import { Composer } from './composer.tsx';
 import { Conversations } from './conversations.tsx';
 import { ModelPicker } from './model-picker.tsx';
-import { NO_PARAMETERS, Parameters, settingsOf } from './parameters.tsx';
+import { Parameters, settingsOf } from './parameters.tsx';
+import { storedParameters, storeParameters } from './stored-parameters.ts';
 import { playgroundRoute } from './route.ts';
 import { useChat, type Question } from './use-chat.ts';
 
@@ -32,7 +33,7 @@ export function PlaygroundPage() {
   const models = useQuery(modelsQuery(api));
   const { model: wanted, beside, conversation } = playgroundRoute.useSearch();
   const navigate = playgroundRoute.useNavigate();
-  const [texts, setTexts] = useState(NO_PARAMETERS);
+  const [texts, setTexts] = useState(storedParameters);
   const [isKept, setKept] = useState(false);
   const [open, setOpen] = useState<'code' | 'conversations'>();
   // On a phone the chat is first.
@@ -94,6 +95,11 @@ export function PlaygroundPage() {
           {t('playground.embeddings')}
         </Link>
       ) : null}
+      {models.data?.some(canTalk) === true ? (
+        <Link to="/playground/realtime" className="button">
+          {t('playground.realtime')}
+        </Link>
+      ) : null}
       <Button onClick={() => setOpen('conversations')}>
         <History aria-hidden size={14} /> {t('playground.conversations')}
       </Button>
@@ -144,7 +150,13 @@ export function PlaygroundPage() {
                   />
                   {t('playground.keep')}
                 </label>
-                <Parameters texts={texts} onChange={setTexts} />
+                <Parameters
+                  texts={texts}
+                  onChange={(next) => {
+                    setTexts(next);
+                    storeParameters(next);
+                  }}
+                />
               </div>
             </details>
           </div>
@@ -182,9 +194,13 @@ export function PlaygroundPage() {
               settings.system,
               chat.turns.slice(0, -1),
               chat.turns.at(-1)?.question ?? t('welcome.chat.prompt'),
+              chat.turns.at(-1)?.images,
             ),
             temperature: settings.temperature,
             max_tokens: settings.maxTokens,
+            tools: settings.tools,
+            response_format:
+              settings.schema === undefined ? undefined : responseFormat(settings.schema),
           })}
         />
       </Dialog>

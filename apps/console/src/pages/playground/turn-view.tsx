@@ -1,5 +1,6 @@
 import './playground.css';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Pencil, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
@@ -105,6 +106,16 @@ function Numbers({ end }: { readonly end: ChatEnd }) {
             <dd>{value}</dd>
           </div>
         ),
+      )}
+      {usage === undefined || usage === null ? null : (
+        <div className="fact">
+          <dt>{t('playground.stats.request')}</dt>
+          <dd>
+            <Link to="/requests" search={{ request: usage.id }}>
+              {t('playground.stats.request.open')}
+            </Link>
+          </dd>
+        </div>
       )}
     </dl>
   );

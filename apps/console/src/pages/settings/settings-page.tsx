@@ -10,6 +10,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { settingsRoute } from './route.ts';
+import { SystemStatus } from './system-status.tsx';
 
 type Setting = RpcResult<'system.settings'>['settings'][number];
 
@@ -35,6 +36,7 @@ export function SettingsPage() {
         value={find}
         onChange={(text) => navigate({ search: text === '' ? {} : { find: text }, replace: true })}
       />
+      <SystemStatus />
       <ErrorNote error={query.error} onRetry={() => void query.refetch()} />
       {query.isPending ? <Skeleton lines={8} /> : null}
       {query.data !== undefined && shown.length === 0 ? <Empty text={t('settings.none')} /> : null}

@@ -1,3 +1,4 @@
+import './video.css';
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -11,11 +12,14 @@ import { Gauge } from '../../ui/gauge.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { CreateVideo } from './create-video.tsx';
+import { useVideoProgress } from './use-video-progress.ts';
+import { WatchVideo } from './watch-video.tsx';
 
 type Job = RpcResult<'video.list'>['jobs'][number];
 
 const JOBS = 100;
-const AGAIN_MS = 3000;
+/** The streams of the newest jobs report faster. */
+const AGAIN_MS = 5000;
 const SECOND_MS = 1000;
 const PERCENT = 100;
 const STATES = {
@@ -32,10 +36,16 @@ const isUnfinished = ({ status }: Job): boolean => status === 'queued' || status
 export function VideoPage() {
   const { t } = useLanguage();
   const api = useApi();
+  const list = api.query('video.list', { limit: JOBS });
   const jobs = useQuery({
-    ...api.query('video.list', { limit: JOBS }),
+    ...list,
     refetchInterval: ({ state }) => (state.data?.jobs.some(isUnfinished) ? AGAIN_MS : false),
   });
+  useVideoProgress(
+    list.queryKey,
+    (jobs.data?.jobs ?? []).filter(isUnfinished).map(({ job_id: id }) => id),
+  );
+  const [watched, setWatched] = useState<string>();
   const [isCreating, setCreating] = useState(false);
   const [cancelling, setCancelling] = useState<string>();
   const create = (
@@ -49,7 +59,10 @@ export function VideoPage() {
       {jobs.isPending ? <Skeleton /> : null}
       {jobs.data?.jobs.length === 0 ? <Empty text={t('video.empty')} action={create} /> : null}
       {jobs.data === undefined || jobs.data.jobs.length === 0 ? null : (
-        <JobTable jobs={jobs.data.jobs} onCancel={setCancelling} />
+        <JobTable jobs={jobs.data.jobs} onCancel={setCancelling} onWatch={setWatched} />
+      )}
+      {watched === undefined ? null : (
+        <WatchVideo url={watched} onClose={() => setWatched(undefined)} />
       )}
       {isCreating ? <CreateVideo onClose={() => setCreating(false)} /> : null}
       {cancelling === undefined ? null : (
@@ -62,9 +75,10 @@ export function VideoPage() {
 interface JobTableProps {
   readonly jobs: readonly Job[];
   readonly onCancel: (jobId: string) => void;
+  readonly onWatch: (url: string) => void;
 }
 
-function JobTable({ jobs, onCancel }: JobTableProps) {
+function JobTable({ jobs, onCancel, onWatch }: JobTableProps) {
   const { t, format } = useLanguage();
   const columns = useMemo(
     (): readonly Column<Job>[] => [
@@ -106,9 +120,12 @@ function JobTable({ jobs, onCancel }: JobTableProps) {
           result === null ? (
             '–'
           ) : (
-            <a href={result.url} target="_blank" rel="noreferrer">
-              {t('video.result')}
-            </a>
+            <span className="card-actions">
+              <Button onClick={() => onWatch(result.url)}>{t('video.watch')}</Button>
+              <a href={result.url} target="_blank" rel="noreferrer">
+                {t('video.result')}
+              </a>
+            </span>
           ),
       },
       {
@@ -121,7 +138,7 @@ function JobTable({ jobs, onCancel }: JobTableProps) {
           ) : null,
       },
     ],
-    [t, format, onCancel],
+    [t, format, onCancel, onWatch],
   );
   return (
     <DataTable
