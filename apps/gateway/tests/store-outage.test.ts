@@ -1,7 +1,10 @@
 import { ServiceError } from '@model-gateway/contracts';
+import type { JournalEntry } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
 import { createGateway } from '../src/app.ts';
 import { readGatewayConfig } from '../src/config.ts';
-import { keysOf, startGateway } from './gateway.ts';
+import { ADMIN_TOKEN, keysOf, registerBackend, startGateway } from './gateway.ts';
+import { startRecordingUpstream } from './routing/recording-upstream.ts';
 
 test('during an outage of Postgres a cached key works, and an unknown one gets a server error, not 401', async () => {
   const gateway = await startGateway();
@@ -45,4 +48,53 @@ test('during an outage of Postgres a cached key works, and an unknown one gets a
   isAway = false;
   expect((await ask(other.secret)).status).toBe(200);
   await testContext.close();
+});
+
+test('while usage can be written neither to Redis nor to the disk, requests are refused, and what was served is metered later', async () => {
+  const upstream = await startRecordingUpstream();
+  upstream.answer({
+    id: 'a',
+    choices: [
+      { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello' } },
+    ],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  });
+  const gateway = await startGateway();
+  const { test: testContext, key } = gateway;
+  const { context } = testContext;
+  let isFull = false;
+  const journal = {
+    ...context.bus.journal,
+    append: (entry: JournalEntry) =>
+      isFull
+        ? Promise.reject(new Error('ENOSPC: no space left on device'))
+        : context.bus.journal.append(entry),
+  };
+  const config = readGatewayConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
+  const bus = { ...context.bus, journal };
+  const url = await testContext.serve(createGateway(config, { ...context, bus }));
+  const backend = { type: 'external', name: 'upstream', url: upstream.url };
+  expect((await registerBackend({ url }, backend)).status).toBe(200);
+  const ask = () =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+  isFull = true;
+  expect((await ask()).status).toBe(200);
+  const refused = await ask();
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('retry-after')).toBe('5');
+  expect(await refused.json()).toMatchObject({ error: { code: 'store_unavailable' } });
+  expect(await context.bus.journal.lag()).toBe(0);
+  isFull = false;
+  await waitUntil(async () => (await ask()).status === 200, { what: 'a served request' });
+  expect(await context.bus.journal.lag()).toBe(2);
+  await testContext.close();
+  await upstream.close();
 });

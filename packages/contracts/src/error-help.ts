@@ -268,7 +268,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     remedy: 'Create a new one.',
   },
   store_unavailable: {
-    cause: 'Postgres cannot be reached.',
+    cause: 'Postgres cannot be reached, or usage can be written neither to Redis nor to the disk.',
     remedy:
       'Try again as `retry-after` says; `/healthz` shows the state of the stores to the operator.',
   },

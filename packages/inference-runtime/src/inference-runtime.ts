@@ -8,6 +8,7 @@ import {
   createRequestCounter,
   createRequestLogWriter,
   createUpstreamTelemetry,
+  createUsageWriter,
   createVideoJobs,
   createVideoNotifications,
   type Memory,
@@ -77,6 +78,7 @@ export function createInferenceRuntime(
     metrics,
     log,
   });
+  const usageWriter = createUsageWriter({ journal: bus.journal, log });
   return {
     name: 'inference-runtime',
     router,
@@ -98,13 +100,12 @@ export function createInferenceRuntime(
     }),
     requestLogWriter,
     meter: createMeter({
-      journal: bus.journal,
+      writer: usageWriter,
       prices,
       limits: router.limits,
       requestLog: requestLogWriter,
       clock,
       metrics,
-      log,
     }),
     quotas: createQuotas({
       store: bus.admission,
@@ -114,6 +115,7 @@ export function createInferenceRuntime(
       callsPerUserMax: config.callsPerUserMax,
       clock,
       log,
+      assertWritable: () => usageWriter.assertWritable(),
       onExceeded: createQuotaEvents({ outbox: database.outbox, clock, log }),
     }),
     async start() {
@@ -128,6 +130,7 @@ export function createInferenceRuntime(
       await router.stop();
       await prices.stop();
       await requests.stop();
+      await usageWriter.stop();
     },
   };
 }

@@ -57,6 +57,7 @@ export {
   type StreamedChat,
   type StreamedChunks,
 } from './chat/stream-chat.ts';
+export { createUsageWriter } from './usage/usage-writer.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {
   upstreamVideo,

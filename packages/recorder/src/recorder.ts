@@ -40,6 +40,10 @@ interface Received {
 
 /** Under load, so many events share the fixed costs of a transaction and the lines of the kept sums. */
 const BATCH_SIZE = 2_000;
+/** Less is not tried at a time: what fails then is not too much, but the store is away. */
+const PART_SIZE_MIN = 50;
+/** A part that was recorded makes the next one larger by so much. */
+const PART_SIZE_STEP = 100;
 /** So often a batch is rejected as a whole before it is split. */
 const ATTEMPTS_BEFORE_SPLIT = 3;
 const COUNT_TIMEOUT_MS = 1_000;
@@ -50,6 +54,10 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   const { journal, usage, rejectedUsage, admission, pointsPerUsd, metrics, log } = dependencies;
   let rejections = 0;
   let unpublished: readonly SettledCall[] = [];
+  /** How many events are recorded at a time: half as many after a failure of the store, which may have been too slow for them. */
+  let partSize = BATCH_SIZE;
+  /** The entries of the batch in hand that are recorded. */
+  const finished = new Set<string>();
   const stopping = new AbortController();
   let drained: Promise<void> = Promise.resolve();
   const recorded = metrics
@@ -82,15 +90,33 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
       else received.push({ entry, event });
     }
     try {
-      await recordTogether(received);
+      await recordInParts(received.filter(({ entry }) => !finished.has(entry.id)));
     } catch (error) {
       if (!(error instanceof UsageRejectedError)) throw error;
       rejections += 1;
       if (rejections < ATTEMPTS_BEFORE_SPLIT) throw error;
-      await recordApart(received, error);
+      const rest = received.filter(({ entry }) => !finished.has(entry.id));
+      await recordApart(rest, error);
     }
     for (const { entry, error } of unreadable) await setAside(entry, error);
     rejections = 0;
+    finished.clear();
+  }
+
+  async function recordInParts(received: readonly Received[]): Promise<void> {
+    for (let at = 0; at < received.length;) {
+      const part = received.slice(at, at + partSize);
+      try {
+        await recordTogether(part);
+      } catch (error) {
+        if (!(error instanceof UsageRejectedError))
+          partSize = Math.max(PART_SIZE_MIN, Math.ceil(part.length / 2));
+        throw error;
+      }
+      for (const { entry } of part) finished.add(entry.id);
+      at += part.length;
+      partSize = Math.min(BATCH_SIZE, partSize + PART_SIZE_STEP);
+    }
   }
 
   async function recordTogether(received: readonly Received[]): Promise<void> {

@@ -234,3 +234,34 @@ test('an outage of the store sets nothing aside, however long and wherever it be
   expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({ total: 2 });
   expect(await database.rejectedUsage.list(10)).toMatchObject([{ id: bad.id }]);
 });
+
+test('a batch that is too much for the store is recorded in smaller parts, each event once', async () => {
+  const { bus, database, metrics, log } = test_.context;
+  const userId = newId();
+  const events = Array.from({ length: 1000 }, () => usageEvent(userId));
+  const journal = journalOf(events);
+  const tried: number[] = [];
+  const recorded: string[] = [];
+  const recorder = createRecorder({
+    journal,
+    usage: {
+      async record(part, rate) {
+        tried.push(part.length);
+        if (part.length > 300) throw new ServiceError('store_unavailable', 'too slow');
+        recorded.push(...part.map(({ id }) => id));
+        return database.usage.record(part, rate);
+      },
+    },
+    rejectedUsage: database.rejectedUsage,
+    admission: bus.admission,
+    pointsPerUsd: 100,
+    metrics,
+    log,
+  });
+  await recorder.start();
+  await journal.recorded;
+  await recorder.stop();
+  expect(tried).toEqual([1000, 500, 250, 350, 175, 275, 300]);
+  expect(recorded).toEqual(events.map(({ id }) => id));
+  expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({ total: 1000 });
+});

@@ -48,7 +48,7 @@ export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
 
 /** Refuses requests that neither the monthly quota nor points cover. Unknown values refuse no request. */
 export interface Quotas {
-  /** The call that the admission store begins for a request. */
+  /** The call that the admission store begins for a request. Throws while its usage could not be written. */
   callOf(payer: Payer, request: RequestedAdmission): RequestedCall;
   /** The answer with the usage of the month, which is read from the database if the store does not know it. */
   withWindow(payer: Payer, passed: PassedAdmission): Promise<PassedAdmission> | PassedAdmission;
@@ -89,6 +89,8 @@ interface QuotasDependencies {
   readonly callsPerUserMax: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Throws while usage cannot be written: then no request begins. */
+  readonly assertWritable?: () => void;
   /** Called with each request that is refused because the quota is used up. */
   readonly onExceeded?: (user: { readonly userId: string; readonly tier: string }) => void;
 }
@@ -99,7 +101,7 @@ const RETRY_MS = 25;
 
 export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const { store, facts, prices, pointsPerUsd, callsPerUserMax, clock, log } = dependencies;
-  const { onExceeded } = dependencies;
+  const { onExceeded, assertWritable } = dependencies;
   const stored = createQuotaFacts({ store, facts, clock, log });
   // Unique over all processes, and much cheaper than a random id for each call.
   const idPrefix = randomToken(ID_PREFIX_BYTES);
@@ -112,6 +114,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
 
   function callOf(payer: Payer, request: RequestedAdmission): RequestedCall {
     const { expected, jobId } = request;
+    assertWritable?.();
     calls += 1;
     const id = jobId ?? `${idPrefix}-${calls.toString(36)}`;
     const { userId, tier, key } = payer;

@@ -5,7 +5,7 @@ import {
   type PricedBackend,
 } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
-import { newId, type Clock, type Journal, type Log, type Metrics } from '@model-gateway/kernel';
+import { newId, type Clock, type Metrics } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
@@ -13,6 +13,7 @@ import type { FailedCall, RequestLogWriter } from './request-log-writer.ts';
 import { attemptsOf, type RequestTrace } from './request-trace.ts';
 import { SERVED_STATUS } from './served-status.ts';
 import { createUsageCounts } from './usage-counts.ts';
+import type { UsageWriter } from './usage-writer.ts';
 
 /** A served request, before it is priced. */
 export interface ServedRequest extends Omit<BilledUsage, 'prompt_tokens' | 'completion_tokens'> {
@@ -47,9 +48,9 @@ export interface RepeatedAnswer {
   readonly startedAt: number;
 }
 
-/** Records served requests. A failure is logged and never fails the request. */
+/** Records served requests. A failure to write never fails a request that was served. */
 export interface Meter {
-  /** Resolves when the event would survive a crash of this process. */
+  /** Resolves when the event would survive a crash of this process, or waits in its memory to be written. */
   record(served: ServedRequest): Promise<void>;
   /** What an upstream may charge for a prompt that the gateway does not bill; counts its tokens in the limits of the backend. */
   unbilled(model: string, upstream: PricedBackend, promptTokens: number): UnbilledPrompt;
@@ -67,33 +68,28 @@ export interface UnbilledPrompt {
 }
 
 interface MeterDependencies {
-  readonly journal: Journal;
+  readonly writer: Pick<UsageWriter, 'write'>;
   readonly prices: Pick<PriceBook, 'priceOf'>;
   /** Counts the tokens of backends that limit them. */
   readonly limits: Router['limits'];
   readonly requestLog: Pick<RequestLogWriter, 'failed'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  readonly log: Log;
 }
 
 const MODEL_CHARS_MAX = 128;
 const UPSTREAM_CHARS_MAX = 255;
 
 export function createMeter(dependencies: MeterDependencies): Meter {
-  const { journal, prices, limits, requestLog, clock, metrics, log } = dependencies;
+  const { writer, prices, limits, requestLog, clock, metrics } = dependencies;
   const count = createUsageCounts(metrics);
 
   async function write(event: UsageEvent, reservation: Reservation | undefined): Promise<void> {
-    try {
-      // Before the event, so that on one connection the reservation has ended when the event is written.
-      reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });
-      const written = journal.append({ id: event.id, body: JSON.stringify(event) });
-      count(event);
-      await written;
-    } catch (error) {
-      log.error({ error, usage_event: event }, 'writing a usage event failed');
-    }
+    // Before the event, so that on one connection the reservation has ended when the event is written.
+    reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });
+    const written = writer.write(event);
+    count(event);
+    await written;
   }
 
   return {
