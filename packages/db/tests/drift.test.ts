@@ -52,6 +52,7 @@ const DELIBERATE = [
   'only in the first: index request_failures_group_idx',
   'only in the first: index request_failures_request_id_idx',
   'only in the first: index usage_records_errors_idx',
+  'only in the first: index usage_records_ref_id_created_at_idx',
   'only in the first: index video_jobs_cancel_pending_idx',
   'only in the first: trigger audit_entries.audit_entries_append_only',
   'only in the first: trigger audit_entries.audit_entries_no_truncate',
