@@ -5,6 +5,7 @@ import {
 } from '@model-gateway/billing';
 import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
+import { isPlainEvent } from './plain-event.ts';
 
 /** The stores that rejected usage moves between, each call of its own or all in one transaction. */
 export interface RejectedUsageStores {
@@ -20,7 +21,8 @@ export interface RejectedUsageStores {
 /** The usage event of a journal entry, or why it is none. */
 export function readUsageEvent(body: string): UsageEvent | UsageRejectedError {
   try {
-    return usageEventSchema.parse(JSON.parse(body));
+    const content: unknown = JSON.parse(body);
+    return isPlainEvent(content) ? content : usageEventSchema.parse(content);
   } catch (error) {
     return new UsageRejectedError(`not a usage event: ${describeError(error)}`, { cause: error });
   }
