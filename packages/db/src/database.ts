@@ -193,7 +193,7 @@ export function createDatabase({
   // Without a listener, an idle connection that Postgres closes would end the process.
   pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  const connection = createConnection(prisma);
+  const connection = createConnection(prisma, pool);
   let closed: Promise<void> | undefined;
 
   const storesOn = (within: Connection): DatabaseStores => ({

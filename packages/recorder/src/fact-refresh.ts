@@ -16,8 +16,9 @@ const LOCK = 'fact-refresh';
 const INTERVAL_MS = 10_000;
 // The lock is kept until it expires, so that one process refreshes per interval, and another one if that one stops.
 const LOCK_SHARE = 0.8;
-// A change has the time when it was made, but is visible only when it is committed; clocks also differ.
-const OVERLAP_MS = 60_000;
+// A change has the time when it was made, or of one up to 20 seconds before, but is visible only when it is committed; clocks also
+// differ.
+const OVERLAP_MS = 80_000;
 // The admission store ignores older hints.
 const HINT_LIFETIME_MS = 3 * 24 * 60 * 60 * 1000;
 

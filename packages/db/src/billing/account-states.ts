@@ -1,12 +1,12 @@
 import type { AccountState, DrawingAccount } from '@model-gateway/billing';
 import { arrayText } from '../connection/array-text.ts';
-import type { Queries } from '../connection/connection.ts';
+import type { RawQueries } from '../connection/connection.ts';
 
 const UNOPENED: AccountState = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
 
 /** The state of each account, in their order. */
 export async function readAccounts(
-  queries: Queries,
+  queries: RawQueries,
   accounts: readonly DrawingAccount[],
 ): Promise<readonly (DrawingAccount & AccountState)[]> {
   if (accounts.length === 0) return [];

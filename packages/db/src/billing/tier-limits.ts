@@ -1,12 +1,12 @@
 import { FREE_TIER, type TierLimits } from '@model-gateway/billing';
 import { arrayText } from '../connection/array-text.ts';
-import type { Queries } from '../connection/connection.ts';
+import type { RawQueries } from '../connection/connection.ts';
 
 type TierRow = Omit<TierLimits, 'name'> & { readonly name: string | null };
 
 /** The tier of each user, by user id: the free one if none is set or the user was deleted. */
 export async function readTiers(
-  queries: Queries,
+  queries: RawQueries,
   userIds: readonly string[],
 ): Promise<ReadonlyMap<string, TierLimits>> {
   const rows = await queries.$queryRaw<TierRow[]>`

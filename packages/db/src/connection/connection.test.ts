@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { Pool } from 'pg';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 import { createConnection, type Connection } from './connection.ts';
 import { PrismaClient } from '../generated/client.ts';
@@ -6,16 +7,19 @@ import { PrismaClient } from '../generated/client.ts';
 describe('a transaction', () => {
   let opened: OpenedDatabase;
   let prisma: PrismaClient;
+  let pool: Pool;
   let connection: Connection;
 
   beforeAll(async () => {
     opened = await openTestDatabase();
     prisma = new PrismaClient({ adapter: new PrismaPg(opened.raw.url) });
-    connection = createConnection(prisma);
+    pool = new Pool({ connectionString: opened.raw.url });
+    connection = createConnection(prisma, pool);
   });
 
   afterAll(async () => {
     await prisma.$disconnect();
+    await pool.end();
     await opened.close();
   });
 

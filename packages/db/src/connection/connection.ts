@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Prisma, PrismaClient } from '../generated/client.ts';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { Prisma, type PrismaClient } from '../generated/client.ts';
+import { copyRows } from './copy-rows.ts';
 import { classifyFailure, translateFailure } from './store-failure.ts';
 
 const ATTEMPTS_MAX = 6;
@@ -10,6 +12,14 @@ const TRANSACTION_MS_MAX = 15_000;
 /** The queries that an adapter may make, inside or outside of a transaction. */
 export type Queries = Prisma.TransactionClient;
 
+/** The part of them that works without Prisma as well. */
+export interface RawQueries {
+  $queryRaw<Rows>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<Rows>;
+  $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>;
+  /** Runs a `COPY … FROM STDIN`, with rows in its text format; a transaction of Prisma cannot. */
+  readonly copy?: (statement: string, rows: string) => Promise<void>;
+}
+
 /** How an adapter accesses the database, inside or outside of an open transaction. */
 export interface Connection {
   run<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
@@ -18,6 +28,13 @@ export interface Connection {
     work: (queries: Queries) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
+  /**
+   * The same without Prisma, for statements with thousands of values: Prisma would look at each several times. Inside of an open
+   * transaction the work joins it.
+   */
+  rawTransaction<Result>(work: (queries: RawQueries) => Promise<Result>): Promise<Result>;
+  /** Whether a failed statement fails all that comes after it. */
+  readonly isInTransaction: boolean;
 }
 
 interface TransactionOptions {
@@ -26,7 +43,7 @@ interface TransactionOptions {
 }
 
 /** Each call runs by itself; `transaction` opens a transaction. */
-export function createConnection(prisma: PrismaClient): Connection {
+export function createConnection(prisma: PrismaClient, pool: Pool): Connection {
   return {
     async run(work) {
       try {
@@ -35,21 +52,66 @@ export function createConnection(prisma: PrismaClient): Connection {
         throw translateFailure(error);
       }
     },
-    async transaction(work, { timeoutMs = TRANSACTION_MS_MAX } = {}) {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await prisma.$transaction(work, {
-            maxWait: TRANSACTION_WAIT_MS_MAX,
-            timeout: timeoutMs,
-          });
-        } catch (error) {
-          if (attempt === ATTEMPTS_MAX || classifyFailure(error).kind !== 'conflict')
-            throw translateFailure(error);
-          // Random pauses, so that the same transactions do not conflict again.
-          await delay(FIRST_PAUSE_MS * 2 ** attempt * Math.random());
-        }
-      }
-    },
+    transaction: (work, { timeoutMs = TRANSACTION_MS_MAX } = {}) =>
+      untilNoConflict(() =>
+        prisma.$transaction(work, { maxWait: TRANSACTION_WAIT_MS_MAX, timeout: timeoutMs }),
+      ),
+    rawTransaction: (work) => untilNoConflict(() => transactionOn(pool, work)),
+    isInTransaction: false,
+  };
+}
+
+async function untilNoConflict<Result>(transaction: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || classifyFailure(error).kind !== 'conflict')
+        throw translateFailure(error);
+      // Random pauses, so that the same transactions do not conflict again.
+      await delay(FIRST_PAUSE_MS * 2 ** attempt * Math.random());
+    }
+  }
+}
+
+/** A connection that does not roll back is closed, which ends its transaction as well. */
+async function transactionOn<Result>(
+  pool: Pool,
+  work: (queries: RawQueries) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let isUsable = false;
+  try {
+    await client.query('BEGIN');
+    const result = await work(rawQueriesOn(client));
+    await client.query('COMMIT');
+    isUsable = true;
+    return result;
+  } catch (error) {
+    // After an error of another kind, such as a time limit, a statement may still be running.
+    if (error instanceof DatabaseError)
+      isUsable = await client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
+    throw error;
+  } finally {
+    client.release(!isUsable);
+  }
+}
+
+function rawQueriesOn(client: PoolClient): RawQueries {
+  const run = (query: TemplateStringsArray | Prisma.Sql, values: readonly unknown[]) => {
+    const { text, values: parameters } =
+      query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
+    return client.query({ text, values: parameters });
+  };
+  return {
+    // As with Prisma, the caller says which rows the statement returns.
+    $queryRaw: async <Rows>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) =>
+      (await run(query, values)).rows as Rows,
+    $executeRaw: async (query, ...values) => (await run(query, values)).rowCount ?? 0,
+    copy: (statement, rows) => copyRows(client, statement, rows),
   };
 }
 
@@ -58,5 +120,7 @@ export function joinTransaction(queries: Queries): Connection {
   return {
     run: (work) => work(queries),
     transaction: (work) => work(queries),
+    rawTransaction: (work) => work(queries),
+    isInTransaction: true,
   };
 }

@@ -1,5 +1,6 @@
 import { UsageRejectedError } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
+import { DatabaseError } from 'pg';
 import { z } from 'zod';
 import { Prisma } from '../generated/client.ts';
 
@@ -20,6 +21,9 @@ const UNAVAILABLE_CODES = /^(P1\d{3}|P2024|P2028|E[A-Z_]+)$/;
 const UNAVAILABLE_SQL_STATES = /^(08|53|57P)/;
 // Postgres: a text, or a text inside JSON, with a NUL character.
 const UNSTORABLE_SQL_STATES: ReadonlySet<string> = new Set(['22021', '22P05']);
+// Postgres: a serialization failure, a deadlock.
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
+const UNIQUE_VIOLATION = '23505';
 // Postgres: data exceptions, integrity constraint violations, program limits exceeded.
 const REFUSED_SQL_STATES = /^(22|23|54)/;
 // The driver has no codes for these.
@@ -60,11 +64,14 @@ export function classifyFailure(error: unknown): StoreFailure {
     return { kind: 'other' };
   const { code = '', message, meta } = parsed.data;
   const cause = meta?.driverAdapterError.cause;
-  if (cause?.kind === 'TransactionWriteConflict' || code === 'P2034') return { kind: 'conflict' };
-  if (cause?.kind === 'UniqueConstraintViolation')
-    return { kind: 'taken', constraint: cause.constraint?.index };
-  if (UNSTORABLE_SQL_STATES.has(cause?.originalCode ?? '')) return { kind: 'unstorable' };
-  if (REFUSED_SQL_STATES.test(cause?.originalCode ?? '')) return { kind: 'refused' };
+  // Of a statement that was sent without Prisma the code is the one of Postgres.
+  const sqlState = error instanceof DatabaseError ? code : (cause?.originalCode ?? '');
+  if (cause?.kind === 'TransactionWriteConflict' || code === 'P2034' || CONFLICTS.has(sqlState))
+    return { kind: 'conflict' };
+  if (cause?.kind === 'UniqueConstraintViolation' || sqlState === UNIQUE_VIOLATION)
+    return { kind: 'taken', constraint: cause?.constraint?.index };
+  if (UNSTORABLE_SQL_STATES.has(sqlState)) return { kind: 'unstorable' };
+  if (REFUSED_SQL_STATES.test(sqlState)) return { kind: 'refused' };
   const isUnavailable =
     UNAVAILABLE_KINDS.has(cause?.kind ?? '') ||
     UNAVAILABLE_SQL_STATES.test(cause?.originalCode ?? '') ||

@@ -1,5 +1,5 @@
 import type { RequestAttempt, UsageEvent } from '@model-gateway/contracts';
-import type { Queries } from '../connection/connection.ts';
+import type { Queries, RawQueries } from '../connection/connection.ts';
 import { storableJson } from '../connection/storable-text.ts';
 
 /** What the request log has of a metered request besides its row. */
@@ -10,7 +10,7 @@ export interface RequestDetails {
 
 /** Stores what few requests have: an id of the client, or more than one attempt. */
 export async function insertRequestDetails(
-  queries: Queries,
+  queries: RawQueries,
   events: readonly UsageEvent[],
 ): Promise<void> {
   const detailed = events.filter(

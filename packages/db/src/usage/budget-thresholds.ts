@@ -1,6 +1,6 @@
 import type { BudgetUsage, BudgetWindow } from '@model-gateway/billing';
 import { arrayText } from '../connection/array-text.ts';
-import type { Queries } from '../connection/connection.ts';
+import type { RawQueries } from '../connection/connection.ts';
 
 /** Of a budget, in percent. */
 const THRESHOLDS = [50, 80, 100];
@@ -11,7 +11,7 @@ const TOLERANCE_USD = 1e-9;
  * without `published_at` waits for its delivery.
  */
 export async function storeThresholds(
-  queries: Queries,
+  queries: RawQueries,
   budgets: readonly (BudgetWindow & BudgetUsage)[],
 ): Promise<void> {
   if (budgets.length === 0) return;

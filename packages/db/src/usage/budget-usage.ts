@@ -1,13 +1,13 @@
 import { budgetWindowOf, type BudgetUsage, type BudgetWindow } from '@model-gateway/billing';
 import type { BudgetPeriod } from '@model-gateway/contracts';
 import { arrayText } from '../connection/array-text.ts';
-import type { Queries } from '../connection/connection.ts';
+import type { RawQueries } from '../connection/connection.ts';
 
 const NOTHING: BudgetUsage = { costUsd: 0, version: 0 };
 
 /** What counts against each budget, in their order. */
 export async function readBudgets(
-  queries: Queries,
+  queries: RawQueries,
   windows: readonly BudgetWindow[],
 ): Promise<readonly (BudgetWindow & BudgetUsage)[]> {
   if (windows.length === 0) return [];
@@ -42,7 +42,7 @@ interface KeyUse {
 
 /** The windows that the uses of keys count in, each once; keys without a budget have none. */
 export async function budgetWindowsOf(
-  queries: Queries,
+  queries: RawQueries,
   uses: readonly KeyUse[],
 ): Promise<readonly BudgetWindow[]> {
   if (uses.length === 0) return [];

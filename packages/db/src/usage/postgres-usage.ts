@@ -2,16 +2,16 @@ import { UsageRejectedError, type RecordedBatch, type UsageStore } from '@model-
 import type { UsageEvent } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
 import { arrayText } from '../connection/array-text.ts';
-import type { Connection, Queries } from '../connection/connection.ts';
-import { isFaultOfValues } from '../connection/store-failure.ts';
+import type { Connection, RawQueries } from '../connection/connection.ts';
+import { classifyFailure, isFaultOfValues } from '../connection/store-failure.ts';
 import { listUsage } from './usage-listing.ts';
-import { storable } from './usage-rows.ts';
+import { storable } from './storable-event.ts';
 import { settleBatch } from './usage-settlement.ts';
 
 const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], accounts: [] } };
 
-/** On a machine that is busy, a batch of thousands takes its time; to begin again would take longer. */
-const RECORDING = { timeoutMs: 60_000 };
+/** So often it is found that another recorder has stored an event meanwhile. */
+const ATTEMPTS_MAX = 5;
 
 /** Metered requests in Postgres. */
 export function createPostgresUsage(connection: Connection, log: Log): UsageStore {
@@ -32,17 +32,33 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
     }
   }
 
+  /** Looks for rows that are there already only after storing the batch has shown that there are some. */
+  async function recordOnce(
+    batch: readonly UsageEvent[],
+    pointsPerUsd: number,
+  ): Promise<RecordedBatch> {
+    for (let attempt = 1; ; attempt += 1) {
+      const mayBeKnown = attempt > 1 || connection.isInTransaction;
+      try {
+        return await connection.rawTransaction(async (queries) => {
+          const recorded = await settleBatch(queries, batch, { pointsPerUsd, mayBeKnown });
+          await touchKeys(queries, batch);
+          return recorded;
+        });
+      } catch (error) {
+        const isKnown = classifyFailure(error).kind === 'taken';
+        if (!isKnown || attempt === ATTEMPTS_MAX || connection.isInTransaction) throw error;
+      }
+    }
+  }
+
   return {
     async record(events, { pointsPerUsd }) {
       if (events.length === 0) return NOTHING;
       try {
         const batch = events.map(storable);
         await ensurePartitions(batch);
-        return await connection.transaction(async (queries) => {
-          const recorded = await settleBatch(queries, batch, pointsPerUsd);
-          await touchKeys(queries, batch);
-          return recorded;
-        }, RECORDING);
+        return await recordOnce(batch, pointsPerUsd);
       } catch (error) {
         if (!isFaultOfValues(error)) throw error;
         const reason = describeError(error).replaceAll(/\s+/g, ' ').trim();
@@ -55,7 +71,7 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
 }
 
 /** Updates when the keys were last used, at most once a minute each. A key that another process is writing is skipped. */
-async function touchKeys(queries: Queries, events: readonly UsageEvent[]): Promise<void> {
+async function touchKeys(queries: RawQueries, events: readonly UsageEvent[]): Promise<void> {
   const used = events.filter(({ key_id }) => key_id !== null);
   if (used.length === 0) return;
   await queries.$executeRaw`

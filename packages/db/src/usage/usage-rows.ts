@@ -1,64 +1,113 @@
 import type { SettledRow } from '@model-gateway/billing';
-import type { PriceRecord, UsageEvent } from '@model-gateway/contracts';
+import type { UsageEvent } from '@model-gateway/contracts';
 import { arrayText } from '../connection/array-text.ts';
-import type { Queries } from '../connection/connection.ts';
+import type { RawQueries } from '../connection/connection.ts';
+import { copyText } from '../connection/copy-rows.ts';
+import { Prisma } from '../generated/client.ts';
+import { countLines } from './kept-lines.ts';
+import { linesOf } from './usage-lines.ts';
 
-// Numbers from an upstream are not trusted: an absurd one must not fail a whole batch.
-const COUNT_MAX = 2_147_483_647;
-const COST_USD_MAX = 1_000_000_000;
+const COLUMNS = `
+  id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
+  prompt_tokens, completion_tokens, total_tokens, cost, created_at, points, account_type,
+  upstream, cached_tokens, latency_ms, first_token_ms, status,
+  cache_write_tokens, images, audio_seconds, price, cached`;
 
-/** The event in a form that the database can store. */
-export function storable(event: UsageEvent): UsageEvent {
-  return {
-    ...event,
-    api_key_id: clean(event.api_key_id),
-    project: event.project === null ? null : clean(event.project),
-    model: clean(event.model),
-    backend: clean(event.backend),
-    ref_id: event.ref_id === null ? null : clean(event.ref_id),
-    prompt_tokens: Math.min(event.prompt_tokens, COUNT_MAX),
-    completion_tokens: Math.min(event.completion_tokens, COUNT_MAX),
-    total_tokens: Math.min(event.total_tokens, COUNT_MAX),
-    cost: event.cost === null ? null : Math.min(event.cost, COST_USD_MAX),
-    upstream: typeof event.upstream === 'string' ? clean(event.upstream) : null,
-    cached_tokens: bounded(event.cached_tokens),
-    latency_ms: bounded(event.latency_ms),
-    first_token_ms: bounded(event.first_token_ms),
-    status: bounded(event.status),
-    request_id: typeof event.request_id === 'string' ? clean(event.request_id) : null,
-    cache_write_tokens: bounded(event.cache_write_tokens),
-    images: bounded(event.images),
-    price: event.price && storablePrice(event.price),
-  };
-}
-
-// Postgres rejects the whole batch for one NUL character.
-const clean = (value: string): string =>
-  value.includes('\u0000') ? value.replaceAll('\u0000', '') : value;
-
-const storablePrice = ({ backend, ...price }: PriceRecord): PriceRecord => ({
-  ...price,
-  ...(backend !== undefined && { backend: clean(backend) }),
-});
-
-/** Events of earlier versions do not have it. */
-const bounded = (count: number | null | undefined): number | null =>
-  typeof count === 'number' ? Math.min(count, COUNT_MAX) : null;
-
-/** Inserts rows that do not exist yet. */
-export async function insertUsageRows(
-  queries: Queries,
+/** Adds rows that do not exist yet, and counts them in the kept sums. */
+export async function addUsageRows(
+  queries: RawQueries,
   rows: readonly SettledRow[],
 ): Promise<void> {
+  const { copy } = queries;
+  if (copy === undefined) return insertRows(queries, rows);
+  for (const [partition, ofPartition] of await byPartition(queries, rows))
+    await copy(`COPY ${partition} (${COLUMNS}) FROM STDIN`, ofPartition.map(rowText).join(''));
+  await countLines(queries, linesOf(rows));
+}
+
+const DEFAULT_PARTITION = 'usage_records_default';
+
+/**
+ * The rows by the partition that they belong to. Copied there, they are not counted by the triggers of the whole table, which look
+ * at each row several times; what they count is counted for the whole batch at once.
+ */
+async function byPartition(
+  queries: RawQueries,
+  rows: readonly SettledRow[],
+): Promise<ReadonlyMap<string, readonly SettledRow[]>> {
+  // A partition that is attached stays attached until this transaction ends.
+  await queries.$executeRaw`LOCK TABLE usage_records IN ROW EXCLUSIVE MODE`;
+  const wanted = groupBy(rows, ({ event }) => partitionOf(event));
+  const attached = await queries.$queryRaw<{ name: string }[]>`
+    SELECT child.relname AS name
+    FROM pg_inherits JOIN pg_class child ON child.oid = pg_inherits.inhrelid
+    WHERE pg_inherits.inhparent = 'usage_records'::regclass
+      AND child.relname = ANY(${[...wanted.keys()]}::text[])`;
+  const names = new Set(attached.map(({ name }) => name));
+  return groupBy(rows, ({ event }) => {
+    const name = partitionOf(event);
+    return names.has(name) ? name : DEFAULT_PARTITION;
+  });
+}
+
+function groupBy<Value>(
+  values: readonly Value[],
+  nameOf: (value: Value) => string,
+): ReadonlyMap<string, readonly Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const value of values) {
+    const name = nameOf(value);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
+const MONTH_CHARS = 'YYYY-MM'.length;
+
+/** As `usage_records_ensure_partition` names it. */
+const partitionOf = ({ created_at }: UsageEvent): string =>
+  `usage_records_${created_at.slice(0, MONTH_CHARS).replace('-', '_')}`;
+
+const rowText = ({ event, points, accountType }: SettledRow): string => {
+  const fields = [
+    event.id,
+    event.user_id,
+    copyText(event.key_id),
+    copyText(event.group_id),
+    copyText(event.api_key_id),
+    copyText(event.project),
+    copyText(event.model),
+    copyText(event.backend),
+    copyText(event.ref_id),
+    event.prompt_tokens,
+    event.completion_tokens,
+    event.total_tokens,
+    copyText(event.cost),
+    event.created_at,
+    copyText(points),
+    copyText(accountType),
+    copyText(event.upstream),
+    copyText(event.cached_tokens),
+    copyText(event.latency_ms),
+    copyText(event.first_token_ms),
+    copyText(event.status),
+    copyText(event.cache_write_tokens),
+    copyText(event.images),
+    copyText(event.audio_seconds),
+    copyText(event.price ? JSON.stringify(event.price) : null),
+    copyText(event.cached),
+  ];
+  return `${fields.join('\t')}\n`;
+};
+
+/** The plain way: triggers count the rows. */
+async function insertRows(queries: RawQueries, rows: readonly SettledRow[]): Promise<void> {
   const column = (pick: (event: UsageEvent) => string | number | boolean | null): string =>
     arrayText(rows.map(({ event }) => pick(event)));
   await queries.$executeRaw`
-    INSERT INTO usage_records (
-      id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
-      prompt_tokens, completion_tokens, total_tokens, cost, created_at, points, account_type,
-      upstream, cached_tokens, latency_ms, first_token_ms, status,
-      cache_write_tokens, images, audio_seconds, price, cached
-    )
+    INSERT INTO usage_records (${Prisma.raw(COLUMNS)})
     SELECT * FROM unnest(
       ${column((event) => event.id)}::uuid[],
       ${column((event) => event.user_id)}::uuid[],

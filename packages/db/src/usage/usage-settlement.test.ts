@@ -1,9 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { UsageEvent } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
+import { Client } from 'pg';
 import { fullSize } from '../../tests/config.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 import { usageEvent } from '../../tests/usage-event.ts';
 
+const POLL_MS = 10;
+/** The settlements that wait for another. */
+const WAITING = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 const ACCOUNTS = fullSize(64, { small: 16 });
 
 interface Holder {
@@ -223,6 +229,55 @@ describe('settlement in Postgres', () => {
     expect(await windowOf(userId)).toMatchObject({ costUsd: 0, tokens: 0, version: 50 });
   });
 
+  it('waits for another settlement of the same account or user, and for no other', async () => {
+    const [own, other] = ['00000001', '00000002'].map((end) => `${newId().slice(0, -8)}${end}`);
+    const group = newId();
+    const held = await connect(database.raw.url);
+    await held.query('BEGIN; SELECT pg_advisory_xact_lock(72707371, 1)');
+    const waiting = [
+      record(usageEvent({ user_id: own ?? '' })),
+      record(usageEvent({ user_id: own ?? '', group_id: group })),
+    ];
+    await record(usageEvent({ user_id: other ?? '' }));
+    expect(await windowOf(other ?? '')).toMatchObject({ version: 1 });
+    while ((await database.raw.query(WAITING)).length < waiting.length) await delay(POLL_MS);
+    expect(await windowOf(own ?? '')).toMatchObject({ version: 0 });
+    await held.query('COMMIT');
+    await Promise.all(waiting);
+    expect(await windowOf(own ?? '')).toMatchObject({ version: 2 });
+    await held.end();
+  });
+
+  it('waits for a recorder of an earlier version, which keeps all others out', async () => {
+    const userId = newId();
+    const held = await connect(database.raw.url);
+    await held.query('BEGIN; SELECT pg_advisory_xact_lock(72707370)');
+    const waiting = record(usageEvent({ user_id: userId }));
+    while ((await database.raw.query(WAITING)).length === 0) await delay(POLL_MS);
+    expect(await windowOf(userId)).toMatchObject({ version: 0 });
+    await held.query('COMMIT');
+    await waiting;
+    expect(await windowOf(userId)).toMatchObject({ version: 1 });
+    await held.end();
+  });
+
+  it('goes on when a recorder vanishes in the middle of a settlement', async () => {
+    const userId = await newWallet(100);
+    const gone = await connect(database.raw.url);
+    await gone.query('BEGIN; SELECT pg_advisory_xact_lock_shared(72707370)');
+    await gone.query(
+      'SELECT pg_advisory_xact_lock(72707371, share) FROM generate_series(0, 63) share',
+    );
+    await gone.query(`UPDATE ledger_accounts SET balance = 0 WHERE owner_id = $1`, [userId]);
+    const [connection] = (await gone.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
+    const waiting = record(usageEvent({ user_id: userId, cost: 0.25 }));
+    while ((await database.raw.query(WAITING)).length === 0) await delay(POLL_MS);
+    gone.on('error', () => undefined);
+    await database.raw.query('SELECT pg_terminate_backend($1)', [connection?.pid]);
+    await waiting;
+    expect(await accountOf(userId)).toMatchObject({ balance: 75 });
+  });
+
   it('conserves the points of many accounts that are interleaved in batches, recorders and top-ups', async () => {
     const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => newWallet(100)));
     const events = accounts.flatMap((user_id, index) =>
@@ -274,3 +329,9 @@ describe('settlement in Postgres', () => {
 });
 
 const at = (second: number): string => new Date(Date.UTC(2026, 2, 4, 0, 0, second)).toISOString();
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client(url);
+  await client.connect();
+  return client;
+}

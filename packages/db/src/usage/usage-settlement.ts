@@ -12,27 +12,37 @@ import {
 import type { UsageEvent } from '@model-gateway/contracts';
 import { readAccounts } from '../billing/account-states.ts';
 import { arrayText } from '../connection/array-text.ts';
-import type { Queries } from '../connection/connection.ts';
+import type { RawQueries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
 import { insertRequestDetails } from '../request-log/request-details.ts';
-import { insertUsageRows } from './usage-rows.ts';
+import { addUsageRows } from './usage-rows.ts';
 import { storeThresholds } from './budget-thresholds.ts';
 import { budgetWindowsOf, readBudgets } from './budget-usage.ts';
 import { readWindows } from './window-usage.ts';
 
-// One settlement at a time in the whole installation; the number is used for no other lock.
+// Settlements share it. Migrations, and recorders of earlier versions, take it for themselves. The number is used for no other lock.
 const SETTLEMENT_LOCK = 72_707_370n;
+// Of the locks that settlements take for themselves, one for each share of the accounts and users.
+const SHARE_LOCKS = 72_707_371;
+const SHARES = 64;
 // If the machine of a recorder fails, the other recorders wait at most this long.
 const IDLE_MS_MAX = 15_000;
 
+interface SettlementOptions {
+  readonly pointsPerUsd: number;
+  /** Whether rows of the batch may be there already. If not and there are, storing them fails. */
+  readonly mayBeKnown: boolean;
+}
+
 /** Settles the new events of a batch and stores them. Call it inside a transaction. */
 export async function settleBatch(
-  queries: Queries,
+  queries: RawQueries,
   batch: readonly UsageEvent[],
-  pointsPerUsd: number,
+  { pointsPerUsd, mayBeKnown }: SettlementOptions,
 ): Promise<RecordedBatch> {
-  await takeTurn(queries);
-  const events = await withoutKnown(queries, batch);
+  await takeTurn(queries, batch);
+  const distinctEvents = distinct(batch, ({ id }) => id);
+  const events = mayBeKnown ? await withoutKnown(queries, distinctEvents) : distinctEvents;
   const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
   const windows = await readWindows(queries, windowsOf(batch));
   const accounts = await readAccounts(queries, accountsOf(batch));
@@ -48,7 +58,7 @@ const usesOfKeys = (batch: readonly UsageEvent[]) =>
 
 /** Returns the number of points paid. */
 async function settleNew(
-  queries: Queries,
+  queries: RawQueries,
   events: readonly UsageEvent[],
   pointsPerUsd: number,
 ): Promise<number> {
@@ -59,26 +69,49 @@ async function settleNew(
     tiers: await readTiers(queries, [...new Set(events.map((event) => event.user_id))]),
     pointsPerUsd,
   });
-  await insertUsageRows(queries, settlement.rows);
+  await addUsageRows(queries, settlement.rows);
   await insertRequestDetails(queries, events);
   await insertEntries(queries, settlement.movements);
   await updateAccounts(queries, settlement.accounts);
   return settlement.movements.reduce((sum, { points }) => sum + points, 0);
 }
 
-async function takeTurn(queries: Queries): Promise<void> {
+/**
+ * Waits for the settlements that have an account or a user in common with this one. Balances are kept by account, what is used of
+ * a tier by user.
+ */
+async function takeTurn(queries: RawQueries, batch: readonly UsageEvent[]): Promise<void> {
   await queries.$executeRaw`
-    SELECT
-      set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}, true),
-      pg_advisory_xact_lock(${SETTLEMENT_LOCK})`;
+    SELECT set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}, true)`;
+  // Triggers write the kept sums in another order than the recorder does: both at once could wait for each other.
+  if (queries.copy === undefined) {
+    await queries.$executeRaw`SELECT pg_advisory_xact_lock(${SETTLEMENT_LOCK})`;
+    return;
+  }
+  await queries.$executeRaw`SELECT pg_advisory_xact_lock_shared(${SETTLEMENT_LOCK})`;
+  // In one order, so that settlements cannot wait for each other in a circle.
+  await queries.$executeRaw`
+    SELECT pg_advisory_xact_lock(${SHARE_LOCKS}::integer, share)
+    FROM unnest(${sharesOf(batch)}::integer[]) AS share`;
 }
+
+/** The shares that the accounts and the users of events belong to, in ascending order. */
+function sharesOf(events: readonly UsageEvent[]): readonly number[] {
+  const shares = new Set<number>();
+  for (const event of events) shares.add(shareOf(accountOf(event).id)).add(shareOf(event.user_id));
+  return [...shares].toSorted((one, other) => one - other);
+}
+
+const SHARE_CHARS = 8;
+
+/** The end of an id is random. */
+const shareOf = (id: string): number => Number.parseInt(id.slice(-SHARE_CHARS), 16) % SHARES;
 
 /** Events that were stored before have the same id and time. */
 async function withoutKnown(
-  queries: Queries,
-  batch: readonly UsageEvent[],
+  queries: RawQueries,
+  events: readonly UsageEvent[],
 ): Promise<readonly UsageEvent[]> {
-  const events = [...new Map(batch.map((event) => [event.id, event])).values()];
   const known = await queries.$queryRaw<{ position: number }[]>`
     SELECT requested.position::integer AS position
     FROM unnest(
@@ -96,7 +129,7 @@ interface AccountRow extends Pick<SettledAccount, 'balance' | 'refusedUntil'> {
 
 /** The existing accounts, locked in one order, so that concurrent settlements cannot deadlock. */
 async function lockAccounts(
-  queries: Queries,
+  queries: RawQueries,
   accounts: readonly DrawingAccount[],
 ): Promise<readonly SettledAccount[]> {
   const rows = await queries.$queryRaw<AccountRow[]>`
@@ -118,7 +151,7 @@ async function lockAccounts(
 }
 
 async function insertEntries(
-  queries: Queries,
+  queries: RawQueries,
   movements: readonly PointsMovement[],
 ): Promise<void> {
   if (movements.length === 0) return;
@@ -138,7 +171,7 @@ async function insertEntries(
 }
 
 async function updateAccounts(
-  queries: Queries,
+  queries: RawQueries,
   accounts: readonly SettledAccount[],
 ): Promise<void> {
   if (accounts.length === 0) return;

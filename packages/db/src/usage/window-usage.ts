@@ -1,12 +1,12 @@
 import type { QuotaWindow, WindowUsage } from '@model-gateway/billing';
 import { arrayText } from '../connection/array-text.ts';
-import type { Queries } from '../connection/connection.ts';
+import type { RawQueries } from '../connection/connection.ts';
 
 const EMPTY: WindowUsage = { costUsd: 0, tokens: 0, version: 0 };
 
 /** The usage that counts against the tier in each window, in their order. */
 export async function readWindows(
-  queries: Queries,
+  queries: RawQueries,
   windows: readonly QuotaWindow[],
 ): Promise<readonly (QuotaWindow & WindowUsage)[]> {
   if (windows.length === 0) return [];
