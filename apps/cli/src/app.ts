@@ -5,6 +5,7 @@ import { addAuditCommands } from './commands/audit.ts';
 import { addBackendCommands } from './commands/backends.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addCompletionCommand } from './commands/completion.ts';
+import { addConfigCommands } from './commands/config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
@@ -118,6 +119,7 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
   addUserCommands(program, run);
   addAuditCommands(program, run);
   addPriceCommands(program, run);
+  addConfigCommands(program, run);
   addNodesCommand(program, run);
   addDoctorCommand(program, run);
   addCompletionCommand(program, terminal);

@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createCommandLine, type CommandLine, type StoredFile } from './command-line.ts';
+import { checkConfig } from './check-config.ts';
 import { managePrices } from './manage-prices.ts';
 import { manageUsers } from './manage-users.ts';
 import { manageWebhooks } from './manage-webhooks.ts';
@@ -275,6 +276,7 @@ test('a chat is streamed, and Ctrl-C ends it with status 130', async () => {
 });
 
 test('prices are listed, explained and imported', () => managePrices(gateway, home));
+test('a configuration file is checked by the service', () => checkConfig(gateway, home));
 
 test('plan shows the limits and sets a tier; doctor names the command that lifts a limit', async () => {
   expect(await gateway.json(['plan', 'show'])).toMatchObject({ current_tier: 'free' });

@@ -25,7 +25,7 @@ import { createAccountHints, type AccountHints } from '@model-gateway/billing';
 import type { DatabaseStores } from '@model-gateway/db';
 import type { AppContext } from '@model-gateway/server-process';
 import { createExplainRoute, createSystemMonitor } from '@model-gateway/inference';
-import type { InferenceRuntime } from '@model-gateway/inference-runtime';
+import { createCheckConfigText, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
 import type { RouteRule } from '@model-gateway/router';
 import { createWebhooks } from '@model-gateway/webhooks';
@@ -125,6 +125,7 @@ export function createServices(
       policies: createKeyGrants(database),
       clock,
     }),
+    checkConfigText: createCheckConfigText(config, database),
     agents: createAgentRules(config, context),
     resolveReceiver: createResolveReceiver({ allowPrivate: config.webhookAllowPrivate }),
     settings: config.settings ?? [],

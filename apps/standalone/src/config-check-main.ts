@@ -3,10 +3,11 @@ import { createDatabase } from '@model-gateway/db';
 import { embeddedPostgresUrl } from '@model-gateway/embedded';
 import { checkConfigFile } from '@model-gateway/inference-runtime';
 import { describeError, silentLog } from '@model-gateway/kernel';
+import { secretOrGenerated } from '@model-gateway/server-process';
 import { readCheckConfig, readStandaloneConfig } from './config.ts';
 
 // Behind `pnpm config:check`. With `--plan` it reads the database of DATABASE_URL, or that of a running `npm start`.
-const { variables, invokedFrom } = readCheckConfig();
+const { variables, invokedFrom, webhookAllowPrivate } = readCheckConfig();
 const args = process.argv
   .slice(2)
   .map((arg) => (arg.startsWith('-') ? arg : resolve(invokedFrom, arg)));
@@ -14,15 +15,19 @@ const args = process.argv
 try {
   process.exitCode = await checkConfigFile(args, {
     environment: variables,
+    webhookAllowPrivate,
     print: (text) => void process.stdout.write(text),
-    async withStore(work) {
-      const { databaseUrl, dataDir } = readStandaloneConfig();
-      const database = createDatabase({
-        databaseUrl: databaseUrl ?? (await embeddedPostgresUrl(dataDir)),
-        log: silentLog,
-      });
+    async withStores(work) {
+      const { databaseUrl, dataDir, encryptionKey: configured } = readStandaloneConfig();
+      // A running `npm start` has its address and its key in the data directory.
+      const isEmbedded = databaseUrl === undefined;
+      const url = isEmbedded ? await embeddedPostgresUrl(dataDir) : databaseUrl;
+      const encryptionKey = isEmbedded
+        ? await secretOrGenerated(configured, dataDir, 'encryption-key')
+        : configured;
+      const database = createDatabase({ databaseUrl: url, encryptionKey, log: silentLog });
       try {
-        return await work(database.fileEntries);
+        return await work(database, { canReadKeys: encryptionKey !== undefined });
       } finally {
         await database.close();
       }

@@ -101,6 +101,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
 
 /** For `pnpm config:check`: the variables of a configuration file, and the folder that the command was called in. */
 export const readCheckConfig = (environment: Environment = process.env) => ({
+  ...loadConfig({ webhookAllowPrivate: gatewaySettings.webhookAllowPrivate }, environment),
   variables: environment,
   invokedFrom: environment['INIT_CWD'] ?? '.',
 });

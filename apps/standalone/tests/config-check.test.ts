@@ -3,9 +3,11 @@ import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readConfigFile, type ConfigEntry } from '@model-gateway/config-file';
 import { createDatabase } from '@model-gateway/db';
 import { checkConfigFile } from '@model-gateway/inference-runtime';
 import { silentLog } from '@model-gateway/kernel';
+import { RETRY_REASONS } from '@model-gateway/router';
 import {
   createTestDatabase,
   temporaryDataDir,
@@ -49,12 +51,13 @@ const environment = {
   WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
 };
 
-async function check(file: string) {
+async function check(file: string, webhookAllowPrivate = false) {
   const printed: string[] = [];
   const code = await checkConfigFile([file], {
     environment,
+    webhookAllowPrivate,
     print: (text) => void printed.push(text),
-    withStore: () => Promise.reject(new Error('not needed')),
+    withStores: () => Promise.reject(new Error('not needed')),
   });
   return { code, printed };
 }
@@ -83,6 +86,24 @@ test.each([
   expect(printed).toEqual([expect.stringContaining(says)]);
   expect(printed.join()).toContain(':2:5 backends[0] ');
   expect(code).toBe(1);
+});
+
+test.each([
+  'http://127.0.0.1:9000/hook',
+  'https://10.1.2.3/hook',
+  'https://[::1]/hook',
+  'http://localhost/hook',
+  'https://hooks.localhost./hook',
+])('a webhook at a private address is wrong, unless that is allowed: %s', async (url) => {
+  const file = join(folder.path, 'private.yaml');
+  await writeFile(file, `webhooks:\n  - events: [node.offline]\n    url: "${url}"\n`);
+  expect(await check(file)).toEqual({
+    code: 1,
+    printed: [
+      `${file}:3:5 webhooks[0].url leads to a private address; set SERVICE_WEBHOOK_ALLOW_PRIVATE=1 to allow that\n`,
+    ],
+  });
+  expect(await check(file, true)).toMatchObject({ code: 0 });
 });
 
 test('a wrong file is named with line and field, and without its values', async () => {
@@ -114,6 +135,61 @@ test('--plan shows what an apply would change', async () => {
     code: 0,
     output: '+ aliases a\n- routes old\n1 to add, 0 to change, 1 to remove, 0 unchanged\n',
   });
+});
+
+test('--plan shows what differs in the installation although the file has not changed', async () => {
+  const file = join(folder.path, 'drift.yaml');
+  const text = `
+routes:
+  - { model: best, targets: [{ model: m }] }
+  - { model: same, targets: [{ model: m }], cache: { ttl_secs: 60 } }
+tiers:
+  - { name: team, rpm: 5 }
+  - { name: lab, rpm: 6 }
+prices:
+  - { pattern: m, input_per_million: 1, output_per_million: 2 }
+  - { pattern: new, input_per_million: 1, output_per_million: 2 }
+webhooks:
+  - { url: "https://hooks.example.com/x", events: [node.offline] }
+`;
+  await writeFile(file, text);
+  const { entries = [] } = readConfigFile(text, { environment: {} }) as {
+    readonly entries?: readonly ConfigEntry[];
+  };
+  const stores = createDatabase({ databaseUrl: database.url, log: silentLog });
+  for (const { section, name } of await stores.fileEntries.list())
+    await stores.fileEntries.remove(section, name);
+  for (const { section, name, hash } of entries)
+    if (name !== 'new') await stores.fileEntries.put({ section, name, hash, target: null });
+  const target = { model: 'm', priority: 0, weight: 1 };
+  const rule = { targets: [target], attempts: 2, retryOn: RETRY_REASONS } as const;
+  await stores.routeRules.set({ ...rule, model: 'best', strategy: 'weighted', attempts: 3 });
+  await stores.routeRules.set({ ...rule, model: 'same', strategy: 'weighted', cacheTtlSecs: 60 });
+  await stores.plans.saveTier('lab', { rpm: 6, monthlyUsdQuota: null, monthlyTokenQuota: null });
+  for (const pattern of ['m', 'new'])
+    await stores.prices.set({
+      pattern,
+      backend: null,
+      inputPerMillion: 9,
+      outputPerMillion: 2,
+      cachedInputPerMillion: null,
+      cacheWritePerMillion: null,
+      perImage: null,
+      perMinuteAudio: null,
+      perRequest: null,
+    });
+  await stores.close();
+  const { code, output } = await run(file, '--plan');
+  expect(output.replace(/\(\w{8}\)/, '(…)').split('\n')).toEqual([
+    '+ prices new (replaces what is installed)',
+    '~ routes best (was changed since)',
+    '~ tiers team (was removed since)',
+    '~ prices m (was changed since)',
+    '~ webhooks https://hooks.example.com (…) (was removed since)',
+    '1 to add, 4 to change, 0 to remove, 2 unchanged',
+    '',
+  ]);
+  expect(code).toBe(0);
 });
 
 test('without a file it says how it is used', async () => {

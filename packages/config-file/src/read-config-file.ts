@@ -28,11 +28,21 @@ export type ReadConfig =
 
 interface ReadOptions {
   readonly environment: Environment;
-  /** Throws a ServiceError for an entry that its call would refuse for more than its form. */
+  /** Throws a ServiceError or a WrongField for an entry that its call would refuse for more than its form. */
   readonly check?: (entry: ConfigEntry) => void;
 }
 
 const PROBLEMS_MAX = 50;
+
+/** One field of an entry is wrong, although its form is right. */
+export class WrongField extends Error {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
 
 /** Reads the text of a configuration file. */
 export function readConfigFile(text: string, { environment, check }: ReadOptions): ReadConfig {
@@ -68,8 +78,8 @@ function readSection(section: Section, list: unknown, check: ReadOptions['check'
       continue;
     }
     const entry = entryOf(section, parsed.data);
-    const problem = names.has(entry.name) ? 'is in this section twice' : refusalOf(entry, check);
-    if (problem !== undefined) problems.push({ path, message: problem });
+    if (names.has(entry.name)) problems.push({ path, message: 'is in this section twice' });
+    else problems.push(...refusalsOf(entry, path, check));
     names.add(entry.name);
     entries.push(entry);
   }
@@ -91,12 +101,18 @@ function sortedFields(_key: string, value: unknown): unknown {
   );
 }
 
-function refusalOf(entry: ConfigEntry, check: ReadOptions['check']): string | undefined {
+function refusalsOf(
+  entry: ConfigEntry,
+  path: Path,
+  check: ReadOptions['check'],
+): readonly PlacedProblem[] {
   try {
     check?.(entry);
-    return undefined;
+    return [];
   } catch (error) {
-    if (error instanceof ServiceError) return error.message;
+    if (error instanceof ServiceError) return [{ path, message: error.message }];
+    if (error instanceof WrongField)
+      return [{ path: [...path, error.field], message: error.message }];
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { memorySettings, upstreamSettings } from '@model-gateway/backends';
 import { billingSettings } from '@model-gateway/billing';
 import { inferenceSettings } from '@model-gateway/inference';
 import { optional, setting, text, type ConfigOf } from '@model-gateway/kernel';
+import { webhookSettings } from '@model-gateway/outbound';
 import { agentSettings, routerSettings } from '@model-gateway/router';
 
 /** How backends are reached and watched, for the apps that ask them. */
@@ -28,6 +29,7 @@ export const inferenceRuntimeSettings = {
   ...billingSettings,
   ...inferenceSettings,
   ...configFileSettings,
+  ...webhookSettings,
 };
 
 export type InferenceRuntimeConfig = ConfigOf<typeof inferenceRuntimeSettings>;

@@ -59,7 +59,11 @@ export function createInferenceRuntime(
   const { database, bus, clock, log, metrics, tracing } = context;
   const router = createServiceRouter(config, context, unlisted);
   const configFile = createConfigFile(
-    { file: config.configFile, environment: readFileVariables() },
+    {
+      file: config.configFile,
+      environment: readFileVariables(),
+      webhookAllowPrivate: config.webhookAllowPrivate,
+    },
     context,
   );
   const prices = createPriceBook({

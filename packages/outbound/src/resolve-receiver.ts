@@ -25,12 +25,20 @@ const DNS_TRIES = 2;
 /** The addresses that a receiver may be connected at. Rejects when it has none. */
 export type ResolveReceiver = (url: URL) => Promise<readonly Address[]>;
 
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+/** Whether a URL names an address of the own network itself; a name that leads to one is not known here. */
+export function isPrivateHost(url: URL): boolean {
+  const host = hostOf(url);
+  return isIP(host) === 0 ? /^(.+\.)?localhost\.?$/.test(host) : !isPublicAddress(host);
+}
+
 export function createResolveReceiver({
   allowPrivate,
   resolveName = allowPrivate ? resolveByHost : createDnsQuery(),
 }: ResolveDependencies): ResolveReceiver {
-  return async ({ hostname }) => {
-    const name = hostname.replace(/^\[(.*)\]$/, '$1');
+  return async (url) => {
+    const name = hostOf(url);
     const family = isIP(name);
     const found = family === 0 ? await resolveName(name) : [{ address: name, family }];
     if (found.length === 0) throw new RefusedReceiver('the host of the URL has no address');

@@ -211,6 +211,7 @@ export const AUDIT_RULES: {
   'aliases.list': READS,
   'aliases.set': aliasRule<'aliases.set'>(),
   'aliases.remove': aliasRule<'aliases.remove'>(),
+  'config.check': READS,
   'routes.list': READS,
   'routes.explain': READS,
   'routes.set': rule<'routes.set'>(

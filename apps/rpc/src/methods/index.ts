@@ -8,6 +8,7 @@ import { createBackendsMethods } from './backends.ts';
 import { createBillingPricingMethods } from './billing-pricing.ts';
 import { createBillingMethods } from './billing.ts';
 import { createChatMethods } from './chat.ts';
+import { createConfigMethods } from './config.ts';
 import { createConversationsMethods } from './conversations.ts';
 import { createEngineMethods } from './engine.ts';
 import { createGroupMethods } from './groups/groups.ts';
@@ -37,6 +38,7 @@ export function createMethods(services: Services): Handlers {
     ...createBackendsMethods(services),
     ...createAliasesMethods(services),
     ...createRoutesMethods(services),
+    ...createConfigMethods(services),
     ...createConversationsMethods(services),
     ...createChatMethods(services),
     ...createMemoryMethods(services),

@@ -11,6 +11,8 @@ let folder: TemporaryFolder;
 let upstream: RunningChatUpstream;
 let rpc: RpcServer;
 let adminUser: string;
+/** The file that the service is started with. */
+let whole: string;
 
 const SIGNING_SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
 
@@ -18,9 +20,7 @@ beforeAll(async () => {
   folder = await temporaryDataDir();
   upstream = await startChatUpstream({ models: ['m'] });
   const file = join(folder.path, 'gateway.yaml');
-  await writeFile(
-    file,
-    `
+  whole = `
 backends:
   - { name: gpu, type: external, url: "${upstream.url}" }
 aliases:
@@ -39,8 +39,8 @@ webhooks:
   - url: https://hooks.example.com/services/secret-path
     events: [backend.unhealthy]
     secret: ${SIGNING_SECRET}
-`,
-  );
+`;
+  await writeFile(file, whole);
   rpc = await startRpc({ SERVICE_CONFIG: file });
   adminUser = (await rpc.createAccount('admin@example.com')).token;
 });
@@ -135,6 +135,48 @@ test('calls still change everything else', async () => {
   expect((await rpc.call('billing.pricing.set', price, ADMIN_TOKEN)).error).toBeUndefined();
 });
 
+test('config.check names line and field of what is wrong, and what an apply would change', async () => {
+  const check = (text: string, variables: object = {}, token = ADMIN_TOKEN) =>
+    rpc.call('config.check', { text, variables }, token);
+  const wrong = await check('aliases:\n  - { alias: a, target: "${TARGET}" }\n');
+  expect(wrong.result).toEqual({
+    problems: [
+      {
+        line: 2,
+        column: 17,
+        field: 'aliases[0].target',
+        message: 'needs the environment variable TARGET, which is not set',
+      },
+    ],
+    plan: null,
+  });
+  expect((await check(whole)).result).toEqual({
+    problems: [],
+    plan: { added: [], changed: [], removed: [], unchanged: 7 },
+  });
+  const file = `
+backends:
+  - { name: gpu, type: external, url: "${upstream.url}" }
+aliases:
+  - { alias: fast, target: "\${TARGET}" }
+  - { alias: slow, target: m }
+`;
+  const right = await check(file, { TARGET: 'n' }, adminUser);
+  expect(right.result).toMatchObject({
+    problems: [],
+    plan: {
+      added: [{ section: 'aliases', name: 'slow', reason: null }],
+      changed: [{ section: 'aliases', name: 'fast', reason: null }],
+      removed: expect.arrayContaining([{ section: 'routes', name: 'm' }]),
+      unchanged: 1,
+    },
+  });
+  const person = await rpc.createAccount('person@example.com');
+  expect((await check(file, {}, person.token)).error).toMatchObject({ code: -32_007 });
+  // Nothing was applied.
+  expect(await listed('routes.list')).toMatchObject([{ model: 'm' }]);
+});
+
 /** Another process, which applies this file. */
 async function startPeer(file: string): Promise<void> {
   const config = readRpcConfig({
@@ -204,6 +246,9 @@ webhooks:
   expect(first).toMatchObject({ apiKey: 'the-key' });
   // As it is read after a change of the encryption key.
   if (first !== undefined) await database.backendConfigs.save({ ...first, apiKey: null });
+  // As a person would change it in the database.
+  await database.webhooks.remove(taken?.id ?? '');
   await startPeer(file);
   expect(await stored()).toMatchObject({ apiKey: 'the-key' });
+  expect(await webhooks()).toMatchObject([{ url, events: ['backend.healthy'], source: 'file' }]);
 });

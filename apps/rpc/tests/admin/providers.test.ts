@@ -1,7 +1,7 @@
 import { newId } from '@model-gateway/kernel';
 import type { TestAccount } from '@model-gateway/testkit';
 import { startChatUpstream } from '@model-gateway/testkit/upstreams';
-import { startRpc, type RpcServer } from '../rpc-server.ts';
+import { ADMIN_TOKEN, startRpc, type RpcServer } from '../rpc-server.ts';
 
 let rpc: RpcServer;
 let admin: TestAccount;
@@ -143,6 +143,9 @@ test('an admin sets, lists and removes routes; they are checked, and nobody else
     retry_on: ['transport', 'timeout', '5xx', '429'],
   };
   expect((await call('routes.list', {})).result).toEqual([route]);
+  // What is listed can be set, also with the admin token.
+  expect((await call('routes.set', route, ADMIN_TOKEN)).result).toEqual({ ok: true });
+  expect((await call('routes.list', {}, ADMIN_TOKEN)).result).toEqual([route]);
   expect((await call('routes.explain', { model: 'best' })).result).toMatchObject({
     model: 'best',
     resolved: 'best',

@@ -6,6 +6,7 @@ import { authMethods } from './namespaces/auth.ts';
 import { backendsMethods } from './namespaces/backends.ts';
 import { billingMethods } from './namespaces/billing.ts';
 import { chatMethods } from './namespaces/chat.ts';
+import { configMethods } from './namespaces/config.ts';
 import { conversationsMethods } from './namespaces/conversations.ts';
 import { engineMethods } from './namespaces/engine.ts';
 import { groupMethods, ledgerMethods } from './namespaces/groups.ts';
@@ -44,6 +45,7 @@ export const rpcMethods = {
   ...billingMethods,
   ...videoMethods,
   ...webhooksMethods,
+  ...configMethods,
   ...systemMethods,
 };
 

@@ -7,11 +7,11 @@ import {
   type ConfigChanges,
   type Section,
 } from '@model-gateway/config-file';
-import type { DatabaseStores } from '@model-gateway/db';
 import { describeError } from '@model-gateway/kernel';
-import { createBackendAnnouncer, ROUTES_CHANNEL, type BackendConfig } from '@model-gateway/router';
+import { createBackendAnnouncer, ROUTES_CHANNEL } from '@model-gateway/router';
 import type { AppContext } from '@model-gateway/server-process';
 import { registrationOf } from '../backend-admin/backend-registration.ts';
+import { readInstalled, type ConfiguredStores } from './installed-entries.ts';
 import { removeEntry, writeEntry } from './write-entry.ts';
 
 export type ApplyContext = Pick<AppContext, 'database' | 'bus' | 'clock' | 'log'>;
@@ -23,7 +23,8 @@ export async function applyEntries(
 ): Promise<ConfigChanges> {
   const planned = await context.database.transaction(async (stores) => {
     await stores.fileEntries.hold();
-    const found = plan(await appliedEntries(stores, entries), entries);
+    // Without the encryption key that they were stored with, upstream keys cannot be read: they are stored again.
+    const found = await planEntries(stores, entries, { canReadKeys: true });
     for (const entry of found.removed) {
       await removeEntry(stores, entry);
       await stores.fileEntries.remove(entry.section, entry.name);
@@ -40,28 +41,15 @@ export async function applyEntries(
   return planned;
 }
 
-/** What was applied before; a backend whose stored keys are not those of the file counts as changed. */
-async function appliedEntries(
-  { fileEntries, backendConfigs }: DatabaseStores,
-  wanted: readonly ConfigEntry[],
-): Promise<Parameters<typeof plan>[0]> {
-  const [applied, backends] = [await fileEntries.list(), await backendConfigs.list()];
-  // Without the encryption key that they were stored with, keys cannot be read.
-  const stored = new Map(backends.map((config) => [config.name, keysOf(config)]));
-  const lost = new Set(
-    wanted.flatMap((entry) =>
-      entry.section === 'backends' && stored.get(entry.name) !== keysOf(registrationOf(entry.value))
-        ? [entry.name]
-        : [],
-    ),
-  );
-  return applied.map((entry) =>
-    entry.section === 'backends' && lost.has(entry.name) ? { ...entry, hash: '' } : entry,
-  );
+/** What applying these entries would change. */
+export async function planEntries(
+  stores: ConfiguredStores,
+  entries: readonly ConfigEntry[],
+  options: Parameters<typeof readInstalled>[2],
+): Promise<ConfigChanges> {
+  const applied = await stores.fileEntries.list();
+  return plan(applied, entries, await readInstalled(stores, entries, options));
 }
-
-const keysOf = ({ apiKey, apiKeys = [] }: BackendConfig): string =>
-  JSON.stringify([apiKey, apiKeys]);
 
 /** Processes that miss a message read the stores a little later. */
 async function announce(

@@ -1,22 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import {
-  plan,
-  planLines,
-  problemLine,
-  readConfigFile,
-  type FileEntryStore,
-} from '@model-gateway/config-file';
+import { planLines, problemLine, readConfigFile } from '@model-gateway/config-file';
 import { describeError, type Environment } from '@model-gateway/kernel';
-import { checkEntry } from './check-entry.ts';
+import { planEntries } from './apply-entries.ts';
+import { createCheckEntry } from './check-entry.ts';
+import type { ConfiguredStores } from './installed-entries.ts';
 
 interface CheckOptions {
   readonly environment: Environment;
+  readonly webhookAllowPrivate: boolean;
   readonly print: (text: string) => void;
-  /** Opens the store of an installation for `--plan`. */
-  readonly withStore: <Result>(
-    work: (store: Pick<FileEntryStore, 'list'>) => Promise<Result>,
+  /** Opens the stores of an installation for `--plan`. */
+  readonly withStores: <Result>(
+    work: (stores: ConfiguredStores, options: PlanOptions) => Promise<Result>,
   ) => Promise<Result>;
 }
+
+type PlanOptions = Parameters<typeof planEntries>[2];
 
 const USAGE = 'usage: pnpm config:check <file.yaml> [--plan]\n';
 const OK = 0;
@@ -29,7 +28,7 @@ const MISUSED = 2;
  */
 export async function checkConfigFile(
   args: readonly string[],
-  { environment, print, withStore }: CheckOptions,
+  { environment, webhookAllowPrivate, print, withStores }: CheckOptions,
 ): Promise<number> {
   const [file, ...others] = args.filter((arg) => arg !== '--plan');
   if (file === undefined || file.startsWith('-') || others.length > 0) {
@@ -41,7 +40,10 @@ export async function checkConfigFile(
     return undefined;
   });
   if (text === undefined) return WRONG;
-  const read = readConfigFile(text, { environment, check: checkEntry });
+  const read = readConfigFile(text, {
+    environment,
+    check: createCheckEntry({ webhookAllowPrivate }),
+  });
   if (read.problems !== undefined) {
     for (const problem of read.problems) print(`${file}:${problemLine(problem)}\n`);
     return WRONG;
@@ -51,7 +53,7 @@ export async function checkConfigFile(
     print(`${file} is right: ${entries.length} entries\n`);
     return OK;
   }
-  const stored = await withStore((store) => store.list());
-  for (const line of planLines(plan(stored, entries))) print(`${line}\n`);
+  const planned = await withStores((stores, options) => planEntries(stores, entries, options));
+  for (const line of planLines(planned)) print(`${line}\n`);
   return OK;
 }

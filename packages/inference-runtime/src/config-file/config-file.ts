@@ -14,12 +14,13 @@ import {
 } from '@model-gateway/kernel';
 import type { AppContext } from '@model-gateway/server-process';
 import { applyEntries, type ApplyContext } from './apply-entries.ts';
-import { checkEntry } from './check-entry.ts';
+import { createCheckEntry } from './check-entry.ts';
 
 interface ConfigFileOptions {
   /** Undefined without a configuration file. */
   readonly file: string | undefined;
   readonly environment: Environment;
+  readonly webhookAllowPrivate: boolean;
 }
 
 /** The configuration file of the installation: applied at the start, and again for each SIGHUP. */
@@ -30,15 +31,16 @@ export interface ConfigFile {
 }
 
 export function createConfigFile(
-  { file, environment }: ConfigFileOptions,
+  { file, environment, webhookAllowPrivate }: ConfigFileOptions,
   context: ApplyContext & Pick<AppContext, 'onHangUp'>,
 ): ConfigFile {
   const { log, onHangUp } = context;
+  const check = createCheckEntry({ webhookAllowPrivate });
   const applications = createSequence();
   let stopListening: (() => void) | undefined;
 
   async function apply(path: string): Promise<void> {
-    const entries = await readEntries(path, environment);
+    const entries = await readEntries(path, { environment, check });
     const planned = await applyEntries(entries, context);
     const summary = planLines(planned).at(-1);
     log.info({ file: path, summary }, 'the configuration file is applied');
@@ -75,12 +77,12 @@ export function createConfigFile(
 /** Rejects with a StartupError that names every line and field that is wrong. */
 async function readEntries(
   file: string,
-  environment: Environment,
+  options: Parameters<typeof readConfigFile>[1],
 ): Promise<readonly ConfigEntry[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw startupError('config_file_unreadable', { file, reason: describeError(error) }, error);
   });
-  const read = readConfigFile(text, { environment, check: checkEntry });
+  const read = readConfigFile(text, options);
   if (read.problems === undefined) return read.entries;
   const problems = read.problems.map(problemLine).join('; ');
   throw startupError('config_file_wrong', { file, problems });

@@ -15,11 +15,14 @@ export const routeRuleOf = ({
   cache,
 }: RpcParams<'routes.set'>): RouteRule => ({
   model,
-  targets,
+  targets: targets.map(({ backend, ...target }) => ({
+    ...target,
+    ...(typeof backend === 'string' ? { backend } : {}),
+  })),
   strategy,
   attempts,
-  ...(timeoutSecs === undefined ? {} : { timeoutMs: timeoutSecs * MS_PER_SECOND }),
-  ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs }),
+  ...(typeof timeoutSecs !== 'number' ? {} : { timeoutMs: timeoutSecs * MS_PER_SECOND }),
+  ...(typeof hedgeAfterMs !== 'number' ? {} : { hedgeAfterMs }),
   retryOn: retryOn ?? DEFAULT_RETRIES.retryOn,
   ...(cache ? { cacheTtlSecs: cache.ttl_secs } : {}),
 });

@@ -64,7 +64,7 @@ const builtInTier = (name: string): TierChanges | undefined => {
 };
 
 /** The same limits at each apply: what the file does not name is as built in, or unlimited. */
-function tierOf(value: SectionValue<'tiers'>): TierChanges {
+export function tierOf(value: SectionValue<'tiers'>): TierChanges {
   const base = builtInTier(value.name) ?? UNLIMITED;
   const given = (limit: number | null | undefined, otherwise: number | null | undefined) =>
     limit === undefined ? otherwise : limit;
@@ -119,7 +119,7 @@ async function writeWebhook(
 }
 
 /** The same id at each apply, so that its deliveries stay. */
-function webhookId(name: string): string {
+export function webhookId(name: string): string {
   const digits = sha256Hex(`webhook of the configuration file: ${name}`);
   // Version 8 and the variant of RFC 9562.
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-a${digits.slice(17, 20)}-${digits.slice(20, 32)}`;

@@ -23,7 +23,7 @@ const target = z.object({
   model: modelId,
   backend: text(BACKEND_CHARS_MAX)
     .min(1)
-    .optional()
+    .nullish()
     .describe('the name of the only backend; without it, every backend that lists the model'),
   priority: z.int().min(0).max(PRIORITY_MAX).default(0).describe('0 is first'),
   weight: z
@@ -57,14 +57,14 @@ const explanation = record('RouteExplanation', routeExplanationSchema.shape);
 
 export const routesMethods = {
   'routes.list': method({
-    auth: 'admin',
+    auth: 'admin-or-admin-token',
     summary: 'List the routes.',
     isExtension: true,
     params: z.object({}),
     result: z.array(route),
   }),
   'routes.set': method({
-    auth: 'admin',
+    auth: 'admin-or-admin-token',
     summary:
       'Set where the requests for a model go: the targets of the lowest priority that are up share them by weight.',
     isExtension: true,
@@ -84,13 +84,13 @@ export const routesMethods = {
         .number()
         .positive()
         .max(TIMEOUT_SECS_MAX)
-        .optional()
+        .nullish()
         .describe('how long each target may take until its first byte'),
       hedge_after_ms: z
         .int()
         .min(1)
         .max(HEDGE_AFTER_MS_MAX)
-        .optional()
+        .nullish()
         .describe('after this time without a first byte, a second target is asked as well (chats)'),
       retry_on: boundedArray(retryReason, { max: RETRY_REASONS_MAX })
         .optional()
@@ -102,7 +102,7 @@ export const routesMethods = {
     result: done,
   }),
   'routes.explain': method({
-    auth: 'admin',
+    auth: 'admin-or-admin-token',
     summary:
       'Where a request for a model would go now: what would be tried in which order, and why everything else is passed over.',
     isExtension: true,
@@ -114,7 +114,7 @@ export const routesMethods = {
     result: explanation,
   }),
   'routes.remove': method({
-    auth: 'admin',
+    auth: 'admin-or-admin-token',
     summary: 'Remove the route of a model.',
     isExtension: true,
     params: z.object({ model: modelId }),

@@ -1,0 +1,23 @@
+import { readConfigFile, type ConfigChanges, type ConfigProblem } from '@model-gateway/config-file';
+import type { Environment } from '@model-gateway/kernel';
+import { planEntries } from './apply-entries.ts';
+import { createCheckEntry } from './check-entry.ts';
+import type { ConfiguredStores } from './installed-entries.ts';
+
+/** What is wrong with the text of a file, or what applying it would change. */
+export interface CheckedText {
+  readonly problems: readonly ConfigProblem[];
+  /** Undefined for a file that is wrong. */
+  readonly changes: ConfigChanges | undefined;
+}
+
+/** Checks a file that is not on this machine, with the variables of its owner. */
+export const createCheckConfigText =
+  (rules: Parameters<typeof createCheckEntry>[0], stores: ConfiguredStores) =>
+  async (text: string, variables: Environment): Promise<CheckedText> => {
+    const check = createCheckEntry(rules);
+    const read = readConfigFile(text, { environment: variables, check });
+    if (read.problems !== undefined) return { problems: read.problems, changes: undefined };
+    const changes = await planEntries(stores, read.entries, { canReadKeys: true });
+    return { problems: [], changes };
+  };
