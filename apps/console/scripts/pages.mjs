@@ -72,7 +72,7 @@ export const PAGES = [
     },
   },
   { name: 'invite', path: '/invite#token' },
-  { name: 'reset', path: '/reset?token=abc' },
+  { name: 'reset', path: '/reset#rst-x' },
   {
     name: 'overview',
     path: '/overview',
@@ -126,7 +126,6 @@ export const PAGES = [
     path: '/backends',
     prepare: (page) => page.getByRole('button', { name: 'Remove cloud' }).click(),
   },
-  { name: 'reset', path: '/reset?token=rst-x' },
   { name: 'people', path: '/people', prepare: (page) => page.getByRole('table').waitFor() },
   {
     name: 'people-manage',

@@ -22,7 +22,7 @@ const WITHOUT_NAVIGATION = [
   '/console/playground/realtime',
   '/console/routes/explain?model=demo-chat',
   '/console/invite#token',
-  '/console/reset?token=none',
+  '/console/reset#rst-none',
   '/console/nowhere',
 ];
 

@@ -20,6 +20,7 @@ export const de: Texts = {
   'state.none': 'Keine',
   'state.guide': 'Wie es mit der API geht',
   'table.page': 'Zeilen {from} bis {to} von {total}',
+  'table.sort_by': 'Sortieren nach',
   'table.sort': 'Nach {column} sortieren',
   'table.pages': 'Seiten von {table}',
   'table.previous': 'Zurück',
@@ -806,8 +807,8 @@ export const de: Texts = {
     other: 'Erstes Token, die neuesten {count} Anfragen',
   },
   'overview.latency.chart': {
-    one: 'Dauer, neueste Anfrage',
-    other: 'Dauer, neueste {count} Anfragen',
+    one: 'Dauer, die neueste Anfrage',
+    other: 'Dauer, die neuesten {count} Anfragen',
   },
   'overview.errors.share': '{share} aller Anfragen',
   'overview.percentile': 'p{share}',
@@ -867,6 +868,8 @@ export const de: Texts = {
   'requests.repeats': 'Es geschah {count}-mal auf dieselbe Weise.',
   'requests.outcome.left':
     'Der Client hat die Verbindung vor dem Ende getrennt. Was bis dahin erzeugt war, wird berechnet.',
+  'requests.outcome.refused':
+    'Der Dienst hat die Anfrage mit Status {status} abgewiesen; kein Upstream hat sie bekommen. Der Grund sagt, was zu tun ist.',
   'requests.outcome.failed':
     'Die Anfrage endete mit Status {status}. Suche diese ID im Log und prüfe den Zustand des Upstreams.',
 

@@ -20,6 +20,7 @@ export const en = {
   'state.none': 'None',
   'state.guide': 'How to do it with the API',
   'table.page': 'Rows {from} to {to} of {total}',
+  'table.sort_by': 'Sort by',
   'table.sort': 'Sort by {column}',
   'table.pages': 'Pages of {table}',
   'table.previous': 'Previous',
@@ -786,8 +787,8 @@ export const en = {
     other: 'First token, the newest {count} requests',
   } as PluralText,
   'overview.latency.chart': {
-    one: 'Duration, newest request',
-    other: 'Duration, newest {count} requests',
+    one: 'Duration, the newest request',
+    other: 'Duration, the newest {count} requests',
   },
   'overview.errors.share': '{share} of all requests',
   'overview.percentile': 'p{share}',
@@ -845,6 +846,8 @@ export const en = {
   'requests.repeats': 'It happened {count} times in the same way.',
   'requests.outcome.left':
     'The client closed the connection before the end. What was generated until then is billed.',
+  'requests.outcome.refused':
+    'The service refused the request with status {status}; no upstream got it. The reason says what to do.',
   'requests.outcome.failed':
     'The request ended with status {status}. Look for this id in the log, and at the state of the upstream.',
 

@@ -20,6 +20,7 @@ export const zhHans: Texts = {
   'state.none': '无',
   'state.guide': '如何通过 API 完成',
   'table.page': '第 {from} 到 {to} 行，共 {total} 行',
+  'table.sort_by': '排序：',
   'table.sort': '按{column}排序',
   'table.pages': '{table}的分页',
   'table.previous': '上一页',
@@ -798,6 +799,8 @@ export const zhHans: Texts = {
   'requests.body.answer': '回答',
   'requests.repeats': '以相同方式发生了 {count} 次。',
   'requests.outcome.left': '客户端在结束前断开了连接。到那时已生成的内容会计费。',
+  'requests.outcome.refused':
+    '服务以状态 {status} 拒绝了请求；没有上游收到它。原因说明了该怎么做。',
   'requests.outcome.failed': '请求以状态 {status} 结束。请在日志中查找此 ID，并检查上游的状态。',
 
   // Plan, and the limits of keys

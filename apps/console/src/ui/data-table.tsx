@@ -90,7 +90,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <table className="table" aria-label={label}>
         <thead>
           {table.getHeaderGroups().map((group) => (
-            <tr key={group.id}>
+            <tr key={group.id} data-label={t('table.sort_by')}>
               {group.headers.map((header) => {
                 const column = byId.get(header.column.id);
                 const direction = header.column.getIsSorted();
@@ -173,5 +173,5 @@ const TableRow = memo(function TableRow<Row>({ row, columns }: TableRowProps<Row
   );
 }) as <Row>(props: TableRowProps<Row>) => ReactNode;
 
-const classOf = (column: { readonly isNumber?: boolean } | undefined): string =>
-  column?.isNumber === true ? 'number' : '';
+const classOf = (column: Pick<Column<never>, 'isNumber' | 'isHeaderHidden'> | undefined): string =>
+  column?.isNumber === true ? 'number' : column?.isHeaderHidden === true ? 'actions' : '';

@@ -38,7 +38,8 @@ export function createUsersMethods({
     'users.reset_link': async ({ user_id }) => {
       const { id, email } = await userDirectory.get(user_id);
       const { token, expiresAt } = await passwordChanges.createReset(id);
-      const link = `${(publicUrl ?? '').replace(/\/+$/, '')}${RESET_PAGE}?token=${token}`;
+      // After the number sign, because browsers do not send that part to any server.
+      const link = `${(publicUrl ?? '').replace(/\/+$/, '')}${RESET_PAGE}#${token}`;
       return {
         link,
         token,

@@ -233,7 +233,7 @@ describe('a reset link', () => {
     const signedIn = await signIn('forgets@example.com');
     const socket = await openSocket(left, signedIn.access_token);
     const { link, token, expires_at } = await linkOf(id);
-    expect(link).toBe(`https://ai.example.com/console/reset?token=${token}`);
+    expect(link).toBe(`https://ai.example.com/console/reset#${token}`);
     const leftMs = Date.parse(expires_at) - servers.test.context.clock.now();
     expect(leftMs).toBeLessThanOrEqual(3_600_000);
     const answers = await Promise.all([reset(token), reset(token, 'another one', left)]);

@@ -49,7 +49,7 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
         id: 'id',
         header: t('models.column.id'),
         cell: ({ id }) => <code>{id}</code>,
-        sortBy: ({ id }) => id,
+        sortBy: ({ id }) => id.toLowerCase(),
       },
       {
         id: 'owner',

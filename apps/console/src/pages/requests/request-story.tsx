@@ -91,9 +91,14 @@ const CLIENT_LEFT = 499;
 /** What a status means and what to do about it. */
 function Outcome({ request }: { readonly request: Request }) {
   const { t } = useLanguage();
-  const { status, error, error_code: code, repeats } = request;
+  const { status, error, error_code: code, repeats, upstream } = request;
   if (status === null || status < 400) return null;
-  const text = status === CLIENT_LEFT ? 'requests.outcome.left' : 'requests.outcome.failed';
+  const text =
+    status === CLIENT_LEFT
+      ? 'requests.outcome.left'
+      : upstream === null
+        ? 'requests.outcome.refused'
+        : 'requests.outcome.failed';
   return (
     <div className="note note-body">
       {error === null ? null : (
@@ -102,6 +107,13 @@ function Outcome({ request }: { readonly request: Request }) {
         </p>
       )}
       <p>{t(text, { status })}</p>
+      {code === null ? null : (
+        <p>
+          <a href={`/docs/errors#${encodeURIComponent(code)}`} target="_blank" rel="noreferrer">
+            {t('error.more')}
+          </a>
+        </p>
+      )}
       {repeats > 1 ? <p>{t('requests.repeats', { count: repeats })}</p> : null}
     </div>
   );

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useCall } from '../../api/use-api.ts';
@@ -13,18 +13,18 @@ import { resetRoute } from './route.ts';
 /** Sets a new password with the token of a link. */
 export function ResetPage() {
   const { t } = useLanguage();
-  const search = resetRoute.useSearch();
+  const { hash } = useLocation();
   const navigate = resetRoute.useNavigate();
-  const [token] = useState(search.token);
+  const [token] = useState(hash);
   const reset = useCall('auth.password.reset');
   // The token leaves the address, so that it cannot be read there or in the history.
   useEffect(() => {
-    if (search.token !== undefined) void navigate({ search: {}, replace: true });
-  }, [search.token, navigate]);
+    if (hash !== '') void navigate({ hash: '', replace: true });
+  }, [hash, navigate]);
   return (
     <main className="narrow">
       <Page title={t('reset.title')}>
-        {token === undefined ? <Empty text={t('reset.broken')} /> : null}
+        {token === '' ? <Empty text={t('reset.broken')} /> : null}
         {reset.isSuccess ? (
           <>
             <p role="status">{t('reset.done')}</p>
@@ -33,7 +33,7 @@ export function ResetPage() {
             </Link>
           </>
         ) : null}
-        {token === undefined || reset.isSuccess ? null : (
+        {token === '' || reset.isSuccess ? null : (
           <form
             className="form"
             onSubmit={(event) => {

@@ -5,7 +5,5 @@ import { rootRoute } from '../../frame/frame-routes.ts';
 export const resetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset',
-  validateSearch: ({ token }: Readonly<Record<string, unknown>>): { readonly token?: string } =>
-    typeof token === 'string' && token !== '' ? { token } : {},
   component: lazyRouteComponent(() => import('./reset-page.tsx'), 'ResetPage'),
 });
