@@ -17,6 +17,19 @@ const RECORDED_INTERVAL_MS = 100;
 /** The registered models of the upstream. */
 export const MODELS = ['bench', 'bench-10-0', 'bench-50-20', 'bench-30-100', 'bench-100-100'];
 
+/** The kinds of backends whose streams are translated, or passed in another API; their models have the kind as a prefix. */
+const nativeBackends = (upstreamPort) =>
+  [
+    { kind: 'anthropic', type: 'anthropic' },
+    { kind: 'gemini', type: 'gemini' },
+    { kind: 'responses', type: 'external', dialects: ['responses'] },
+  ].map(({ kind, ...registration }) => ({
+    ...registration,
+    name: kind,
+    url: `http://127.0.0.1:${upstreamPort}/native/v1`,
+    models: ['10-0', '50-20'].map((rate) => `${kind}-bench-${rate}`),
+  }));
+
 /**
  * Starts the stores and the recorder, registers a user, a key, the upstream and other backends. Gateways and other apps are restarted
  * for each workload, so that workloads do not affect each other.
@@ -174,7 +187,8 @@ async function setUp({ startApp, cores, upstreamPort, backends }) {
   await rpc.stop();
   const gateway = await startApp('gateway', { on: cores?.load });
   const url = `http://127.0.0.1:${upstreamPort}/v1`;
-  for (const backend of [{ type: 'external', name: 'bench', url, models: MODELS }, ...backends]) {
+  const bench = { type: 'external', name: 'bench', url, models: MODELS };
+  for (const backend of [bench, ...nativeBackends(upstreamPort), ...backends]) {
     await post(`http://127.0.0.1:${gateway.port}/api/admin/backends`, backend, ADMIN_TOKEN);
   }
   await gateway.stop();

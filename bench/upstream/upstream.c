@@ -2,8 +2,11 @@
 //
 //   upstream <port>
 //
-// POST …/chat/completions   a fixed completion; with "stream":true, tokens by the model's name: bench-<tokens>-<ms>
-// GET …/models              the models of the benchmark
+// POST …/chat/completions        a fixed completion; with "stream":true, tokens by the model's name: bench-<tokens>-<ms>
+// POST …/responses               the same stream in the Responses API
+// POST …/messages                the same stream in the Messages API
+// POST …:streamGenerateContent   the same stream in the Gemini API
+// GET …/models                   the models of the benchmark, except below /native/
 //
 // Only for the benchmark: it trusts its callers and expects keep-alive connections on the loopback address.
 #define _GNU_SOURCE
@@ -32,9 +35,20 @@ typedef struct {
   int tokens_left;
   int interval_ms;
   int wants_usage;
+  const struct Api *api;
   long long due_us;
   int active_index;
 } Connection;
+
+/** A stream in one API: what comes before the tokens, each token, and what comes after them. */
+typedef struct Api {
+  const char *path;
+  const char *const *first;
+  const char *token;
+  const char *const *last;
+  char token_chunk[512];
+  int token_length;
+} Api;
 
 static Connection connections[CONNECTIONS_MAX];
 static int active[CONNECTIONS_MAX];
@@ -62,8 +76,62 @@ static const char USAGE_EVENT[] =
     CHUNK_START "[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":50,\"total_tokens\":62}}\n\n";
 static const char DONE_EVENT[] = "data: [DONE]\n\n";
 
-static char completion_answer[1024], models_answer[1024], token_chunk[512];
-static int completion_length, models_length, token_length;
+static const char *const NO_EVENTS[] = {NULL};
+static const char *const CHAT_LAST[] = {FINISH_EVENT, USAGE_EVENT, DONE_EVENT, NULL};
+
+#define EVENT(name, fields) "event: " name "\ndata: {\"type\":\"" name "\"," fields "}\n\n"
+static const char *const MESSAGES_FIRST[] = {
+    EVENT("message_start",
+          "\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"bench\",\"content\":[],"
+          "\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":12,\"output_tokens\":1}}"),
+    EVENT("content_block_start", "\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}"), NULL};
+static const char *const MESSAGES_LAST[] = {
+    EVENT("content_block_stop", "\"index\":0"),
+    EVENT("message_delta",
+          "\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":50}"),
+    "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", NULL};
+
+#define GEMINI(part, more)                                                                                              \
+  "data: {\"candidates\":[{\"content\":{\"parts\":[" part "],\"role\":\"model\"}" more "],\"modelVersion\":\"bench\","  \
+  "\"responseId\":\"r1\"}\n\n"
+static const char *const GEMINI_LAST[] = {
+    "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\"}],\"role\":\"model\"},\"finishReason\":\"STOP\",\"index\":0}],"
+    "\"usageMetadata\":{\"promptTokenCount\":12,\"candidatesTokenCount\":50,\"totalTokenCount\":62},"
+    "\"modelVersion\":\"bench\",\"responseId\":\"r1\"}\n\n",
+    NULL};
+
+#define RESPONSE(status, output, usage)                                                                                 \
+  "\"response\":{\"id\":\"resp_1\",\"object\":\"response\",\"created_at\":1700000000,\"status\":\"" status                \
+  "\",\"model\":\"bench\",\"output\":[" output "],\"usage\":" usage "}"
+#define MESSAGE_ITEM(status, content)                                                                                   \
+  "{\"id\":\"msg_1\",\"type\":\"message\",\"status\":\"" status "\",\"role\":\"assistant\",\"content\":[" content "]}"
+#define TEXT_PART "{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[]}"
+#define PLACE "\"item_id\":\"msg_1\",\"output_index\":0,\"content_index\":0,"
+static const char *const RESPONSES_FIRST[] = {
+    EVENT("response.created", "\"sequence_number\":0," RESPONSE("in_progress", "", "null")),
+    EVENT("response.output_item.added", "\"sequence_number\":1,\"output_index\":0,\"item\":" MESSAGE_ITEM("in_progress", "")),
+    EVENT("response.content_part.added", "\"sequence_number\":2," PLACE "\"part\":" TEXT_PART), NULL};
+static const char *const RESPONSES_LAST[] = {
+    EVENT("response.output_item.done",
+          "\"sequence_number\":9,\"output_index\":0,\"item\":" MESSAGE_ITEM("completed", TEXT_PART)),
+    EVENT("response.completed",
+          "\"sequence_number\":10," RESPONSE("completed", MESSAGE_ITEM("completed", TEXT_PART),
+                                             "{\"input_tokens\":12,\"output_tokens\":50,\"total_tokens\":62}")),
+    NULL};
+
+static Api apis[] = {
+    {"/chat/completions", NO_EVENTS, TOKEN_EVENT, CHAT_LAST, "", 0},
+    {"/messages", MESSAGES_FIRST,
+     EVENT("content_block_delta", "\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" ~tok\"}"), MESSAGES_LAST, "", 0},
+    {":streamGenerateContent", NO_EVENTS, GEMINI("{\"text\":\" ~tok\"}", ",\"index\":0}"), GEMINI_LAST, "", 0},
+    {"/responses", RESPONSES_FIRST,
+     EVENT("response.output_text.delta", "\"sequence_number\":3," PLACE "\"delta\":\" ~tok\",\"logprobs\":[]"),
+     RESPONSES_LAST, "", 0},
+};
+enum { APIS = sizeof apis / sizeof apis[0] };
+
+static char completion_answer[1024], models_answer[1024];
+static int completion_length, models_length;
 
 static long long now_us(void) {
   struct timespec now;
@@ -107,10 +175,12 @@ static int send_all(int fd, const char *bytes, int length) {
 }
 
 static void finish_stream(int fd) {
-  char tail[2048];
-  int length = chunk(tail, FINISH_EVENT);
-  if (connections[fd].wants_usage) length += chunk(tail + length, USAGE_EVENT);
-  length += chunk(tail + length, DONE_EVENT);
+  char tail[4096];
+  int length = 0;
+  for (const char *const *event = connections[fd].api->last; *event != NULL; event++) {
+    if (*event == USAGE_EVENT && !connections[fd].wants_usage) continue;
+    length += chunk(tail + length, *event);
+  }
   length += sprintf(tail + length, "0\r\n\r\n");
   stop_stream(&connections[fd]);
   send_all(fd, tail, length);
@@ -123,7 +193,7 @@ static long long send_due_tokens(void) {
     int fd = active[index];
     Connection *connection = &connections[fd];
     while (connection->tokens_left > 0 && connection->due_us <= now) {
-      if (!send_all(fd, token_chunk, token_length)) break;
+      if (!send_all(fd, connection->api->token_chunk, connection->api->token_length)) break;
       connection->due_us += connection->interval_ms * 1000LL;
       connection->tokens_left--;
     }
@@ -145,22 +215,41 @@ static int has_flag(const char *body, const char *name) {
   return strncmp(found, "true", 4) == 0;
 }
 
-static void answer_chat(int fd, const char *body) {
+/** Some APIs have the model in the path. */
+static const char *find_model(int fd, const char *body) {
+  const char *model = strstr(body, "bench-");
+  return model != NULL ? model : strstr(connections[fd].buffer, "bench-");
+}
+
+static void answer_chat(int fd, const Api *api, const char *body) {
   Connection *connection = &connections[fd];
-  if (!has_flag(body, "\"stream\"")) {
+  if (api == &apis[0] && !has_flag(body, "\"stream\"")) {
     send_all(fd, completion_answer, completion_length);
     return;
   }
   int tokens = 10, interval_ms = 0;
-  const char *model = strstr(body, "\"bench-");
-  if (model != NULL) sscanf(model, "\"bench-%d-%d", &tokens, &interval_ms);
+  const char *model = find_model(fd, body);
+  if (model != NULL) sscanf(model, "bench-%d-%d", &tokens, &interval_ms);
+  connection->api = api;
   connection->wants_usage = has_flag(body, "\"include_usage\"");
   connection->tokens_left = tokens;
   connection->interval_ms = interval_ms;
   connection->due_us = now_us();
   connection->active_index = active_count;
   active[active_count++] = fd;
-  send_all(fd, STREAM_HEAD, sizeof STREAM_HEAD - 1);
+  char head[4096];
+  int length = sprintf(head, "%s", STREAM_HEAD);
+  for (const char *const *event = api->first; *event != NULL; event++) length += chunk(head + length, *event);
+  send_all(fd, head, length);
+}
+
+static const Api *find_api(const char *path, const char *path_end) {
+  for (int index = 0; index < APIS; index++) {
+    size_t length = strlen(apis[index].path);
+    if ((size_t)(path_end - path) > length && strncmp(path_end - length, apis[index].path, length) == 0)
+      return &apis[index];
+  }
+  return NULL;
 }
 
 /** Responds to the request at the start of the buffer if it is complete; returns its number of bytes. */
@@ -184,10 +273,11 @@ static int answer_request(int fd) {
   if (connection->length < head_length + body_length) return 0;
   char after = body[body_length];
   body[body_length] = '\0';
-  char *path_end = strpbrk(strchr(connection->buffer, ' ') + 1, " ?");
-  size_t path_length = path_end - connection->buffer;
-  if (path_length > 17 && strncmp(path_end - 17, "/chat/completions", 17) == 0) answer_chat(fd, body);
-  else if (path_length > 7 && strncmp(path_end - 7, "/models", 7) == 0) send_all(fd, models_answer, models_length);
+  char *path = strchr(connection->buffer, ' ') + 1;
+  char *path_end = strpbrk(path, " ?");
+  const Api *api = find_api(path, path_end);
+  if (api != NULL) answer_chat(fd, api, body);
+  else if (path_end - path > 7 && strncmp(path_end - 7, "/models", 7) == 0 && strncmp(path, "/native/", 8) != 0) send_all(fd, models_answer, models_length);
   else send_all(fd, NOT_FOUND, sizeof NOT_FOUND - 1);
   body[body_length] = after;
   return head_length + body_length;
@@ -251,7 +341,8 @@ int main(int argc, char **argv) {
   setrlimit(RLIMIT_NOFILE, &limit);
   completion_length = json_answer(completion_answer, sizeof completion_answer, COMPLETION_BODY);
   models_length = json_answer(models_answer, sizeof models_answer, MODELS_BODY);
-  token_length = chunk(token_chunk, TOKEN_EVENT);
+  for (int index = 0; index < APIS; index++)
+    apis[index].token_length = chunk(apis[index].token_chunk, apis[index].token);
   epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   int listener = listen_on(atoi(argv[1]));
   struct epoll_event events[EVENTS_MAX];

@@ -8,35 +8,46 @@ const WARM_CONNECTIONS = 64;
 const WARM_ROUNDS = 3;
 const TRANSLATED_MAX = 1.6;
 
-/** Each API asks for the same streams. What ends a stream is in its last event. */
+const chat = { path: '/v1/chat/completions', end: '[DONE]', bodyOf: (body) => body };
+const responses = {
+  path: '/v1/responses',
+  end: 'response.completed',
+  bodyOf: ({ messages, ...body }) => ({ ...body, store: false, input: messages }),
+};
+const messages = {
+  path: '/v1/messages',
+  end: 'message_stop',
+  bodyOf: (body) => ({ ...body, max_tokens: 1000 }),
+};
+
+/** Each API of clients and of upstreams has the same streams. What ends a stream is in its last event. */
 const APIS = [
+  { name: 'chat', label: 'chat completions, relayed', ...chat },
+  { name: 'responses', label: 'Responses, translated', ...responses },
+  { name: 'messages', label: 'Messages, translated', ...messages },
+  { name: 'anthropic', label: 'chat completions of `anthropic`', prefix: 'anthropic-', ...chat },
   {
-    name: 'chat',
-    label: 'chat completions, relayed',
-    path: '/v1/chat/completions',
-    end: '[DONE]',
-    bodyOf: streamedAnswer,
+    name: 'passed messages',
+    label: 'Messages of `anthropic`, passed',
+    prefix: 'anthropic-',
+    ...messages,
+  },
+  { name: 'gemini', label: 'chat completions of `gemini`', prefix: 'gemini-', ...chat },
+  {
+    name: 'messages of gemini',
+    label: 'Messages of `gemini`, translated twice',
+    prefix: 'gemini-',
+    ...messages,
   },
   {
-    name: 'responses',
-    label: 'Responses, translated',
-    path: '/v1/responses',
-    end: 'response.completed',
-    bodyOf(tokens, intervalMs) {
-      const { messages, ...body } = streamedAnswer(tokens, intervalMs);
-      return { ...body, store: false, input: messages };
-    },
-  },
-  {
-    name: 'messages',
-    label: 'Messages, translated',
-    path: '/v1/messages',
-    end: 'message_stop',
-    bodyOf: (tokens, intervalMs) => ({ ...streamedAnswer(tokens, intervalMs), max_tokens: 1000 }),
+    name: 'passed responses',
+    label: 'Responses of such a backend, passed',
+    prefix: 'responses-',
+    ...responses,
   },
 ];
 
-/** What a token costs in a stream that is translated for its client, against one that is relayed. */
+/** What a token costs in a stream that is translated for its client or from its upstream, against one that is relayed. */
 export const dialects = {
   name: 'dialects',
   title: `${STREAMS.connections} streams of one process in each API, ${STREAMS.tokens} tokens ${STREAMS.intervalMs} ms apart`,
@@ -52,7 +63,7 @@ export const dialects = {
     });
     try {
       const rows = await measure(run, child);
-      const goals = ['responses', 'messages'].map((name) =>
+      const goals = APIS.slice(1).map(({ name }) =>
         comparison({
           rows,
           what: `CPU per token of ${name} against relayed chat completions`,
@@ -86,11 +97,14 @@ async function measure(run, child) {
   );
 }
 
-const requestOf = ({ service }, { path, bodyOf }, tokens, intervalMs) => ({
-  path,
-  headers: { authorization: `Bearer ${service.key}` },
-  body: bodyOf(tokens, intervalMs),
-});
+function requestOf({ service }, { path, bodyOf, prefix = '' }, tokens, intervalMs) {
+  const body = streamedAnswer(tokens, intervalMs);
+  return {
+    path,
+    headers: { authorization: `Bearer ${service.key}` },
+    body: bodyOf({ ...body, model: `${prefix}${body.model}` }),
+  };
+}
 
 function warmUp(run, { port }, api, warmupMs) {
   const request = requestOf(run, api, 10, 0);

@@ -50,6 +50,8 @@ export interface StreamHead {
   readonly model: string;
   /** Seconds since 1970. */
   readonly created: number;
+  /** An estimate; the usage has the real count. */
+  readonly promptTokens: () => number;
 }
 
 /** Writes one streamed answer as server-sent events. Each function returns text for the client, which may be empty. */

@@ -1,6 +1,6 @@
-export type { Dialect, DialectRequest, DialectStream } from './dialect.ts';
+export type { Dialect, DialectRequest, DialectStream, StreamHead } from './dialect.ts';
 export { messagesDialect } from './messages/index.ts';
-export { countTokensRequest, messagesBodySchema } from './messages/request.ts';
+export { countTokensRequest, MESSAGES_API, messagesBodySchema } from './messages/request.ts';
 export { responsesBodySchema, type Item } from './responses/body.ts';
 export { responsesDialect } from './responses/index.ts';
 export {
@@ -12,7 +12,16 @@ export {
 export { responseOfItem } from './responses/item-id.ts';
 export { storedItems } from './responses/stored-items.ts';
 export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
-export { keepOrigin, lostIn, originIn, refusalFor, TOOL_ERROR, withOrigin } from './turn/origin.ts';
+export { isSealed } from './turn/call-signatures.ts';
+export {
+  isTranslated,
+  keepOrigin,
+  lostIn,
+  originIn,
+  refusalFor,
+  TOOL_ERROR,
+  withOrigin,
+} from './turn/origin.ts';
 export { reasoningFields } from './turn/reply-parts.ts';
 export { turnMessage, turnOfChat } from './turn/turn-of-chat.ts';
 export type {

@@ -10,6 +10,7 @@ import {
 } from '@model-gateway/http';
 import {
   completeChat,
+  estimatePrompt,
   expectedChat,
   prepareTurn,
   streamChunks,
@@ -84,7 +85,9 @@ export function createDialectRoute<Request extends DialectRequest>(
     headers: readonly string[],
   ): Promise<void> {
     const streamed = await streamChunks(turn, dependencies);
-    const writer = createStreamWriter(dialect, request, streamed);
+    const promptTokens = (): number => estimatePrompt(turn.full);
+    const head = { ...streamed.head, promptTokens };
+    const writer = createStreamWriter(dialect, request, { head, first: streamed.first });
     const more = [...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)];
     let failure: string | undefined;
     beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
@@ -118,7 +121,13 @@ export function createDialectRoute<Request extends DialectRequest>(
 
   function withIgnoredFlags(request: Request, incoming: IncomingMessage): Request {
     const flags = ignoredFlags(flagsHeader, incoming);
-    return flags.length === 0 ? request : { ...request, ignored: [...request.ignored, ...flags] };
+    if (flags.length === 0) return request;
+    const { ignored, ignoredInPassing = [] } = request;
+    return {
+      ...request,
+      ignored: [...ignored, ...flags],
+      ignoredInPassing: [...ignoredInPassing, ...flags],
+    };
   }
 
   async function serve(

@@ -5,8 +5,8 @@ import {
   type Dialect,
   type DialectRequest,
   type DialectStream,
+  type StreamHead,
 } from '@model-gateway/dialects';
-import type { StreamedChunks } from '@model-gateway/inference';
 
 /** An answer in the form of a dialect. */
 interface WrittenAnswer {
@@ -42,7 +42,7 @@ interface StreamWriter {
 export function createStreamWriter<Request extends DialectRequest>(
   dialect: Dialect<Request>,
   request: Request,
-  { head, first }: Pick<StreamedChunks, 'head' | 'first'>,
+  { head, first }: { readonly head: StreamHead; readonly first: unknown },
 ): StreamWriter {
   const { passing } = dialect;
   const readChunk = createChunkReader();

@@ -179,7 +179,11 @@ test('a stream has the blocks of the whole answer, also of two tools at once', a
     messages: [{ role: 'user', content: 'Rome and Oslo?' }],
   });
   const types: string[] = [];
-  stream.on('streamEvent', ({ type }) => types.push(type));
+  let begun = 0;
+  stream.on('streamEvent', (event) => {
+    types.push(event.type);
+    if (event.type === 'message_start') begun = event.message.usage.input_tokens;
+  });
   const message = await stream.finalMessage();
   expect(message).toMatchObject({
     content: [
@@ -192,6 +196,8 @@ test('a stream has the blocks of the whole answer, also of two tools at once', a
     usage: { input_tokens: 12, cache_read_input_tokens: 8, output_tokens: 5 },
   });
   expect(types[0]).toBe('message_start');
+  // An estimate, since the count comes at the end.
+  expect(begun).toBeGreaterThan(0);
   expect(types.slice(-2)).toEqual(['message_delta', 'message_stop']);
   const [row] = await takeUsage(gateway.test.context.bus.journal, 1);
   expect(row).toMatchObject({ prompt_tokens: 20, completion_tokens: 5 });
@@ -263,6 +269,22 @@ test('what a client sends by habit is left out and named', async () => {
     reasoning_effort: 'high',
     tools: [{ function: { name: 'weather' } }],
     messages: [{ role: 'system', content: 'Be kind.' }, { role: 'user' }],
+  });
+  await takeUsage(gateway.test.context.bus.journal, 1);
+});
+
+test('the format of an answer may be where earlier versions of the API have it', async () => {
+  upstream.answer(plain('{}'));
+  const schema = { type: 'object', properties: {} };
+  const response = await post('/v1/messages', {
+    ...hello,
+    output_config: { effort: 'low' },
+    output_format: { type: 'json_schema', schema },
+  });
+  expect(response.headers.get('x-service-ignored')).toBeNull();
+  expect(upstream.bodies.at(-1)).toMatchObject({
+    reasoning_effort: 'low',
+    response_format: { type: 'json_schema', json_schema: { schema } },
   });
   await takeUsage(gateway.test.context.bus.journal, 1);
 });

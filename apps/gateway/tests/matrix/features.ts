@@ -60,7 +60,7 @@ export const FEATURES: readonly Feature[] = [
   { name: 'text, system prompt', asked: hello, said: answer },
   {
     name: 'tools, parallel calls, results',
-    asked: { ...hello, tools },
+    asked: { ...hello, tools, effort: 'low', maxTokens: 5_000 },
     said: {
       ...answer,
       thought: { text: 'I look it up.', signature: 'c2ln' },

@@ -5,7 +5,8 @@ import type { Backend, UpstreamStream } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
 import { createBackend } from '../factory/create-backend.ts';
-import { chunksOfMessage, completionOf } from './from-upstream.ts';
+import { completionOf } from './from-upstream.ts';
+import { chunksOfMessage } from './message-chunks.ts';
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');

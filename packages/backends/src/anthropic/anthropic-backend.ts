@@ -1,15 +1,18 @@
+import { MESSAGES_API, withOrigin } from '@model-gateway/dialects';
 import type { Cancel } from '@model-gateway/kernel';
 import type { Backend, Capability } from '@model-gateway/router';
 import { upstreamRefused } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
 import { probeResult } from '../external/probe-result.ts';
+import { isFields } from '../fields.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readSmallJson, readText } from '../transport/answers/read-text.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
-import { chunksOfMessage, completionOf } from './from-upstream.ts';
+import { completionOf } from './from-upstream.ts';
+import { chunksOfMessage } from './message-chunks.ts';
 import { messagesRequest } from './to-upstream.ts';
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat']);
@@ -50,16 +53,21 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
     async chat(body, signal) {
-      const { body: sent, ignored } = messagesRequest(body, { stream: false });
+      const { body: sent, ignored, isPassed } = messagesRequest(body, { stream: false });
       const request = await posted(sent, signal);
       const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
       if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
       const message = await readSmallJson(text);
       const context = { model: body.model, clock, secret: apiKey };
-      return { completion: completionOf(message, context), ignored };
+      const completion = completionOf(message, context);
+      if (!isPassed || !isFields(message)) return { completion, ignored };
+      return {
+        completion: withOrigin(completion, { api: MESSAGES_API, value: message }),
+        ignored,
+      };
     },
     async chatStream(body, signal) {
-      const { body: sent, ignored } = messagesRequest(body, { stream: true });
+      const { body: sent, ignored, isPassed } = messagesRequest(body, { stream: true });
       const request = await posted(sent, signal);
       const response = await http.request(request);
       if (!isSuccess(response.status)) {
@@ -67,7 +75,9 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
         throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
       }
       const context = { model: body.model, clock, secret: apiKey };
-      const chunks = await begunStream(chunksOfMessage(response.body, context));
+      const chunks = await begunStream(
+        chunksOfMessage(response.body, context, { remembers: isPassed }),
+      );
       return { form: 'chunks', chunks, ignored };
     },
     close: () => http.close(),

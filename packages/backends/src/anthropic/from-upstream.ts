@@ -5,12 +5,9 @@ import {
   type ReasoningPart,
   type TurnUsage,
 } from '@model-gateway/dialects';
-import { tryParseJson } from '@model-gateway/kernel';
-import type { ChatChunk } from '@model-gateway/router';
 import { z } from 'zod';
-import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
-import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
-import { eventData } from '../transport/answers/event-data.ts';
+import { answerHead, type AnswerContext } from '../chunk-shape.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 
 const count = z.int().nonnegative().nullish();
 const usageSchema = z.looseObject({
@@ -99,7 +96,7 @@ interface Stop {
 }
 
 /** Chat completions do not say which text stopped the answer; it is in a field of its own. */
-function finishFields({ stop_reason: reason, stop_sequence: sequence }: Stop) {
+export function finishFields({ stop_reason: reason, stop_sequence: sequence }: Stop) {
   const isText = typeof sequence === 'string';
   return { finish_reason: finishReason(reason), ...(isText ? { stop_sequence: sequence } : {}) };
 }
@@ -119,7 +116,7 @@ function finishReason(reason: string | null | undefined): string {
 }
 
 /** This API counts the tokens of its cache apart from the others. */
-function usageOf(usage: Usage): TurnUsage {
+export function usageOf(usage: Usage): TurnUsage {
   const cachedTokens = usage.cache_read_input_tokens ?? 0;
   const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
   return {
@@ -129,99 +126,3 @@ function usageOf(usage: Usage): TurnUsage {
     cacheWriteTokens,
   };
 }
-
-const eventSchema = z.looseObject({
-  type: z.string(),
-  index: z.int().optional(),
-  message: z
-    .looseObject({ model: z.string().optional(), usage: usageSchema.optional() })
-    .optional(),
-  content_block: blockSchema.optional(),
-  delta: z
-    .looseObject({
-      type: z.string().optional(),
-      text: z.string().optional(),
-      thinking: z.string().optional(),
-      signature: z.string().optional(),
-      partial_json: z.string().optional(),
-      stop_reason: z.string().nullish(),
-      stop_sequence: z.string().nullish(),
-    })
-    .optional(),
-  usage: usageSchema.optional(),
-  error: z.looseObject({ message: z.string() }).optional(),
-});
-type Event = z.output<typeof eventSchema>;
-
-/** The events of a streamed answer as chunks; the last one has the usage. */
-export async function* chunksOfMessage(
-  body: AsyncIterable<Uint8Array>,
-  { model, clock, secret }: AnswerContext,
-): AsyncGenerator<ChatChunk, void, undefined> {
-  let shape = createChunkShape(model, clock);
-  let usage: Usage = {};
-  /** The position of each tool call by the index of its block. */
-  const calls = new Map<number, number>();
-
-  function* started({ index = 0, content_block: block }: Event): Generator<ChatChunk> {
-    if (block?.type === 'tool_use') {
-      const position = calls.size;
-      calls.set(index, position);
-      const { id = '', name = '' } = block;
-      const call = { index: position, id, type: 'function', function: { name, arguments: '' } };
-      yield shape.delta({ tool_calls: [call] });
-    } else if (block?.type === 'redacted_thinking')
-      yield shape.delta(reasoningFields(thoughtOf(block)));
-    else if (block?.text !== undefined && block.text !== '')
-      yield shape.delta({ content: block.text });
-  }
-
-  function* continued({ index = 0, delta }: Event): Generator<ChatChunk> {
-    if (delta?.text !== undefined) yield shape.delta({ content: delta.text });
-    else if (delta?.thinking !== undefined)
-      yield shape.delta({ reasoning_content: delta.thinking });
-    else if (delta?.signature !== undefined) {
-      yield shape.delta(
-        reasoningFields([{ type: 'reasoning', text: '', signature: delta.signature }]),
-      );
-    } else if (delta?.partial_json !== undefined && delta.partial_json !== '') {
-      const call = { index: calls.get(index) ?? 0, function: { arguments: delta.partial_json } };
-      yield shape.delta({ tool_calls: [call] });
-    }
-  }
-
-  for await (const data of eventData(body)) {
-    const read = eventSchema.safeParse(tryParseJson(data));
-    if (!read.success)
-      throw upstreamFailed('the upstream sent an event that is not one of its API');
-    const event = read.data;
-    switch (event.type) {
-      case 'message_start':
-        shape = createChunkShape(event.message?.model ?? model, clock);
-        usage = event.message?.usage ?? {};
-        yield shape.delta({ content: '' });
-        break;
-      case 'content_block_start':
-        yield* started(event);
-        break;
-      case 'content_block_delta':
-        yield* continued(event);
-        break;
-      case 'message_delta':
-        usage = { ...usage, ...known(event.usage) };
-        yield shape.delta({}, finishFields(event.delta ?? {}));
-        break;
-      case 'message_stop':
-        yield shape.usage(chatUsage(usageOf(usage)));
-        return;
-      case 'error':
-        yield { error: { message: cleanMessage(event.error?.message ?? 'unknown error', secret) } };
-        return;
-    }
-  }
-  throw upstreamFailed('the upstream ended the stream before the answer was complete');
-}
-
-/** Counts that are absent in a later report stay. */
-const known = (usage: Usage = {}): Usage =>
-  Object.fromEntries(Object.entries(usage).filter(([, value]) => typeof value === 'number'));

@@ -1,5 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import {
+  isSealed,
+  MESSAGES_API,
   originIn,
   turnMessage,
   turnOfChat,
@@ -14,8 +16,6 @@ import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
 import { MAX_TOKENS_DEFAULT, thinkingOf, type ThinkingFields } from './thinking.ts';
 
-/** The API of this kind, whose requests are passed on as clients sent them. */
-const API = 'messages';
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 /** Fields of the gateway itself, and those that are set here. */
@@ -45,6 +45,8 @@ interface MessagesRequest {
   readonly body: Fields;
   /** What of the chat body it cannot say. */
   readonly ignored: readonly string[];
+  /** Whether it is the client's own request, so that the client gets the answer as it is. */
+  readonly isPassed: boolean;
 }
 
 /** A chat body as a request of the Messages API. */
@@ -52,10 +54,11 @@ export function messagesRequest(
   chat: UpstreamChat,
   { stream }: { readonly stream: boolean },
 ): MessagesRequest {
-  const original = originIn(API, chat);
-  if (original !== undefined) return { body: passed(original, chat, stream), ignored: [] };
+  const original = originIn(MESSAGES_API, chat);
+  if (original !== undefined)
+    return { body: passed(original, chat, stream), ignored: [], isPassed: true };
   const turn = turnOfChat(chat);
-  return { body: translated(turn, stream), ignored: ignoredOf(turn) };
+  return { body: translated(turn, stream), ignored: ignoredOf(turn), isPassed: false };
 }
 
 function ignoredOf(turn: Turn): readonly string[] {
@@ -71,7 +74,8 @@ function passed(original: Fields, chat: UpstreamChat, stream: boolean): Fields {
   const added: Block[] = [];
   const messages: unknown[] = [];
   listOf(chat['messages']).forEach((message, at) => {
-    const value = typeof message === 'object' && message !== null ? originIn(API, message) : {};
+    const value =
+      typeof message === 'object' && message !== null ? originIn(MESSAGES_API, message) : {};
     if (value !== undefined) {
       if (Object.keys(value).length > 0) messages.push(withoutForeignThoughts(value));
       return;
@@ -93,7 +97,7 @@ function passed(original: Fields, chat: UpstreamChat, stream: boolean): Fields {
   };
 }
 
-/** The API refuses thoughts without a signature, which the Messages API of the gateway gives to those of other backends. */
+/** The API refuses thoughts without a signature of its own, which the Messages API of the gateway gives to those of other backends. */
 function withoutForeignThoughts(message: Fields): Fields {
   const { content } = message;
   if (!Array.isArray(content) || !content.some(isForeignThought)) return message;
@@ -104,7 +108,10 @@ const isForeignThought = (block: unknown): boolean =>
   typeof block === 'object' &&
   block !== null &&
   Reflect.get(block, 'type') === 'thinking' &&
-  !Reflect.get(block, 'signature');
+  !isOwnSignature(Reflect.get(block, 'signature'));
+
+const isOwnSignature = (signature: unknown): boolean =>
+  typeof signature === 'string' && signature !== '' && !isSealed(signature);
 
 function systemBlocks(system: unknown): readonly unknown[] {
   if (typeof system === 'string') return system === '' ? [] : [textBlock(system)];

@@ -26,6 +26,7 @@ import { createResponsesUpstream } from '../responses/responses-upstream.ts';
 import { withImageParts } from './images.ts';
 import { probeResult } from './probe-result.ts';
 import { createExternalRealtime } from './realtime.ts';
+import { translatedBody } from './translated-body.ts';
 
 /** The options of a chat-compatible backend. */
 export interface ExternalOptions {
@@ -201,7 +202,8 @@ const streamHeaders = ({
   ...(length === undefined ? {} : { 'content-length': String(length) }),
 });
 
-function chatBody(body: UpstreamChat): UpstreamChat {
+function chatBody(given: UpstreamChat): UpstreamChat {
+  const body = translatedBody(given);
   const { messages } = body;
   if (!Array.isArray(messages) || !messages.some(hasImages)) return body;
   return { ...body, messages: messages.map(withImageParts) };

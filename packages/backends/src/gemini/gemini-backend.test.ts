@@ -97,12 +97,14 @@ test('a chat body becomes a request of the API, with its header', async () => {
       },
       {
         role: 'model',
-        parts: [{ functionCall: { name: 'look', args: { a: 'x' } }, thoughtSignature: 'S' }],
+        parts: [
+          { functionCall: { id: 't1', name: 'look', args: { a: 'x' } }, thoughtSignature: 'S' },
+        ],
       },
       {
         role: 'user',
         parts: [
-          { functionResponse: { name: 'look', response: { result: 'a cat' } } },
+          { functionResponse: { id: 't1', name: 'look', response: { result: 'a cat' } } },
           { text: 'And now?' },
         ],
       },
@@ -126,6 +128,39 @@ test('a chat body becomes a request of the API, with its header', async () => {
       thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 },
     },
   });
+});
+
+test('only the first call of a reply needs a signature', async () => {
+  const call = (callId: string, signature?: string) => ({
+    id: callId,
+    type: 'function',
+    function: { name: 'look', arguments: '{}' },
+    ...(signature === undefined ? {} : { signature }),
+  });
+  const reply = (...calls: readonly object[]) => ({ role: 'assistant', tool_calls: calls });
+  const result = (callId: string) => ({ role: 'tool', tool_call_id: callId, content: 'x' });
+  await backend.chat?.(
+    {
+      model: 'gemini-3-pro',
+      messages: [
+        user,
+        reply(call('a', 'S'), call('b')),
+        result('a'),
+        result('b'),
+        reply(call('c'), call('d')),
+        result('c'),
+        result('d'),
+      ],
+    },
+    signal,
+  );
+  const { contents } = sentBody() as { contents: { parts: Record<string, unknown>[] }[] };
+  const signatures = contents.flatMap(({ parts }) =>
+    parts.flatMap(({ functionCall, thoughtSignature }) =>
+      functionCall === undefined ? [] : [thoughtSignature],
+    ),
+  );
+  expect(signatures).toEqual(['S', undefined, 'skip_thought_signature_validator', undefined]);
 });
 
 test('several answers are refused by name', async () => {

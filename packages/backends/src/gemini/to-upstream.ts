@@ -20,7 +20,7 @@ interface Content {
   readonly parts: readonly Fields[];
 }
 
-/** Models of this generation refuse a call in the history without a signature, unless it has this one. */
+/** Models of this generation refuse a history in which the first call of a reply has no signature, unless it has this one. */
 const STRICT_MODEL = /gemini-[3-9]/;
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 /** The fields besides those of a turn that have a counterpart. */
@@ -103,16 +103,22 @@ function partsOf(
   model: string,
   { names, parse }: { readonly names: ReadonlyMap<string, string>; readonly parse: ParseInnerJson },
 ): readonly Fields[] {
-  if (message.role === 'assistant')
-    return message.parts.flatMap((part) => replyParts(part, model, parse));
+  if (message.role === 'assistant') {
+    const first = message.parts.find((part) => part.type === 'tool_call');
+    const isUnsigned = STRICT_MODEL.test(model) && first?.signature === undefined;
+    return message.parts.flatMap((part) =>
+      replyParts(part, parse, isUnsigned && part === first ? NO_SIGNATURE : undefined),
+    );
+  }
   if (message.role === 'user') return message.parts.map(userPart);
   const text = message.parts
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n');
   const others = message.parts.flatMap((part) => (part.type === 'text' ? [] : [userPart(part)]));
-  const name = names.get(message.callId) ?? message.callId;
+  const { callId: id } = message;
+  const name = names.get(id) ?? id;
   const response = message.isError === true ? { error: text } : resultOf(text, parse);
-  return [{ functionResponse: { name, response } }, ...others];
+  return [{ functionResponse: { id, name, response } }, ...others];
 }
 
 /** A result is an object in this API. */
@@ -122,7 +128,11 @@ function resultOf(text: string, parse: ParseInnerJson): unknown {
   return isObject ? value : { result: text };
 }
 
-function replyParts(part: AssistantPart, model: string, parse: ParseInnerJson): readonly Fields[] {
+function replyParts(
+  part: AssistantPart,
+  parse: ParseInnerJson,
+  defaultSignature: string | undefined,
+): readonly Fields[] {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -131,8 +141,8 @@ function replyParts(part: AssistantPart, model: string, parse: ParseInnerJson): 
       // Thoughts are not sent back; their signatures are with the calls.
       return [];
     case 'tool_call': {
-      const signature = part.signature ?? (STRICT_MODEL.test(model) ? NO_SIGNATURE : undefined);
-      const call = { functionCall: { name: part.name, args: argumentsOf(part.arguments, parse) } };
+      const { id, name, signature = defaultSignature } = part;
+      const call = { functionCall: { id, name, args: argumentsOf(part.arguments, parse) } };
       return [signature === undefined ? call : { ...call, thoughtSignature: signature }];
     }
   }

@@ -1,4 +1,4 @@
-import { countOf, fieldOf, textOf, type Fields } from './fields.ts';
+import { countOf, fieldOf, textOf, type Fields } from '../fields.ts';
 
 /** A piece of a chat message. */
 interface Delta extends Fields {

@@ -6,7 +6,7 @@ import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape
 import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { createDeltaReader } from './event-delta.ts';
-import { countOf, fieldOf, isFields, listOf, textOf, type Fields } from './fields.ts';
+import { countOf, fieldOf, isFields, listOf, textOf, type Fields } from '../fields.ts';
 
 /** The events before a model has done anything. */
 const BEGINNINGS: ReadonlySet<string> = new Set([

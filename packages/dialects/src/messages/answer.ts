@@ -1,15 +1,30 @@
 import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
-import type { AssistantPart, FinishReason, TurnAnswer, TurnUsage } from '../turn/turn.ts';
+import { sealCallSignature } from '../turn/call-signatures.ts';
+import type {
+  AssistantPart,
+  FinishReason,
+  ToolCallPart,
+  TurnAnswer,
+  TurnUsage,
+} from '../turn/turn.ts';
 
 const CHAT_ID = 'chatcmpl-';
 
+export interface AnswerOptions {
+  /** Whether the client asked for thoughts, so that it knows their blocks and sends them back. */
+  readonly hasThoughts: boolean;
+}
+
 /** The body of a whole answer. */
-export function messageOf(answer: TurnAnswer): object {
+export function messageOf(answer: TurnAnswer, { hasThoughts }: AnswerOptions): object {
   const { id, model, parts, finish, stopSequence, usage } = answer;
   const parse = createInnerJson();
   return {
     ...messageHead(id, model),
-    content: parts.flatMap((part) => blockOf(part, parse)),
+    content: parts.flatMap((part) => [
+      ...(hasThoughts && part.type === 'tool_call' ? callThought(part) : []),
+      ...blockOf(part, parse),
+    ]),
     ...stopFields(finish, {
       hasCalls: parts.some(({ type }) => type === 'tool_call'),
       isRefusal: parts.some(({ type }) => type === 'refusal'),
@@ -42,6 +57,12 @@ function blockOf(part: AssistantPart, parse: ParseInnerJson): readonly object[] 
       return [{ ...toolUse(part.id, part.name), input: inputOf(part.arguments, parse) }];
   }
 }
+
+/** A thought that carries the signature of a call. */
+export const callThought = ({ id, signature }: Pick<ToolCallPart, 'id' | 'signature'>) =>
+  signature === undefined
+    ? []
+    : [{ type: 'thinking', thinking: '', signature: sealCallSignature(id, signature) }];
 
 /** A block of a tool call without its input. */
 export const toolUse = (id: string, name: string) => ({ type: 'tool_use', id, name, input: {} });

@@ -1,6 +1,8 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { TOOL_ERROR } from '../turn/origin.ts';
+import { openCallSignature, withCallSignatures } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
+import { TOOL_ERROR } from '../turn/origin.ts';
+import { withMediaAfterResults } from '../turn/result-media.ts';
 import type {
   AssistantPart,
   MediaSource,
@@ -17,7 +19,8 @@ interface Message {
 }
 
 /** Blocks of tools that ran at the provider; other upstreams do not know them. */
-const PROVIDER_BLOCK = /^(server_tool_use|container_upload|compaction|.+_tool_result)$/;
+const PROVIDER_BLOCK =
+  /^(server_tool_use|mcp_tool_use|container_upload|compaction|.+_tool_result)$/;
 
 /** What of a request is left out, by name. */
 export interface LeftOut {
@@ -42,7 +45,8 @@ export function turnMessages(
   if (role === 'system') return [{ role, parts: textsOf(content, `${where}.content`) }];
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   if (role === 'assistant') {
-    return [{ role, parts: blocks.flatMap((block, at) => replyPart(block, at, where, ignored)) }];
+    const parts = blocks.flatMap((block, at) => replyPart(block, at, where, ignored));
+    return [{ role, parts: withCallSignatures(parts) }];
   }
   const results: ToolMessage[] = [];
   const parts: UserPart[] = [];
@@ -52,7 +56,9 @@ export function turnMessages(
       results.push(toolResult(block, `${where}.content.${at}`));
     else parts.push(...userParts(block, `${where}.content.${at}`));
   });
-  return parts.length === 0 && results.length > 0 ? results : [...results, { role, parts }];
+  return parts.length === 0 && results.length > 0
+    ? withMediaAfterResults(results)
+    : withMediaAfterResults([...results, { role, parts }]);
 }
 
 /** Names what chat completions cannot say about a block, also about those inside the result of a tool. */
@@ -158,6 +164,8 @@ function replyPart(
     case 'thinking': {
       // Empty where the backend that thought it has no signatures.
       const signature = textField(block, 'signature') || undefined;
+      const ofCall = signature === undefined ? undefined : openCallSignature(signature);
+      if (ofCall !== undefined) return [{ type: 'reasoning', text: '', ...ofCall }];
       const thought = textField(block, 'thinking') ?? '';
       return [{ type: 'reasoning', text: thought, ...present({ signature }) }];
     }

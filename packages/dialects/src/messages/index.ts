@@ -1,14 +1,24 @@
-import type { Dialect } from '../dialect.ts';
-import { messageOf } from './answer.ts';
+import type { Dialect, DialectRequest } from '../dialect.ts';
+import { messageOf, type AnswerOptions } from './answer.ts';
 import { messagesError } from './errors.ts';
-import { messagesRequest } from './request.ts';
+import { PassedMessagesStream, passMessage } from './passed.ts';
+import { MESSAGES_API, messagesRequest } from './request.ts';
 import { createMessagesStream } from './stream.ts';
+
+const optionsOf = ({ chat }: DialectRequest): AnswerOptions => ({
+  hasThoughts: chat['reasoning_effort'] !== undefined,
+});
 
 /** `POST /v1/messages`. */
 export const messagesDialect: Dialect = {
   request: messagesRequest,
-  writeAnswer: (answer) => messageOf(answer),
-  writeStream: (_request, head) => createMessagesStream(head),
+  writeAnswer: (answer, request) => messageOf(answer, optionsOf(request)),
+  writeStream: (request, head) => createMessagesStream(head, optionsOf(request)),
+  passing: {
+    api: MESSAGES_API,
+    passAnswer: (answer, _request, usage) => passMessage(answer, usage),
+    passStream: () => new PassedMessagesStream(),
+  },
   requestIdHeader: 'request-id',
   flagsHeader: 'anthropic-beta',
   refusesInJson: true,

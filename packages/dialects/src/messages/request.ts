@@ -9,8 +9,8 @@ import type { OutputFormat, ReasoningOptions, ToolChoice, Turn } from '../turn/t
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';
 import { toolsOf, type OfferedTools } from './tools.ts';
 
-/** The API whose requests native upstreams get unchanged. */
-const MESSAGES_API = 'messages';
+/** The name of this API in origins. */
+export const MESSAGES_API = 'messages';
 
 const MESSAGES_MAX = 10_000;
 const BLOCKS_MAX = 10_000;
@@ -41,6 +41,7 @@ export const messagesBodySchema = passFurtherFields(
     tool_choice: anyObject().nullish(),
     thinking: anyObject().nullish(),
     output_config: anyObject().nullish(),
+    output_format: anyObject().nullish(),
     metadata: anyObject().nullish(),
   }),
 );
@@ -70,7 +71,8 @@ export const messagesRequest: z.ZodType<DialectRequest> = messagesBodySchema
 export const countTokensRequest: z.ZodType<DialectRequest> =
   messagesBodySchema.transform(translated);
 
-function translated(body: MessagesBody): DialectRequest {
+function translated(given: MessagesBody): DialectRequest {
+  const body = withOutputConfig(given);
   assertNoServers(body);
   const offered = toolsOf(body.tools ?? []);
   const ignored = new Set(offered.ignored);
@@ -92,7 +94,14 @@ function translated(body: MessagesBody): DialectRequest {
       lost: [...lost],
     }),
     ignored: [...ignored],
+    ignoredInPassing: [...ignored],
   };
+}
+
+/** Earlier versions of the API have the format of the answer outside of its configuration. */
+function withOutputConfig({ output_format: format, ...body }: MessagesBody): MessagesBody {
+  if (format === undefined || format === null) return body;
+  return { ...body, output_config: { format, ...body.output_config } };
 }
 
 /** What an upstream of this API gets: what was left out would need flags there, or run tools that are not metered. */

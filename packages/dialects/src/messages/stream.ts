@@ -1,6 +1,13 @@
 import type { DialectStream, StreamHead } from '../dialect.ts';
 import type { FinishReason, TurnEvent, TurnUsage } from '../turn/turn.ts';
-import { messageHead, messagesUsage, stopFields, toolUse } from './answer.ts';
+import {
+  callThought,
+  messageHead,
+  messagesUsage,
+  stopFields,
+  toolUse,
+  type AnswerOptions,
+} from './answer.ts';
 
 type ToolCall = Extract<TurnEvent, { type: 'tool_call' }>;
 type Thought = Extract<TurnEvent, { type: 'reasoning' }>;
@@ -10,7 +17,10 @@ const TEXT_DELTA = ',"delta":{"type":"text_delta","text":';
 const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 
 /** Writes the events of one answer. Blocks follow one another: only one is open at a time. */
-export function createMessagesStream({ id, model }: StreamHead): DialectStream {
+export function createMessagesStream(
+  { id, model, promptTokens }: StreamHead,
+  { hasThoughts }: AnswerOptions,
+): DialectStream {
   let nextIndex = 0;
   /** The kind of the open block, or the index of its tool call. */
   let open: 'text' | 'thinking' | number | undefined;
@@ -62,9 +72,19 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
     return written;
   }
 
+  function startCall(call: ToolCall): string {
+    const [thought] = hasThoughts ? callThought(call) : [];
+    const before =
+      thought === undefined
+        ? ''
+        : start('thinking', { ...thought, signature: '' }) +
+          delta({ type: 'signature_delta', signature: thought.signature });
+    return before + start(call.index, toolUse(call.id, call.name));
+  }
+
   function writeCall(call: ToolCall): string {
     hasCalls = true;
-    if (typeof open !== 'number') return start(call.index, toolUse(call.id, call.name));
+    if (typeof open !== 'number') return startCall(call);
     later.set(call.index, { call, input: '' });
     return '';
   }
@@ -78,8 +98,8 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
 
   function writeLater(): string {
     let written = '';
-    for (const [index, { call, input }] of later) {
-      written += start(index, toolUse(call.id, call.name));
+    for (const { call, input } of later.values()) {
+      written += startCall(call);
       if (input !== '') written += delta({ type: 'input_json_delta', partial_json: input });
     }
     later.clear();
@@ -93,7 +113,8 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: messagesUsage(NO_USAGE),
+        // Some clients read the prompt only here, where it is not yet known.
+        usage: messagesUsage({ promptTokens: promptTokens(), completionTokens: 0 }),
       };
       return event('message_start', { message }) + event('ping', {});
     },
@@ -127,9 +148,13 @@ export function createMessagesStream({ id, model }: StreamHead): DialectStream {
         usage: messagesUsage(usage),
       }) +
       event('message_stop', {}),
-    fail: (message) => event('error', { error: { type: 'api_error', message } }),
+    fail: failed,
   };
 }
+
+/** The event that ends a stream which was cut off. */
+export const failed = (message: string): string =>
+  event('error', { error: { type: 'api_error', message } });
 
 const event = (type: string, fields: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;

@@ -16,9 +16,9 @@ export function writeResponse(answer: TurnAnswer, request: ResponsesRequest): It
 
 function eventsOf(part: AssistantPart, index: number): readonly TurnEvent[] {
   if (part.type !== 'tool_call') return [part];
-  const { id, name, arguments: text } = part;
+  const { id, name, signature, arguments: text } = part;
   return [
-    { type: 'tool_call', index, id, name },
+    { type: 'tool_call', index, id, name, signature },
     { type: 'tool_arguments', index, text },
   ];
 }

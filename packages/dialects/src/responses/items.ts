@@ -1,5 +1,7 @@
+import { withCallSignatures } from '../turn/call-signatures.ts';
 import { dataUrl } from '../turn/data-url.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
+import { withMediaAfterResults } from '../turn/result-media.ts';
 import type { AssistantPart, TextPart, TurnMessage, UserPart } from '../turn/turn.ts';
 import type { Item } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';
@@ -24,7 +26,7 @@ export function messagesOf(items: readonly Item[], ignored: Ignored, at: Path): 
   let reply: AssistantPart[] = [];
 
   function endReply(): void {
-    if (reply.length > 0) messages.push({ role: 'assistant', parts: reply });
+    if (reply.length > 0) messages.push({ role: 'assistant', parts: withCallSignatures(reply) });
     reply = [];
   }
 
@@ -42,7 +44,7 @@ export function messagesOf(items: readonly Item[], ignored: Ignored, at: Path): 
     messages.push(messageOf(item, path, shellCalls));
   }
   endReply();
-  return messages;
+  return withMediaAfterResults(messages);
 }
 
 const has = (parts: readonly AssistantPart[], type: AssistantPart['type']): boolean =>

@@ -1,10 +1,10 @@
 import { GATEWAY_FIELDS } from '../gateway-fields.ts';
+import { isSealed } from '../turn/call-signatures.ts';
 import { textField } from '../turn/fields.ts';
 import type { Item, ResponsesBody } from './body.ts';
 import type { Ignored } from './ignored.ts';
 import { upstreamItemId } from './item-id.ts';
 import { typeOf } from './items.ts';
-import { isSealed } from './reasoning-content.ts';
 
 const ENCRYPTED = 'reasoning.encrypted_content';
 /** Fields that are set here or at the upstream; the gateway itself keeps responses. */

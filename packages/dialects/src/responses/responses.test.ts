@@ -93,7 +93,12 @@ function eventsIn(text: string): readonly StreamEvent[] {
 }
 
 function write(request: ResponsesRequest, events: readonly TurnEvent[]): string {
-  const writer = responsesDialect.writeStream(request, { id: 'x', model: 'm', created: 5 });
+  const writer = responsesDialect.writeStream(request, {
+    id: 'x',
+    model: 'm',
+    created: 5,
+    promptTokens: () => 0,
+  });
   return [writer.begin(), ...events.map((event) => writer.write(event)), writer.end()].join('');
 }
 
@@ -137,6 +142,7 @@ test('a stream that fails says so in an event and in the response', () => {
     id: 'x',
     model: 'm',
     created: 5,
+    promptTokens: () => 0,
   });
   writer.begin();
   writer.write({ type: 'text', text: 'Hi' });

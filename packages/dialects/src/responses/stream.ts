@@ -40,6 +40,8 @@ interface CallInProgress extends OpenCall {
   written: string;
 }
 
+const NO_ARGUMENTS = '{}';
+
 /** Writes the events of a response, and collects the response itself. */
 export class ResponsesStream implements DialectStream {
   readonly #request: ResponsesRequest;
@@ -80,7 +82,7 @@ export class ResponsesStream implements DialectStream {
       case 'tool_call':
         return this.#beginCall(event);
       case 'tool_arguments':
-        return this.#addArguments(event.index, event.text);
+        return this.#addArguments(this.#calls.get(event.index), event.text);
       case 'finish':
         this.#finish = event.reason;
         return this.#closeAll();
@@ -202,18 +204,22 @@ export class ResponsesStream implements DialectStream {
     return events + this.#endItem(at, messageItem(id, this.#ended, content));
   }
 
-  #addThought({ text, signature, encrypted }: TurnEvent & { type: 'reasoning' }): string {
-    let events = '';
-    if (this.#thought === undefined) {
-      events += this.#closeMessage();
-      const id = this.#id('rs');
-      const at = this.#output.length;
-      this.#thought = { at, id, parts: [], text: '', hasSummary: false };
-      events += this.#addItem({ id, type: 'reasoning', summary: [] });
+  #beginThought(part: ReasoningPart): string {
+    if (this.#thought !== undefined) {
+      this.#thought.parts.push(part);
+      return '';
     }
+    const closed = this.#closeMessage();
+    const id = this.#id('rs');
+    const at = this.#output.length;
+    this.#thought = { at, id, parts: [part], text: '', hasSummary: false };
+    return closed + this.#addItem({ id, type: 'reasoning', summary: [] });
+  }
+
+  #addThought({ text, signature, encrypted }: TurnEvent & { type: 'reasoning' }): string {
+    let events = this.#beginThought({ type: 'reasoning', text, signature, encrypted });
     const thought = this.#thought;
-    thought.parts.push({ type: 'reasoning', text, signature, encrypted });
-    if (text === '') return events;
+    if (text === '' || thought === undefined) return events;
     thought.text += text;
     const place = placeOf(thought);
     if (!thought.hasSummary) {
@@ -235,9 +241,7 @@ export class ResponsesStream implements DialectStream {
       ? this.#event('response.reasoning_summary_text.done', { ...place, text }) +
         this.#event('response.reasoning_summary_part.done', { ...place, part })
       : '';
-    const wantsContent = this.#request.body.include?.includes('reasoning.encrypted_content');
-    const sealed =
-      this.#request.isStored || wantsContent === true ? sealReasoning(joined(thought.parts)) : null;
+    const sealed = this.#keepsSignatures ? sealReasoning(joined(thought.parts)) : null;
     const item = {
       id,
       type: 'reasoning',
@@ -247,8 +251,19 @@ export class ResponsesStream implements DialectStream {
     return events + this.#endItem(at, item);
   }
 
-  #beginCall({ index, id: callId, name }: TurnEvent & { type: 'tool_call' }): string {
-    const events = this.#closeThought() + this.#closeMessage();
+  /** Whether the client, or the store, keeps what only an upstream can read. */
+  get #keepsSignatures(): boolean {
+    const { isStored, body } = this.#request;
+    return isStored || body.include?.includes('reasoning.encrypted_content') === true;
+  }
+
+  #beginCall({ index, id: callId, name, signature }: TurnEvent & { type: 'tool_call' }): string {
+    // Items of calls have no signature; a thought carries it.
+    const carried =
+      signature === undefined || !this.#keepsSignatures
+        ? ''
+        : this.#beginThought({ type: 'reasoning', text: '', signature, callId });
+    const events = carried + this.#closeThought() + this.#closeMessage();
     const tool = this.#request.tools.declared.get(name) ?? { kind: 'function', name };
     const id = this.#id(CALL_PREFIXES[tool.kind]);
     const call = { at: this.#output.length, id, callId, tool, written: '' };
@@ -256,8 +271,7 @@ export class ResponsesStream implements DialectStream {
     return events + this.#addItem(callItem(call, '', 'in_progress'));
   }
 
-  #addArguments(index: number, delta: string): string {
-    const call = this.#calls.get(index);
+  #addArguments(call: CallInProgress | undefined, delta: string): string {
     if (call === undefined) return '';
     call.written += delta;
     // The text of the other kinds is inside the JSON, which is complete at the end.
@@ -268,13 +282,16 @@ export class ResponsesStream implements DialectStream {
   }
 
   #closeCall(call: CallInProgress): string {
-    const { id: item_id, at: output_index, written, tool } = call;
+    const { id: item_id, at: output_index, tool } = call;
+    // Clients parse the arguments, also those of a call that has none.
+    const isEmpty = tool.kind === 'function' && call.written === '' && this.#ended === 'completed';
+    let events = isEmpty ? this.#addArguments(call, NO_ARGUMENTS) : '';
+    const { written } = call;
     const place = { item_id, output_index };
     const item = callItem(call, written, this.#ended);
-    let events = '';
     if (tool.kind === 'function') {
       const done = { ...place, name: tool.name, arguments: written };
-      events = this.#event('response.function_call_arguments.done', done);
+      events += this.#event('response.function_call_arguments.done', done);
     } else if (tool.kind === 'custom') {
       const input = customInput(written);
       events =
@@ -322,7 +339,8 @@ function joined(pieces: readonly ReasoningPart[]): readonly ReasoningPart[] {
   let isOpen = false;
   for (const piece of pieces) {
     const last = parts.at(-1);
-    const joins = isOpen && last !== undefined && piece.encrypted === undefined;
+    const isOwn = piece.encrypted !== undefined || piece.callId !== undefined;
+    const joins = isOpen && last !== undefined && !isOwn;
     if (joins) parts[parts.length - 1] = { ...piece, text: last.text + piece.text };
     else parts.push(piece);
     isOpen = piece.signature === undefined && piece.encrypted === undefined;

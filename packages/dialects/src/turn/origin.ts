@@ -49,6 +49,9 @@ export function refusalFor(
   return apis?.has(api) === true ? undefined : untranslatable;
 }
 
+/** Whether a client of another API sent it. */
+export const isTranslated = (value: object): boolean => hasOrigin(value);
+
 /** What the client said and a chat body cannot say. */
 export const lostIn = (value: object): readonly string[] =>
   (hasOrigin(value) ? value[ORIGIN].lost : undefined) ?? NOTHING;

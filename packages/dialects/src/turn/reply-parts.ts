@@ -6,9 +6,13 @@ import type { ReasoningPart, ToolCallPart } from './turn.ts';
  * is in `reasoning_content` or `reasoning`, and some upstreams send the same in both.
  */
 export function reasoningPartsOf(message: unknown): readonly ReasoningPart[] {
-  const details = listField(message, 'reasoning_details').flatMap(detailOf);
-  if (details.length > 0) return details;
   const text = textField(message, 'reasoning_content') ?? textField(message, 'reasoning') ?? '';
+  const details = listField(message, 'reasoning_details').flatMap(detailOf);
+  const [only] = details;
+  // A client that joined the pieces of a stream has the text there, and the signature that came after it here.
+  if (details.length === 1 && only?.text === '' && only.encrypted === undefined)
+    return [{ ...only, text }];
+  if (details.length > 0) return details;
   return text === '' ? [] : [{ type: 'reasoning', text }];
 }
 

@@ -98,6 +98,8 @@ export interface ReasoningPart {
   readonly signature?: string | undefined;
   /** A thought that only the upstream can read; the text is then empty. */
   readonly encrypted?: string | undefined;
+  /** The call that the signature belongs to, in an API whose calls have none; the text is then empty. */
+  readonly callId?: string | undefined;
 }
 
 export interface ToolCallPart {

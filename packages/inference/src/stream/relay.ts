@@ -23,6 +23,9 @@ export function relay(stream: UpstreamStream, options: EventReaderOptions): Rela
 
 const TOO_LONG = 'the upstream generated more text than an answer may have';
 
+/** Instead of the bytes of a chunk that its reader took: nothing would read them. */
+const TAKEN = Buffer.alloc(0);
+
 type EventStream = UpstreamStream & { readonly form: 'events' };
 
 /** Classes, because this runs for each token: nested generators cost as much as reading the token. */
@@ -117,7 +120,10 @@ class ChunkRelay implements Relay {
         this.leave();
         throw exceeded(TOO_LONG);
       }
-      onChunk?.(chunk);
+      if (onChunk !== undefined) {
+        onChunk(chunk);
+        return TAKEN;
+      }
       if (passesUsage || !isUsageOnly(chunk)) {
         return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
       }

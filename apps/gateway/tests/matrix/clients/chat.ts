@@ -36,7 +36,6 @@ export const chatClient: MatrixClient = {
   read: readCompletion,
   readError: (body) => fieldsOf(body['error']) as { type: unknown; message: unknown },
   hears: (said) => said,
-  keeps: (reply) => reply,
 };
 
 function chatFields({ tools, toolChoice, schema, effort, maxTokens }: ModelRequest): Fields {

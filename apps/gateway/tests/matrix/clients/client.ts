@@ -1,4 +1,4 @@
-import type { ModelRequest, Fields, Reply, Result, ModelAnswer } from '../facts.ts';
+import type { ModelRequest, Fields, Result, ModelAnswer } from '../facts.ts';
 
 /** An API that clients speak, as a client of it sees it. */
 export interface MatrixClient {
@@ -13,6 +13,4 @@ export interface MatrixClient {
   readError(body: Fields): { readonly type: unknown; readonly message: unknown };
   /** What of an answer this API can say. */
   hears(said: ModelAnswer): ModelAnswer;
-  /** What of an answer a client sends back in its next request. */
-  keeps(said: Reply): Reply;
 }

@@ -69,7 +69,6 @@ export const messagesClient: MatrixClient = {
       usage: { cached: 0, ...usage },
     });
   },
-  keeps: ({ calls, ...reply }) => present({ ...reply, calls: calls?.map(unsigned) }),
 };
 
 function userMessage(message: RequestMessage): Fields {
@@ -98,7 +97,8 @@ function joinedEvents(events: readonly Fields[]): Fields {
       blocks[at] = { ...fieldsOf(event['content_block']) };
     if (event['type'] === 'content_block_delta') addDelta(blocks[at] ?? {}, inputs, event);
     if (event['type'] === 'message_delta') {
-      message = { ...message, ...fieldsOf(event['delta']), usage: event['usage'] };
+      const usage = { ...fieldsOf(message['usage']), ...fieldsOf(event['usage']) };
+      message = { ...message, ...fieldsOf(event['delta']), usage };
     }
   }
   const content = blocks.map((block, at) =>

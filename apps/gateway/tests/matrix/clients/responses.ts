@@ -53,7 +53,6 @@ export const responsesClient: MatrixClient = {
       calls: calls?.map(unsigned),
       usage: { cached: 0, reasoning: 0, ...said.usage },
     }),
-  keeps: ({ calls, ...reply }) => present({ ...reply, calls: calls?.map(unsigned) }),
 };
 
 function inputItem(message: RequestMessage): Fields {

@@ -31,22 +31,15 @@ export const geminiApi: UpstreamApi = {
     events([...streamedParts(said).map((part) => answerOf([part])), answerOf([], said)]),
   read: readBody,
   error: (status, message) => ({ error: { code: status, message, status: 'WHY' } }),
-  gets: (asked) => ({ ...asked, messages: namedResults(asked.messages) }),
+  gets: (asked) => ({ ...asked, messages: asked.messages.map(withoutThought) }),
   says: ({ thought, ...said }) => present({ ...said, thought: thought && { text: thought.text } }),
 };
 
-/** Results name the function and not the call; thoughts are not sent back, only their signatures with the calls. */
-function namedResults(messages: readonly RequestMessage[]): readonly RequestMessage[] {
-  const names = new Map<string, string>();
-  return messages.map((message) => {
-    if (message.role === 'assistant') {
-      const { thought: _thought, calls, ...rest } = message;
-      for (const { id, name } of calls ?? []) names.set(id, name);
-      return { ...rest, ...(calls && { calls: calls.map((call) => ({ ...call, id: '' })) }) };
-    }
-    if (message.role === 'tool') return { ...message, id: names.get(message.id) ?? '' };
-    return message;
-  });
+/** Thoughts are not sent back, only their signatures with the calls. */
+function withoutThought(message: RequestMessage): RequestMessage {
+  if (message.role !== 'assistant') return message;
+  const { thought: _thought, ...reply } = message;
+  return reply;
 }
 
 const partsOf = ({ thought, text, calls = [] }: ModelAnswer): readonly Fields[] => [
@@ -127,8 +120,8 @@ function readContent({ role, parts: given }: Fields): readonly RequestMessage[] 
   }
   const calls = parts.flatMap(({ functionCall, thoughtSignature }) => {
     if (functionCall === undefined) return [];
-    const { name, args } = fieldsOf(functionCall);
-    const call = { id: '', name, arguments: args, signature: thoughtSignature } as Call;
+    const { id, name, args } = fieldsOf(functionCall);
+    const call = { id, name, arguments: args, signature: thoughtSignature } as Call;
     return [present(call)];
   });
   return [
@@ -140,11 +133,11 @@ function readContent({ role, parts: given }: Fields): readonly RequestMessage[] 
   ];
 }
 
-function readResult({ name, response }: Fields): RequestMessage {
+function readResult({ id, response }: Fields): RequestMessage {
   const { result, error } = fieldsOf(response);
   return present({
     role: 'tool' as const,
-    id: String(name),
+    id: String(id),
     text: String(error ?? result),
     isError: error === undefined ? undefined : true,
   });

@@ -1,0 +1,171 @@
+import { MESSAGES_API, reasoningFields, chatUsage, withOrigin } from '@model-gateway/dialects';
+import { tryParseJson } from '@model-gateway/kernel';
+import type { ChatChunk } from '@model-gateway/router';
+import { createChunkShape, type AnswerContext, type ChunkShape } from '../chunk-shape.ts';
+import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
+import { countOf, fieldOf, isFields, textOf, type Fields } from '../fields.ts';
+import { eventData } from '../transport/answers/event-data.ts';
+import { finishFields, usageOf } from './from-upstream.ts';
+
+const TYPE = /^\w{1,64}$/;
+/** The counts of a usage that a later report can replace. */
+const COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+];
+
+interface ChunkOptions {
+  /** Whether each chunk remembers its event, for a client of the same API. */
+  readonly remembers: boolean;
+}
+
+/** The events of a streamed answer as chunks; the last one has the usage. */
+export async function* chunksOfMessage(
+  body: AsyncIterable<Uint8Array>,
+  context: AnswerContext,
+  options: ChunkOptions = { remembers: false },
+): AsyncGenerator<ChatChunk, void, undefined> {
+  const reader = new MessageReader(context, options);
+  for await (const data of eventData(body)) {
+    const chunk = reader.read(data);
+    if (chunk !== undefined) yield chunk;
+    if (reader.isOver) return;
+  }
+  throw upstreamFailed('the upstream ended the stream before the answer was complete');
+}
+
+interface OpenCall {
+  readonly index: number;
+  /** What the start of the block has; most upstreams send the input in pieces after it. */
+  readonly input: unknown;
+  hasArguments: boolean;
+}
+
+/** Without schemas, because this runs for each token. */
+class MessageReader {
+  readonly #context: AnswerContext;
+  readonly #remembers: boolean;
+  #shape: ChunkShape;
+  #usage: Readonly<Record<string, number>> = {};
+  /** The tool calls by the index of their blocks. */
+  readonly #calls = new Map<number, OpenCall>();
+  isOver = false;
+
+  constructor(context: AnswerContext, { remembers }: ChunkOptions) {
+    this.#context = context;
+    this.#remembers = remembers;
+    this.#shape = createChunkShape(context.model, context.clock);
+  }
+
+  read(data: string): ChatChunk | undefined {
+    const event = tryParseJson(data);
+    const type = textOf(event, 'type') ?? '';
+    if (!isFields(event) || !TYPE.test(type))
+      throw upstreamFailed('the upstream sent an event that is not one of its API');
+    const chunk = this.#chunkOf(type, event);
+    if (!this.#remembers || type === 'error') return chunk;
+    return withOrigin(chunk ?? this.#shape.delta({}), { api: MESSAGES_API, value: event });
+  }
+
+  #chunkOf(type: string, event: Fields): ChatChunk | undefined {
+    switch (type) {
+      case 'content_block_delta':
+        return this.#continued(event);
+      case 'content_block_start':
+        return this.#started(event);
+      case 'content_block_stop':
+        return this.#ended(event);
+      case 'message_start': {
+        const { model, clock } = this.#context;
+        const { message } = event;
+        this.#shape = createChunkShape(textOf(message, 'model') ?? model, clock);
+        this.#usage = countsOf(fieldOf(message, 'usage'));
+        return this.#shape.delta({ content: '' });
+      }
+      case 'message_delta': {
+        const { delta } = event;
+        this.#usage = { ...this.#usage, ...countsOf(event['usage']) };
+        const stop = {
+          stop_reason: textOf(delta, 'stop_reason'),
+          stop_sequence: textOf(delta, 'stop_sequence'),
+        };
+        return this.#shape.delta({}, finishFields(stop));
+      }
+      case 'message_stop':
+        this.isOver = true;
+        // What an upstream does not report is estimated.
+        if (this.#usage['output_tokens'] === undefined) return undefined;
+        return this.#shape.usage(chatUsage(usageOf(this.#usage)));
+      case 'error': {
+        this.isOver = true;
+        const message = textOf(event['error'], 'message') ?? 'unknown error';
+        return { error: { message: cleanMessage(message, this.#context.secret) } };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #started(event: Fields): ChatChunk | undefined {
+    const block = event['content_block'];
+    switch (textOf(block, 'type')) {
+      case 'tool_use': {
+        const index = this.#calls.size;
+        const input = fieldOf(block, 'input') ?? {};
+        this.#calls.set(countOf(event, 'index') ?? 0, { index, input, hasArguments: false });
+        const called = { name: textOf(block, 'name') ?? '', arguments: '' };
+        const id = textOf(block, 'id') ?? '';
+        return this.#shape.delta({
+          tool_calls: [{ index, id, type: 'function', function: called }],
+        });
+      }
+      case 'redacted_thinking': {
+        const encrypted = textOf(block, 'data') ?? '';
+        return this.#shape.delta(reasoningFields([{ type: 'reasoning', text: '', encrypted }]));
+      }
+      default: {
+        const text = textOf(block, 'text') ?? '';
+        return text === '' ? undefined : this.#shape.delta({ content: text });
+      }
+    }
+  }
+
+  #continued(event: Fields): ChatChunk | undefined {
+    const { delta } = event;
+    const text = textOf(delta, 'text');
+    if (text !== undefined) return this.#shape.delta({ content: text });
+    const thinking = textOf(delta, 'thinking');
+    if (thinking !== undefined) return this.#shape.delta({ reasoning_content: thinking });
+    const signature = textOf(delta, 'signature');
+    if (signature !== undefined)
+      return this.#shape.delta(reasoningFields([{ type: 'reasoning', text: '', signature }]));
+    const written = textOf(delta, 'partial_json') ?? '';
+    const call = this.#calls.get(countOf(event, 'index') ?? 0);
+    if (written === '' || call === undefined) return undefined;
+    call.hasArguments = true;
+    return this.#arguments(call, written);
+  }
+
+  /** A call without arguments has no pieces; clients of chat completions parse what they get. */
+  #ended(event: Fields): ChatChunk | undefined {
+    const call = this.#calls.get(countOf(event, 'index') ?? 0);
+    if (call === undefined || call.hasArguments) return undefined;
+    return this.#arguments(call, JSON.stringify(call.input));
+  }
+
+  #arguments({ index }: OpenCall, written: string): ChatChunk {
+    return this.#shape.delta({ tool_calls: [{ index, function: { arguments: written } }] });
+  }
+}
+
+/** The counts of a report; those that are absent stay as they were. */
+function countsOf(usage: unknown): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of COUNTS) {
+    const count = countOf(usage, name);
+    if (count !== undefined) counts[name] = count;
+  }
+  return counts;
+}

@@ -1,0 +1,32 @@
+import { withOrigin } from '@model-gateway/dialects';
+import { translatedBody } from './translated-body.ts';
+
+const origin = { api: 'messages', value: {} };
+const user = { role: 'user', content: 'Hi' };
+
+test.each([
+  { model: 'gpt-5', named: 'max_completion_tokens' },
+  { model: 'gpt-5.2-mini', named: 'max_completion_tokens' },
+  { model: 'openai/o3', named: 'max_completion_tokens' },
+  { model: 'o4-mini', named: 'max_completion_tokens' },
+  { model: 'gpt-4o', named: 'max_tokens' },
+  { model: 'gpt-oss:20b', named: 'max_tokens' },
+  { model: 'olmo-2', named: 'max_tokens' },
+])('the limit of an answer is $named for $model', ({ model, named }) => {
+  const body = { model, max_tokens: 9, messages: [user] };
+  const { messages: _messages, ...sent } = translatedBody(withOrigin(body, origin));
+  expect(Object.keys(sent).toSorted()).toEqual([named, 'model'].toSorted());
+  expect(sent[named]).toBe(9);
+  expect(translatedBody(body)).toBe(body);
+});
+
+test('signatures of calls are not sent', () => {
+  const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  const reply = { role: 'assistant', content: null, tool_calls: [{ ...call, signature: 'S' }] };
+  const body = { model: 'm', max_tokens: 9, messages: [user, reply] };
+  expect(JSON.parse(JSON.stringify(translatedBody(withOrigin(body, origin))))).toEqual({
+    model: 'm',
+    max_tokens: 9,
+    messages: [user, { ...reply, tool_calls: [call] }],
+  });
+});

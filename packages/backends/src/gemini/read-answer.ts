@@ -1,0 +1,79 @@
+import type { TurnUsage } from '@model-gateway/dialects';
+import { upstreamFailed } from '../errors/upstream-error.ts';
+import { countOf, fieldOf, isFields, listOf, textOf } from '../fields.ts';
+
+const PARTS_MAX = 10_000;
+
+/** What an answer of `generateContent`, or one event of a stream, says. */
+export interface GeminiAnswer {
+  readonly parts: readonly GeminiPart[];
+  readonly finishReason: string | undefined;
+  /** Why the prompt was refused. */
+  readonly blockReason: string | undefined;
+  readonly usage: TurnUsage | undefined;
+  readonly model: string | undefined;
+  readonly id: string | undefined;
+}
+
+export interface GeminiPart {
+  readonly text: string;
+  readonly isThought: boolean;
+  readonly call: GeminiCall | undefined;
+}
+
+interface GeminiCall {
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly arguments: unknown;
+  readonly signature: string | undefined;
+}
+
+/** Reads an answer without a schema, because this runs for each event of a stream. */
+export function readAnswer(value: unknown): GeminiAnswer {
+  if (!isFields(value)) throw unreadable();
+  const { candidates = [] } = value;
+  if (!Array.isArray(candidates)) throw unreadable();
+  const candidate: unknown = candidates[0];
+  const parts = listOf(fieldOf(candidate, 'content'), 'parts');
+  if (parts.length > PARTS_MAX) throw unreadable();
+  return {
+    parts: parts.map(partOf),
+    finishReason: textOf(candidate, 'finishReason'),
+    blockReason: textOf(value['promptFeedback'], 'blockReason'),
+    usage: usageOf(value['usageMetadata']),
+    model: textOf(value, 'modelVersion'),
+    id: textOf(value, 'responseId'),
+  };
+}
+
+function partOf(part: unknown): GeminiPart {
+  const called = fieldOf(part, 'functionCall');
+  return {
+    text: textOf(part, 'text') ?? '',
+    isThought: fieldOf(part, 'thought') === true,
+    call: called === undefined ? undefined : callOf(called, textOf(part, 'thoughtSignature')),
+  };
+}
+
+function callOf(called: unknown, signature: string | undefined): GeminiCall {
+  const name = textOf(called, 'name');
+  if (name === undefined) throw unreadable();
+  const args = fieldOf(called, 'args') ?? {};
+  return { id: textOf(called, 'id') || undefined, name, arguments: args, signature };
+}
+
+/** Thoughts are counted apart from the answer. */
+function usageOf(usage: unknown): TurnUsage | undefined {
+  if (!isFields(usage)) return undefined;
+  const reasoningTokens = countOf(usage, 'thoughtsTokenCount');
+  const cachedTokens = countOf(usage, 'cachedContentTokenCount');
+  return {
+    promptTokens:
+      (countOf(usage, 'promptTokenCount') ?? 0) + (countOf(usage, 'toolUsePromptTokenCount') ?? 0),
+    completionTokens: (countOf(usage, 'candidatesTokenCount') ?? 0) + (reasoningTokens ?? 0),
+    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+  };
+}
+
+const unreadable = () => upstreamFailed('the upstream response is not one of its API');

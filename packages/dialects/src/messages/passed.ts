@@ -1,0 +1,72 @@
+import type { PassedStream } from '../dialect.ts';
+import { countField, fieldOf } from '../turn/fields.ts';
+import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
+import { messagesUsage } from './answer.ts';
+import { failed } from './stream.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
+
+/** The message of an upstream that speaks this API, with what copies of it leave out. */
+export const passMessage = (message: Fields, usage: TurnUsage): Fields => ({
+  type: 'message',
+  role: 'assistant',
+  stop_sequence: null,
+  ...message,
+  ...(hasUsage(message) ? {} : { usage: messagesUsage(usage) }),
+});
+
+/** Passes the events of such an upstream on. The last ones wait for the usage, which is estimated if there is none. */
+export class PassedMessagesStream implements PassedStream {
+  readonly #ending: Fields[] = [];
+  #usage = NO_USAGE;
+
+  begin(): string {
+    return '';
+  }
+
+  write(event: TurnEvent): string {
+    if (event.type === 'usage') this.#usage = event.usage;
+    return '';
+  }
+
+  pass(event: Fields): string {
+    switch (event['type']) {
+      case 'message_start':
+        return textOf(withMessage(event));
+      case 'message_delta':
+      case 'message_stop':
+        this.#ending.push(event);
+        return '';
+      default:
+        return textOf(event);
+    }
+  }
+
+  end(): string {
+    return this.#ending.map((event) => textOf(this.#withUsage(event))).join('');
+  }
+
+  fail(message: string): string {
+    return failed(message);
+  }
+
+  #withUsage(event: Fields): Fields {
+    if (event['type'] !== 'message_delta' || hasUsage(event)) return event;
+    return { ...event, usage: messagesUsage(this.#usage) };
+  }
+}
+
+const hasUsage = (value: Fields): boolean =>
+  countField(fieldOf(value, 'usage'), 'output_tokens') !== undefined;
+
+/** Clients add to what is in the first event. */
+function withMessage(event: Fields): Fields {
+  const message = event['message'];
+  const given = typeof message === 'object' && message !== null ? message : {};
+  return { ...event, message: { content: [], ...passMessage({ ...given }, NO_USAGE) } };
+}
+
+const textOf = (event: Fields): string =>
+  `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`;
