@@ -72,23 +72,28 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
 
 /** Updates when the keys were last used, at most once a minute each. A key that another process is writing is skipped. */
 async function touchKeys(queries: RawQueries, events: readonly UsageEvent[]): Promise<void> {
-  const used = events.filter(({ key_id }) => key_id !== null);
-  if (used.length === 0) return;
+  const used = lastUses(events);
+  if (used.size === 0) return;
   await queries.$executeRaw`
-    WITH used AS (
-      SELECT key_id, max(used_at) AS used_at
-      FROM unnest(
-        ${arrayText(used.map((event) => event.key_id))}::uuid[],
-        ${arrayText(used.map((event) => event.created_at))}::timestamptz[]
-      ) AS event (key_id, used_at)
-      GROUP BY key_id
-    ), stale AS (
+    WITH stale AS (
       SELECT k.id, used.used_at
-      FROM api_keys k JOIN used ON used.key_id = k.id
+      FROM unnest(
+        ${arrayText([...used.keys()])}::uuid[],
+        ${arrayText([...used.values()])}::timestamptz[]
+      ) AS used (key_id, used_at)
+      JOIN api_keys k ON k.id = used.key_id
       WHERE k.last_used_at IS NULL OR k.last_used_at < used.used_at - INTERVAL '1 minute'
       FOR NO KEY UPDATE OF k SKIP LOCKED
     )
     UPDATE api_keys k SET last_used_at = stale.used_at FROM stale WHERE k.id = stale.id`;
+}
+
+/** The time of the last use of each key. Texts of one second may sort otherwise than the times, which does not matter here. */
+function lastUses(events: readonly UsageEvent[]): ReadonlyMap<string, string> {
+  const uses = new Map<string, string>();
+  for (const { key_id: keyId, created_at: time } of events)
+    if (keyId !== null && time > (uses.get(keyId) ?? '')) uses.set(keyId, time);
+  return uses;
 }
 
 const monthOf = (event: UsageEvent): string => `${event.created_at.slice(0, 7)}-01`;
