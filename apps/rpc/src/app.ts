@@ -94,6 +94,7 @@ export function createRpc(
     requestWatches,
   });
   const { accounts, signInEnds } = services;
+  const stopEndingSessions = signInEnds.onEnd((end) => realtime.endSignedOut(end));
   const isAdminToken = createAdminTokenCheck(config.adminToken);
   const clientOf = createClientOf(createClientIp(config.trustProxy));
   const places = createConnectionPlaces({
@@ -194,6 +195,7 @@ export function createRpc(
       places.close();
       await requestWatches.stop();
       await sessions.stop();
+      stopEndingSessions();
       await signInEnds.stop();
       if (options.runtime === undefined) await runtime.stop();
     },

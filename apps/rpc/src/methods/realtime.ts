@@ -3,14 +3,15 @@ import type { Services } from '../services.ts';
 
 export function createRealtimeMethods({ realtime: sessions }: Services): HandlersOf<'realtime'> {
   return {
-    'realtime.start': async ({ model, config, conversation_id, ref_id }, { user }) => {
-      const { sessionId, streamId } = await sessions.start({
+    'realtime.start': async ({ model, config, conversation_id, ref_id }, { user, signIn }) => {
+      const request = {
         userId: user.id,
         model,
         config,
         conversationId: conversation_id,
         refId: ref_id === undefined || ref_id === '' ? null : ref_id,
-      });
+      };
+      const { sessionId, streamId } = await sessions.start(request, signIn);
       return { session_id: sessionId, stream_session: streamId };
     },
     'realtime.event': async ({ session_id, event }, { user }) => {

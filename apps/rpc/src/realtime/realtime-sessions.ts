@@ -1,4 +1,4 @@
-import type { ConversationStore } from '@model-gateway/accounts';
+import type { ConversationStore, SignIn, SignInEnd } from '@model-gateway/accounts';
 import { isSessionId, ServiceError } from '@model-gateway/contracts';
 import { EXPECTED_NOTHING } from '@model-gateway/inference';
 import {
@@ -9,6 +9,7 @@ import {
   type Requests,
 } from '@model-gateway/kernel';
 import type { RealtimeEvent } from '@model-gateway/router';
+import { createSignedInSockets } from '../transports/signed-in-sockets.ts';
 import type { LiveSession } from './live-session.ts';
 import {
   openSession,
@@ -28,11 +29,14 @@ export type ClientEvent = RealtimeEvent & { readonly type: string };
 export interface RealtimeSessions {
   start(
     request: Omit<RealtimeStartRequest, 'resolvedModel'>,
+    signIn: SignIn,
   ): Promise<Pick<OpenedSession, 'sessionId' | 'streamId'>>;
   /** Queues an event for the upstream, on whichever process the session is. */
   send(userId: string, sessionId: string, event: ClientEvent): Promise<void>;
   /** False when the user has no such session. */
   stop(userId: string, sessionId: string): Promise<boolean>;
+  /** Ends the sessions of this process that a sign-in or a user has started, also those that are being opened. */
+  endSignedOut(end: SignInEnd): void;
   /** Ends the sessions of this process; no new ones are opened. */
   close(): Promise<void>;
 }
@@ -44,7 +48,15 @@ interface RealtimeSessionsDependencies extends OpenSessionDependencies {
   readonly metrics: Metrics;
 }
 
+/** A session from its request to its end. */
+interface StartedSession {
+  /** Undefined until it is open at its upstream. */
+  session?: LiveSession;
+  isSignedOut: boolean;
+}
+
 const CLOSING_TIMEOUT_MS = 5_000;
+const SIGNED_OUT = 'the sign-in that started it has ended';
 
 export function createRealtimeSessions(
   dependencies: RealtimeSessionsDependencies,
@@ -54,6 +66,7 @@ export function createRealtimeSessions(
   const owners = createSessionOwners(dependencies);
   const slots = createSessionSlots();
   const local = new Map<string, { readonly userId: string; readonly session: LiveSession }>();
+  const starts = createSignedInSockets<StartedSession>();
   const ending = new Set<Promise<unknown>>();
   let isClosed = false;
   dependencies.metrics.gauge({
@@ -116,12 +129,15 @@ export function createRealtimeSessions(
   }
 
   return {
-    async start(requested) {
+    async start(requested, signIn) {
       if (isClosed) throw stopping();
       const resolvedModel = runtime.router.aliases.resolve(requested.model);
       const request = { ...requested, resolvedModel };
       const undo = createUndo();
       undo.add(slots.take(request.userId));
+      const started: StartedSession = { isSignedOut: false };
+      starts.add(started, signIn);
+      undo.add(() => starts.remove(started, signIn));
       let opened: OpenedSession | undefined;
       try {
         await admit(request, undo);
@@ -129,8 +145,10 @@ export function createRealtimeSessions(
           log.info({ reason }, 'a realtime session ended');
           track(Promise.all([undo.run(), session.settled()]));
         });
+        started.session = opened.session;
         await announce(opened, request.userId, undo);
         if (isClosed) throw stopping();
+        if (started.isSignedOut) throw signedOut();
         opened.begin();
         return { sessionId: opened.sessionId, streamId: opened.streamId };
       } catch (error) {
@@ -146,6 +164,12 @@ export function createRealtimeSessions(
     async stop(userId, sessionId) {
       // A session that does not reply may be ending; in any case this call did not remove it.
       return (await deliver(sessionId, { kind: 'stop', userId })) === 'done';
+    },
+    endSignedOut(end) {
+      for (const started of starts.of(end)) {
+        started.isSignedOut = true;
+        started.session?.end(SIGNED_OUT);
+      }
     },
     async close() {
       isClosed = true;
@@ -171,3 +195,6 @@ function refusal(outcome: Exclude<SessionOutcome, 'done'>): ServiceError {
 }
 
 const stopping = (): ServiceError => new ServiceError('bad_gateway', 'the service is stopping');
+
+const signedOut = (): ServiceError =>
+  new ServiceError('authentication_required', 'authentication required');

@@ -46,8 +46,13 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
   const { keepaliveMs = KEEPALIVE_MS } = dependencies;
   const open = new Map<ServerResponse, OpenStream>();
   const signedIn = createSignedInSockets<ServerResponse>();
+  /** They end as soon as they have begun. */
+  const signedOut = new WeakSet<ServerResponse>();
   const stopWatching = signInEnds.onEnd((end) => {
-    for (const response of signedIn.of(end)) response.end();
+    for (const response of signedIn.of(end)) {
+      signedOut.add(response);
+      if (response.headersSent) response.end();
+    }
   });
   let draining: NodeJS.Timeout | undefined;
   // One timer for all streams: thousands of timers would cost more than the comments they send.
@@ -94,6 +99,10 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
       }
       const signIn = await listenerOf(sessionId, request, query);
       const userId = signIn?.userId;
+      if (signIn !== undefined && !response.destroyed) {
+        signedIn.add(response, signIn);
+        response.once('close', () => signedIn.remove(response, signIn));
+      }
       const leave = await places.take(clientOf(request), userId);
       if (response.destroyed) leave();
       else response.once('close', leave);
@@ -113,7 +122,6 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
       );
       response.once('close', () => {
         open.delete(response);
-        if (signIn !== undefined) signedIn.remove(response, signIn);
         void subscription.close();
       });
       if (response.destroyed) {
@@ -121,10 +129,10 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
         return;
       }
       open.set(response, stream);
-      if (signIn !== undefined) signedIn.add(response, signIn);
       begin(response);
       // The sign-in may have ended while the stream was being opened.
-      if (signIn !== undefined && signInEnds.hasEnded(signIn)) response.end();
+      const hasEnded = signIn !== undefined && signInEnds.hasEnded(signIn);
+      if (hasEnded || signedOut.has(response)) response.end();
       for (const event of early.splice(0)) write(response, event);
     },
     drain(isBusy) {

@@ -6,7 +6,13 @@ import { silentLog } from '@model-gateway/kernel';
 import { rpcCall, type RpcAnswer } from '@model-gateway/testkit';
 import { createRpc } from '../../src/app.ts';
 import { readRpcConfig } from '../../src/config.ts';
-import { openSocket, openStream, startRpc, type RpcServer } from '../rpc-server.ts';
+import {
+  openSocket,
+  openStream,
+  startRpc,
+  type RpcServer,
+  type TestStream,
+} from '../rpc-server.ts';
 
 interface SignedIn {
   readonly access_token: string;
@@ -66,18 +72,32 @@ test('auth.logout ends its sign-in on every server and no other sign-in', async 
   other.socket.terminate();
 });
 
+async function listen(url: string, token?: string): Promise<TestStream> {
+  const query = token === undefined ? '' : `&token=${token}`;
+  const stream = await openStream(`${url}/api/rpc/events?session=listens${query}`);
+  expect(await stream.next()).toBe(': connected');
+  return stream;
+}
+
+/** The streams still receive what is sent to their session. */
+async function expectOpen(streams: readonly TestStream[]): Promise<void> {
+  await fetch(`${otherUrl}/api/rpc`, {
+    method: 'POST',
+    headers: { 'x-session-id': 'listens' },
+    body: '{"jsonrpc":"2.0","id":"later","method":"no.such"}',
+  });
+  for (const stream of streams) {
+    expect(await stream.next()).toContain('"id":"later"');
+    stream.close();
+  }
+}
+
 test('auth.logout ends the event streams of its sign-in on every server and no others', async () => {
   await rpc.createAccount('listens@example.com');
   const [leaving, staying] = [
     await signIn('listens@example.com'),
     await signIn('listens@example.com'),
   ];
-  const listen = async (url: string, token?: string) => {
-    const query = token === undefined ? '' : `&token=${token}`;
-    const stream = await openStream(`${url}/api/rpc/events?session=listens${query}`);
-    expect(await stream.next()).toBe(': connected');
-    return stream;
-  };
   const ending = [
     await listen(rpc.url, leaving.access_token),
     await listen(otherUrl, leaving.access_token),
@@ -85,15 +105,17 @@ test('auth.logout ends the event streams of its sign-in on every server and no o
   const others = [await listen(otherUrl, staying.access_token), await listen(otherUrl)];
   await rpc.call('auth.logout', {}, leaving.access_token);
   for (const stream of ending) await expect(stream.next()).rejects.toThrow('the stream ended');
-  await fetch(`${otherUrl}/api/rpc`, {
-    method: 'POST',
-    headers: { 'x-session-id': 'listens' },
-    body: '{"jsonrpc":"2.0","id":"later","method":"no.such"}',
-  });
-  for (const stream of others) {
-    expect(await stream.next()).toContain('"id":"later"');
-    stream.close();
-  }
+  await expectOpen(others);
+});
+
+test('the event streams of a deactivated user end on every server, and no others', async () => {
+  const { id, token } = await rpc.createAccount('hears@example.com');
+  const { access_token } = await signIn('hears@example.com');
+  const ending = [await listen(rpc.url, token), await listen(otherUrl, access_token)];
+  const others = [await listen(otherUrl, adminToken), await listen(otherUrl)];
+  await rpc.call('users.update', { user_id: id, active: false }, adminToken);
+  for (const stream of ending) await expect(stream.next()).rejects.toThrow('the stream ended');
+  await expectOpen(others);
 });
 
 test('auth.logout on a socket is answered before the socket closes', async () => {
