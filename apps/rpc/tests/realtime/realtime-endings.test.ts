@@ -216,6 +216,20 @@ describe('a response that is not completed when its session ends is metered by e
     await expectRemoved(talk);
   });
 
+  test('with what the user said', async () => {
+    const talk = await start({ config });
+    api.faults.next({ kind: 'silent' });
+    // Three seconds of PCM16 with 16 kHz, of which each has ten tokens.
+    const audio = Buffer.alloc(3 * 32_000).toString('base64');
+    await talk.say({ type: 'input_audio_buffer.append', audio });
+    await talk.say({ type: 'input_audio_buffer.commit' });
+    await talk.until('input_audio_buffer.committed');
+    await talk.say({ type: 'response.create' });
+    await talk.stop();
+    expect(await row()).toMatchObject([{ prompt_tokens: 2 + 8 + 30, completion_tokens: 0 }]);
+    await expectRemoved(talk);
+  });
+
   test('and a completed one once, as the upstream reports it', async () => {
     const talk = await start({ config });
     const done = (await talk.respond()).at(-1) as { response: { usage: { total_tokens: number } } };

@@ -116,6 +116,20 @@ describe('an unfinished response is estimated', () => {
     expect(unfinished([heard, created('a')], [image])).toEqual([tokens(766, 0)]);
   });
 
+  test('with what the user said, by its audio or else by its transcript', () => {
+    // Two seconds of PCM16 with 16 kHz.
+    const audio = Buffer.alloc(64_000).toString('base64');
+    const spoken = [
+      { type: 'input_audio_buffer.append', audio },
+      { type: 'input_audio_buffer.commit' },
+      { type: 'response.create' },
+    ];
+    const committed = { type: 'input_audio_buffer.committed', item_id: 'i' };
+    expect(unfinished([], spoken)).toEqual([tokens(20, 0)]);
+    expect(unfinished([committed, heard, created('a')], spoken)).toEqual([tokens(20, 0)]);
+    expect(unfinished([heard, created('a')])).toEqual([tokens(1, 0)]);
+  });
+
   test('with the settings of the response itself, where it has some', () => {
     const session = { instructions: 'twelve chars' };
     const sent = [

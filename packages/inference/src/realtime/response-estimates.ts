@@ -6,6 +6,7 @@ import { tokenUsage } from '../passed/reported-usage.ts';
 import { COMPLETION_TOKENS_DEFAULT, type ExpectedUsage } from '../quota/reservation.ts';
 import { property } from '../stream/chunk-fields.ts';
 import { IMAGE_TOKENS, tokensOfImages } from '../usage/estimate-usage.ts';
+import { createSpokenInput } from './spoken-input.ts';
 
 /** Estimates the usage of the responses of a realtime session, for those whose usage is never reported. */
 export interface ResponseEstimates {
@@ -42,6 +43,8 @@ const ENDED_MAX = 100;
 const PIECE = /^response\.(?!(?:output_)?audio\.).+\.(delta|done)$/;
 const WHOLE_TEXTS = ['text', 'transcript', 'arguments'];
 const OUTPUT_MAX_NAMES = ['max_output_tokens', 'max_response_output_tokens'];
+/** What the user said, as text. */
+const TRANSCRIBED = 'conversation.item.input_audio_transcription.completed';
 const ITEM_TEXTS = ['name', 'arguments', 'output'];
 
 export function createResponseEstimates(): ResponseEstimates {
@@ -49,6 +52,7 @@ export function createResponseEstimates(): ResponseEstimates {
   const begun = new LRUCache<string, Response>({ max: RESPONSES_MAX });
   // So that a late event of one does not begin it again, since it would be metered twice.
   const ended = new LRUCache<string, true>({ max: ENDED_MAX });
+  const spoken = createSpokenInput();
   let prompt: Prompt = { instructions: 0, tools: 0, conversation: 0, outputMax: undefined };
   let requested: Prompt | undefined;
   /** Some upstreams omit the id of the response in its events. */
@@ -86,6 +90,7 @@ export function createResponseEstimates(): ResponseEstimates {
 
   return {
     sent(event) {
+      prompt = withMore(prompt, spoken.sent(event));
       switch (event['type']) {
         case 'session.update':
           prompt = changed(prompt, event['session']);
@@ -100,12 +105,13 @@ export function createResponseEstimates(): ResponseEstimates {
       }
     },
     observe(event) {
+      prompt = withMore(prompt, spoken.observe(event));
       const type = stringAt(event, 'type') ?? '';
       const step = PIECE.exec(type)?.[1];
       if (step !== undefined) addPiece(event, step);
       else if (type === 'response.created') begin(stringAt(event['response'], 'id') ?? '');
       else if (type === 'error') requested = undefined;
-      else if (type === 'conversation.item.input_audio_transcription.completed')
+      else if (type === TRANSCRIBED && !spoken.isCounted)
         prompt = withMore(prompt, estimateTokens(stringAt(event, 'transcript') ?? ''));
     },
     expected() {
@@ -160,10 +166,8 @@ function outputMaxOf(settings: unknown, before: Prompt): number | undefined {
   return numbers.length === 0 ? undefined : Math.max(...numbers);
 }
 
-const withMore = (prompt: Prompt, tokens: number): Prompt => ({
-  ...prompt,
-  conversation: prompt.conversation + tokens,
-});
+const withMore = (prompt: Prompt, tokens: number): Prompt =>
+  tokens === 0 ? prompt : { ...prompt, conversation: prompt.conversation + tokens };
 
 const withConversationOf = (prompt: Prompt, totalTokens: number): Prompt => ({
   ...prompt,
