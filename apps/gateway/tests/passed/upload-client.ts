@@ -95,3 +95,7 @@ export async function openFilesBelow(folder: string): Promise<readonly string[]>
   const all = await Promise.all(targets);
   return all.filter((target) => target.startsWith(folder));
 }
+
+/** The header of a WAV file with 16,384 samples of 16 bits a second, all of its bytes below 128. */
+export const WAV_HEAD =
+  'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\0\x40\0\0\0\0\0\0\x02\0\x10\0data\0\0\0\0';

@@ -24,6 +24,7 @@ import {
   headOf,
   openFilesBelow,
   textOf,
+  WAV_HEAD,
   written,
   type Part,
   type UploadClient,
@@ -247,26 +248,25 @@ describe('while the client sends', () => {
   });
 });
 
-test('a client that leaves after it has sent everything is metered, by the size of its file', async () => {
-  const minute: Part = { ...audio, value: 'a'.repeat(60 * 16_000) };
-  for (const parts of [
-    [model, minute],
-    [minute, model],
-  ]) {
+test.each([
+  { by: 'size of its file', value: 'a'.repeat(60 * 16_000), seconds: 60 },
+  { by: 'header of its file', value: WAV_HEAD + 'a'.repeat(30 * 32_768), seconds: 30 },
+])('a client that leaves after it has sent everything is metered, by the $by', async (file) => {
+  const parts: readonly Part[] = [model, { ...audio, value: file.value }];
+  for (const order of [parts, parts.toReversed()]) {
     upstream.answer(() => undefined);
     const { client, status } = uploads.begin();
     const count = upstream.calls.length;
-    client.end(formOf(parts));
+    client.end(formOf(order));
     await upstream.until(() => upstream.calls.length > count);
     const call = upstream.calls.at(-1);
     await call?.body;
     client.destroy();
-    await status;
-    await upstream.until(() => call?.isAborted === true);
+    await Promise.all([status, upstream.until(() => call?.isAborted === true)]);
     const row = await nextRow();
-    expect(Math.round((row?.prompt_tokens ?? 0) / 10)).toBe(20);
+    expect(Math.round((row?.prompt_tokens ?? 0) / 10)).toBe(file.seconds / 3);
     expect(row).toMatchObject({ completion_tokens: 0, status: 499, upstream: 'up' });
-    expect(row?.audio_seconds).toBeCloseTo(60, 0);
+    expect(row?.audio_seconds).toBeCloseTo(file.seconds, 0);
     await waitUntil(async () => (await openFiles()).length === 0);
   }
 });

@@ -19,6 +19,8 @@ export interface Upload {
   isSent(): boolean;
   /** How many bytes of the form have arrived, decompressed. */
   readonly bytes: number;
+  /** The beginning of the file, as far as it has arrived; some kilobytes at most. */
+  readonly fileHead: Buffer;
   /** Why the client's form could not be read. */
   failure(): Error | undefined;
   /** Removes the file and discards what the client still sends. */
@@ -50,6 +52,7 @@ const LIMITS = {
   parts: 101,
   headerPairs: 100,
 };
+const FILE_HEAD_BYTES = 4 * 1024;
 const FORM_TYPE = /^multipart\/form-data\s*;/i;
 const PLAIN = /^[\x20-\x7e]+$/;
 const FILENAME_DEFAULT = 'file';
@@ -80,6 +83,7 @@ class Form implements Upload {
   #kept: UploadFile | undefined;
   #failure: Error | undefined;
   #bytes = 0;
+  #fileHead = Buffer.alloc(0);
   #isStarted = false;
   #isSent = false;
 
@@ -122,6 +126,10 @@ class Form implements Upload {
     return this.#bytes;
   }
 
+  get fileHead(): Buffer {
+    return this.#fileHead;
+  }
+
   failure(): Error | undefined {
     return this.#failure;
   }
@@ -134,7 +142,7 @@ class Form implements Upload {
   async *#passing(head: Buffer, { stream }: OpenFile): AsyncGenerator<Buffer> {
     this.#isStarted = true;
     yield head;
-    for await (const chunk of stream) yield chunk as Buffer;
+    for await (const chunk of stream) yield this.#noteHead(chunk as Buffer);
     await this.#parsed.promise;
     yield Buffer.concat([END_OF_FILE, this.#parts.fields(this.#late), this.#parts.end]);
     this.#isSent = true;
@@ -151,13 +159,19 @@ class Form implements Upload {
     const kept = await this.#options.files.create();
     this.#kept = kept;
     try {
-      for await (const chunk of stream) await kept.write(chunk as Buffer);
+      for await (const chunk of stream) await kept.write(this.#noteHead(chunk as Buffer));
       await this.#parsed.promise;
       this.#ready.resolve(this);
     } catch (error) {
       await kept.close();
       throw error;
     }
+  }
+
+  #noteHead(chunk: Buffer): Buffer {
+    const missing = FILE_HEAD_BYTES - this.#fileHead.length;
+    if (missing > 0) this.#fileHead = Buffer.concat([this.#fileHead, chunk.subarray(0, missing)]);
+    return chunk;
   }
 
   #listen(): void {

@@ -3,20 +3,20 @@ import { PASSED_OPERATIONS } from './operations.ts';
 import { tokenUsage } from './reported-usage.ts';
 
 const { images, speech, transcriptions } = PASSED_OPERATIONS;
-const TEN_SECONDS = 160_000;
+const TEN_SECONDS = 10;
 
 /** What is billed of an answer that reports these units. */
-function billed(kind: 'agent' | 'external', { operation, fields = {}, bytes, reported }: Case) {
-  const tokens = tokenUsage(operation.promptTokens(fields, bytes), 0);
+function billed(kind: 'agent' | 'external', { operation, fields = {}, seconds, reported }: Case) {
+  const tokens = tokenUsage(operation.promptTokens(fields, seconds), 0);
   return boundedUnits(kind, billedUnits(operation, fields, reported, tokens), () =>
-    billedUnits(operation, fields, unitsOfUpload(bytes), tokens),
+    billedUnits(operation, fields, unitsOfUpload(seconds), tokens),
   );
 }
 
 interface Case {
   readonly operation: (typeof PASSED_OPERATIONS)[keyof typeof PASSED_OPERATIONS];
   readonly fields?: Readonly<Record<string, unknown>>;
-  readonly bytes?: number;
+  readonly seconds?: number;
   readonly reported: { readonly images?: number; readonly audioSeconds?: number };
 }
 
@@ -25,7 +25,7 @@ const TOO_MUCH = [
   { operation: images, reported: { images: 2 }, bounded: { images: 1 } },
   {
     operation: transcriptions,
-    bytes: TEN_SECONDS,
+    seconds: TEN_SECONDS,
     reported: { audioSeconds: 1e9 },
     bounded: { audioSeconds: 40 },
   },
@@ -46,13 +46,13 @@ test.each(TOO_MUCH)('a node that reports too much for $operation.path: $reported
 
 test.each([
   { operation: images, fields: { n: 2 }, reported: { images: 1 } },
-  { operation: transcriptions, bytes: TEN_SECONDS, reported: { audioSeconds: 39 } },
-  { operation: transcriptions, bytes: TEN_SECONDS, reported: { audioSeconds: 0 } },
+  { operation: transcriptions, seconds: TEN_SECONDS, reported: { audioSeconds: 39 } },
+  { operation: transcriptions, seconds: TEN_SECONDS, reported: { audioSeconds: 0 } },
 ])('a node that reports what can be for $operation.path: $reported', (row) => {
   expect(billed('agent', row)).toMatchObject(row.reported);
 });
 
-test('what the model reads of an image or of audio is estimated by its prompt or its size', () => {
+test('what the model reads of an image or of audio is estimated by its prompt or its length', () => {
   expect(images.promptTokens({ prompt: 'x'.repeat(40) })).toBe(10);
   expect(transcriptions.promptTokens({}, 6 * TEN_SECONDS)).toBe(200);
 });

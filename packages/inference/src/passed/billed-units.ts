@@ -1,7 +1,7 @@
 import type { BilledUsage } from '@model-gateway/billing';
 import type { BackendKind } from '@model-gateway/router';
 import { boundedCount } from '../usage/bounded-usage.ts';
-import { SECONDS_PER_TOKEN, secondsOfFile } from './audio-length.ts';
+import { SECONDS_PER_TOKEN } from './audio-length.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** What an answer has that is not priced by its tokens. */
@@ -16,9 +16,9 @@ export interface ReportedUnits {
 
 const IMAGES_MAX = 1_000;
 
-/** What the size of an upload says. */
-export const unitsOfUpload = (bytes: number | undefined): ReportedUnits =>
-  bytes === undefined ? {} : { audioSeconds: secondsOfFile(bytes) };
+/** What an upload says. */
+export const unitsOfUpload = (audioSeconds: number | undefined): ReportedUnits =>
+  audioSeconds === undefined ? {} : { audioSeconds };
 
 /**
  * The images and the audio to bill: what the answer has, or an estimate. An audio file is as long as its text takes to be

@@ -2,7 +2,7 @@ import { estimateTokens } from '@model-gateway/billing';
 import type { PassedCapability } from '@model-gateway/router';
 import { choicesOf, property } from '../stream/chunk-fields.ts';
 import { tokensOfImages } from '../usage/estimate-usage.ts';
-import { tokensOfFile } from './audio-length.ts';
+import { tokensOfSeconds } from './audio-length.ts';
 
 /** The fields of a request, from its JSON or its form. */
 export type PassedFields = Readonly<Record<string, unknown>>;
@@ -12,8 +12,8 @@ export interface PassedOperation {
   readonly capability: PassedCapability;
   /** Below `/v1` here, and below the base URL at the upstream. */
   readonly path: string;
-  /** An estimate of what the model reads; of an upload also by its size. */
-  promptTokens(fields: PassedFields, uploadBytes?: number): number;
+  /** An estimate of what the model reads; of an upload also by the length of its audio. */
+  promptTokens(fields: PassedFields, uploadSeconds?: number): number;
   /** Whether a complete answer without a count has no tokens of the prompt: it is priced by its images or its audio. */
   readonly isPromptReported: boolean;
   /** How much a request may generate, for its reservation. */
@@ -30,7 +30,7 @@ const textless = { isPromptReported: false, completionTokens: () => 0, textOf: (
 const transcribing = {
   capability: 'transcription',
   // How long the audio is, only the upstream knows.
-  promptTokens: (_fields: PassedFields, uploadBytes = 0) => tokensOfFile(uploadBytes),
+  promptTokens: (_fields: PassedFields, uploadSeconds = 0) => tokensOfSeconds(uploadSeconds),
   isPromptReported: true,
   completionTokens: () => COMPLETION_TOKENS_DEFAULT,
   textOf: (answer: unknown) => stringOf(property(answer, 'text')),

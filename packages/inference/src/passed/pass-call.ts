@@ -12,7 +12,7 @@ import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
 import { hasEvents } from './byte-answer.ts';
-import type { PassedCall } from './passed-call.ts';
+import { uploadSeconds, type PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { tokenUsage } from './reported-usage.ts';
 
@@ -143,11 +143,11 @@ async function settle(
   isComplete: boolean,
 ): Promise<TokenUsage | undefined> {
   const { operation, fields, source, signal } = passed;
-  const uploadBytes = source.upload?.bytes;
+  const seconds = uploadSeconds(source);
   const estimate = () =>
-    tokenUsage(operation.promptTokens(fields, uploadBytes), reader.generatedTokens);
+    tokenUsage(operation.promptTokens(fields, seconds), reader.generatedTokens);
   const promptTokens = () =>
-    isComplete && operation.isPromptReported ? 0 : operation.promptTokens(fields, uploadBytes);
+    isComplete && operation.isPromptReported ? 0 : operation.promptTokens(fields, seconds);
   const wasLeft = !isComplete && signal.aborted;
   const unbounded = reader.usage({ isComplete, wasLeft, promptTokens });
   const { kind } = route.backend;
@@ -155,7 +155,7 @@ async function settle(
   if (usage !== undefined) {
     const status = servedStatus(isComplete, signal);
     const units = boundedUnits(kind, billedUnits(operation, fields, reader.reported, usage), () =>
-      billedUnits(operation, fields, unitsOfUpload(uploadBytes), estimate()),
+      billedUnits(operation, fields, unitsOfUpload(seconds), estimate()),
     );
     await meter.record({ ...servedBy(passed, route), ...units, usage, status, firstTokenAt });
   } else if (!isComplete) {
@@ -186,8 +186,9 @@ function routeRequestOf(
     async onLeft(route) {
       // An upstream that has only a part of the request did nothing with it.
       if (upload?.isSent() === false) return;
-      const usage = tokenUsage(operation.promptTokens(fields, upload?.bytes), 0);
-      const units = billedUnits(operation, fields, unitsOfUpload(upload?.bytes), usage);
+      const seconds = uploadSeconds(source);
+      const usage = tokenUsage(operation.promptTokens(fields, seconds), 0);
+      const units = billedUnits(operation, fields, unitsOfUpload(seconds), usage);
       await meter.record({
         ...servedBy(passed, route),
         ...units,

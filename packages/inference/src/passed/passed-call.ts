@@ -5,6 +5,7 @@ import type { Caller } from '../chat/caller.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
+import { secondsOfFile, type AudioFile } from './audio-length.ts';
 import { billedUnits, unitsOfUpload } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
@@ -38,7 +39,7 @@ export interface PassedSource {
 }
 
 /** A body that passes while the client sends it. */
-export interface PassedUpload {
+export interface PassedUpload extends AudioFile {
   /** Whether it can still be sent as a whole. */
   canSend(): boolean;
   /** Whether an upstream has all of it. */
@@ -81,14 +82,19 @@ const usageRequested = (options: unknown): object => ({
   },
 });
 
+/** About how long the audio of an upload is; undefined without an upload. */
+export const uploadSeconds = ({ upload }: PassedSource): number | undefined =>
+  upload && secondsOfFile(upload);
+
 /** What a request is expected to use; an upload also by its size, if that is known. */
 export const expectedPassed =
   (operation: PassedOperation, uploadBytes?: number) =>
   (fields: PassedFields): ExpectedUsage => {
-    const promptTokens = operation.promptTokens(fields, uploadBytes);
+    const seconds = uploadBytes === undefined ? undefined : secondsOfFile({ bytes: uploadBytes });
+    const promptTokens = operation.promptTokens(fields, seconds);
     const completionTokens = operation.completionTokens(fields);
     const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens };
-    const sent = unitsOfUpload(uploadBytes);
-    const { images, audioSeconds } = billedUnits(operation, fields, sent, tokens);
+    const units = unitsOfUpload(seconds);
+    const { images, audioSeconds } = billedUnits(operation, fields, units, tokens);
     return { promptTokens, completionTokens, images, audioSeconds };
   };
