@@ -6,7 +6,6 @@ import {
   type FallbackModel,
   type Quotas,
 } from '@model-gateway/inference';
-import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { AuthorizedRequest } from './authorized-request.ts';
@@ -14,6 +13,7 @@ import type { AnswerCache, CacheOptions } from './cache/answer-cache.ts';
 import type { AdmittedCaller, HeldCall, KeyAuthenticator } from './key-authenticator.ts';
 import { setLimitHeaders } from './limit-headers.ts';
 import type { KeepBodies, KeptRequest } from './kept-bodies.ts';
+import { ONE_STEP_CHARS_MAX, parseInSteps } from './parse-in-steps.ts';
 import { tracedOf } from './traced-request.ts';
 
 /** The models that a body names. */
@@ -63,9 +63,6 @@ interface RequestAuthorizerDependencies {
   /** Whether bodies are kept for keys that say nothing about it. */
   readonly logBodies: boolean;
 }
-
-/** A larger body is parsed and checked in steps, between which the process serves other requests. */
-const ONE_STEP_CHARS_MAX = 512 * 1024;
 
 export function createRequestAuthorizer(
   dependencies: RequestAuthorizerDependencies,
@@ -183,16 +180,4 @@ export function createRequestAuthorizer(
       });
     },
   };
-}
-
-async function parseInSteps<Schema extends z.ZodType>(
-  schema: Schema,
-  text: string,
-): Promise<z.output<Schema>> {
-  await yieldToEventLoop();
-  const value = parseJson(text);
-  await yieldToEventLoop();
-  const body = validated(schema, value);
-  await yieldToEventLoop();
-  return body;
 }

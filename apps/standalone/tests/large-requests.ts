@@ -24,6 +24,7 @@ const EMBED = '/v1/embeddings';
 const VIDEO = '/v1/video/generations';
 const RESPOND = '/v1/responses';
 const MESSAGES = '/v1/messages';
+const COUNT = '/v1/messages/count_tokens';
 export const UPLOAD = '/v1/audio/transcriptions';
 /** Of the forms that are uploaded. */
 export const FORM_BOUNDARY = 'form-of-the-test';
@@ -71,6 +72,9 @@ const USUAL_SHAPES: readonly Shape[] = [
   ['a million numbers as messages', MESSAGES, () => ask(list(1_000_000, '0'))],
   ['10,000 messages', MESSAGES, () => ask(list(10_000, MESSAGE))],
   ['empty blocks of content', MESSAGES, () => ask(list(20, partsOf('{}')))],
+  ['a million numbers as messages', COUNT, () => ask(list(1_000_000, '0'))],
+  ['10,000 messages', COUNT, () => ask(list(10_000, MESSAGE))],
+  ['much Chinese', COUNT, () => ask(`[${said('你好'.repeat((LARGE / 6) * MEBIBYTE))}]`)],
   ['100,000 fields', UPLOAD, () => form(`${field('a', 'x').repeat(100_000)}${AUDIO}`)],
   ['a part with many headers', UPLOAD, () => form(`${partHeaders(50_000)}${AUDIO}`)],
   [
@@ -109,6 +113,9 @@ const VARIANTS: readonly Shape[] = [
   ['empty parts of an item', RESPOND, () => respond(list(20, partsOf('{}')))],
   ['numbers as tools', MESSAGES, () => ask(`[${MESSAGE}],"tools":${list(999_999, '0')}`)],
   ['100,000 unknown fields', MESSAGES, () => ask(`[${MESSAGE}],${fields(100_000)}`)],
+  ['numbers as tools', COUNT, () => ask(`[${MESSAGE}],"tools":${list(999_999, '0')}`)],
+  ['many quotes', COUNT, () => ask(`[${said('"'.repeat((LARGE / 2) * MEBIBYTE))}]`)],
+  ['empty blocks of content', COUNT, () => ask(list(12, partsOf('{"type":"text","text":""}')))],
   ['a large file', UPLOAD, () => form(fileOf('a'.repeat(24 * MEBIBYTE)))],
   ['a field of 8 MiB', UPLOAD, () => form(`${field('a', 'x'.repeat(8 * MEBIBYTE))}${AUDIO}`)],
   ['many fields of extra', RPC, () => send(`"messages":[${MESSAGE}],"extra":{${fields(90_000)}}`)],

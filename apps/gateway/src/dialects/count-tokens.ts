@@ -10,6 +10,7 @@ import {
 } from '@model-gateway/http';
 import { estimatePrompt } from '@model-gateway/inference';
 import type { KeyAuthenticator } from '../key-authenticator.ts';
+import { ONE_STEP_CHARS_MAX, parseInSteps } from '../parse-in-steps.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 
@@ -31,8 +32,11 @@ export function createCountTokensRoute({
       response.setHeader('request-id', requestIdOf(request, response));
       expectJsonOnly(request);
       if ((await keyAuthenticator.authenticateOnly(request, response)) === undefined) return;
-      const body = parseJson(await readBody(request, bodyBytesMax));
-      const { chat, ignored } = validated(countTokensRequest, body);
+      const body = await readBody(request, bodyBytesMax);
+      const { chat, ignored } =
+        body.length > ONE_STEP_CHARS_MAX
+          ? await parseInSteps(countTokensRequest, body)
+          : validated(countTokensRequest, parseJson(body));
       const flags = ignoredFlags(messagesDialect.flagsHeader, request);
       const text = JSON.stringify({ input_tokens: estimatePrompt(chat) });
       sendJsonText(response, 200, text, ignoredHeader([...ignored, ...flags]));
