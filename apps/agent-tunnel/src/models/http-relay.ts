@@ -1,21 +1,16 @@
-import {
-  validateHeaderName,
-  validateHeaderValue,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import {
   ServiceError,
   tunneledResponseSchema,
   type TunneledRequest,
-  type TunneledResponse,
 } from '@model-gateway/contracts';
 import { bearerOf } from '@model-gateway/http';
 import { constantTimeEqual, describeError, type Log } from '@model-gateway/kernel';
 import { AGENT_TUNNEL_PATH } from '@model-gateway/router';
 import type { Exchange } from '@model-gateway/tunnel';
 import type { NodeRegistry } from '../nodes/registry.ts';
+import { exactly, relayedResponse, type RelayedResponse } from './relayed-response.ts';
 
 /** Forwards the HTTP requests of gateways to the nodes that are connected to this process. */
 export interface HttpRelay {
@@ -69,17 +64,18 @@ export function createHttpRelay({ registry, tunnelKey, log }: HttpRelayDependenc
         if (!response.writableFinished) body.destroy(new Error('the gateway disconnected'));
       });
       request.pipe(body, { end: true });
-      let head: TunneledResponse;
+      let head: RelayedResponse;
       try {
-        head = tunneledResponseSchema.parse(await exchange.head);
-        checkHeaders(head.headers);
+        head = relayedResponse(tunneledResponseSchema.parse(await exchange.head));
       } catch (error) {
         body.destroy();
         throw new ServiceError('bad_gateway', describeError(error), { cause: error });
       }
-      response.writeHead(head.status, head.headers.flat());
+      response.writeHead(head.status, [...head.headers]);
       response.flushHeaders();
-      await pipeline(body, response).catch((error: unknown) => {
+      const { length } = head;
+      const bounds = length === undefined ? [] : [exactly(length)];
+      await pipeline([body, ...bounds, response]).catch((error: unknown) => {
         // The response has begun, so only a cut connection shows that it is incomplete.
         log.debug(
           { reason: describeError(error) },
@@ -91,14 +87,6 @@ export function createHttpRelay({ registry, tunnelKey, log }: HttpRelayDependenc
       if (!body.writableFinished) body.destroy();
     },
   };
-}
-
-/** Throws for a header that cannot be sent: a node can name anything. */
-function checkHeaders(headers: TunneledResponse['headers']): void {
-  for (const [name, value] of headers) {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-  }
 }
 
 function targetOf(request: IncomingMessage): {

@@ -9,6 +9,11 @@ const HELLO = {
   params: { version: '1.0', gpus: [], models: [{ model_id: 'm', status: 'ready', port: 9000 }] },
 };
 
+const MANY_FIELDS = {
+  ...HELLO.params,
+  ...Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 0])),
+};
+
 function connection(deploying: readonly string[] = []) {
   const protocol = createAgentProtocol({
     agentId: AGENT,
@@ -59,6 +64,7 @@ test.each([
     true,
     -32_600,
   ],
+  ['a hello with many fields', { ...HELLO, params: MANY_FIELDS }, true, -32_600],
 ])('refused before the hello: %s', (_what, frame, isFatal, code) => {
   const parsed = connection()(frame);
   expect(parsed).toMatchObject({ kind: 'refused', isFatal });

@@ -2,6 +2,7 @@ import { cleanMessage } from '@model-gateway/backends';
 import { tryParseJson } from '@model-gateway/kernel';
 import {
   AGENT_METHODS,
+  anyObject,
   agentHeartbeatSchema,
   agentHelloSchema,
   agentProgressSchema,
@@ -57,7 +58,7 @@ const messageSchema = z.object({
   jsonrpc: z.literal('2.0'),
   id: requestId.nullish(),
   method: z.string().optional(),
-  params: z.record(z.string(), z.unknown()).optional(),
+  params: anyObject().optional(),
   result: z.unknown().optional(),
   error: z.object({ message: z.string().catch('failed') }).optional(),
 });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { boundedArray } from '../bounded-array.ts';
 
 /** The version of the HTTP tunnel; a node that supports it sends it in its hello. */
 export const HTTP_TUNNEL_VERSION = 1;
 
-const headers = z.array(z.tuple([z.string(), z.string()]));
+const HEADERS_MAX = 1_000;
+const headers = boundedArray(z.tuple([z.string(), z.string()]), { max: HEADERS_MAX });
 
 /** The head of an HTTP request to a model on a node. */
 export const tunneledRequestSchema = z.object({
@@ -17,7 +19,7 @@ export const tunneledRequestSchema = z.object({
 
 /** The head of the response. */
 export const tunneledResponseSchema = z.object({
-  status: z.int().min(100).max(599),
+  status: z.int().min(200).max(599),
   headers,
 });
 
