@@ -15,11 +15,24 @@ afterAll(() => scene.close());
 
 const PROMPT = 'x'.repeat(40);
 const REPLY = 'y'.repeat(80);
+const CAPABILITIES = ['chat', 'embeddings', 'images', 'transcription'];
+/** By the size of a file. */
+const AUDIO_BYTES_PER_SECOND = 16_000;
 /** One token for each four characters. */
 const ESTIMATE = { prompt_tokens: 10, completion_tokens: 20 };
 
+/** What a model says that it has made of images and audio. */
+interface ReportedUnits {
+  readonly images: number;
+  readonly seconds: number;
+}
+
 /** A model that reports the same usage, whatever the texts are. */
-async function startModel(prompt_tokens: number, completion_tokens: number) {
+async function startModel(
+  prompt_tokens: number,
+  completion_tokens: number,
+  { images, seconds }: ReportedUnits = { images: 1, seconds: 1 },
+) {
   const usage = { prompt_tokens, completion_tokens, total_tokens: 1 };
   const message = { role: 'assistant', content: REPLY };
   const event = (chunk: object): string => `data: ${JSON.stringify({ id: 'c', ...chunk })}\n\n`;
@@ -33,6 +46,12 @@ async function startModel(prompt_tokens: number, completion_tokens: number) {
         return response.end(JSON.stringify({ data: [{ id: 'm' }] }));
       if (request.url === '/v1/embeddings')
         return response.end(JSON.stringify({ data: [{ index: 0, embedding: [1] }], usage }));
+      if (request.url === '/v1/images/generations') {
+        const data = Array.from({ length: images }, () => ({ url: 'https://example.com/i.png' }));
+        return response.end(JSON.stringify({ data, usage }));
+      }
+      if (request.url === '/v1/audio/transcriptions')
+        return response.end(JSON.stringify({ text: REPLY, duration: seconds, usage }));
       if (!body.includes('"stream":true')) {
         const choices = [{ index: 0, message, finish_reason: 'stop' }];
         return response.end(JSON.stringify({ id: 'c', choices, usage }));
@@ -45,7 +64,7 @@ async function startModel(prompt_tokens: number, completion_tokens: number) {
   const { port } = server.address() as AddressInfo;
   const { agent_id, token } = await scene.register('node');
   const agent = await connectAgent(scene.tunnelUrl, token);
-  await deployOn(scene, { agent, agent_id }, port);
+  await deployOn(scene, { agent, agent_id }, port, ['m'], { capabilities: CAPABILITIES });
   return {
     async close() {
       await scene.call('agents.deregister', { agent_id });
@@ -115,5 +134,38 @@ test('what a node reports within that is billed as it is', async () => {
     [40, 0],
     [40, 79],
   ]);
+  await model.close();
+});
+
+/** The images and the seconds of audio that are billed for two images and a file of ten seconds. */
+async function unitsOfBoth() {
+  const headers = { authorization: `Bearer ${scene.key}` };
+  const url = `${scene.gatewayUrl}/v1`;
+  await waitUntil(async () => {
+    const body = JSON.stringify({ model: 'm', prompt: PROMPT, n: 2 });
+    return (await fetch(`${url}/images/generations`, { method: 'POST', headers, body })).ok;
+  });
+  const form = new FormData();
+  form.set('model', 'm');
+  form.set('file', new Blob([Buffer.alloc(10 * AUDIO_BYTES_PER_SECOND)]), 'a.mp3');
+  const spoken = await fetch(`${url}/audio/transcriptions`, {
+    method: 'POST',
+    headers,
+    body: form,
+  });
+  expect(await spoken.json()).toMatchObject({ text: REPLY });
+  const [drawn, heard] = await recordedUsage(2);
+  return { images: drawn?.images, seconds: Math.round(heard?.audio_seconds ?? 0) };
+}
+
+test('a node that reports more images or audio than can be is billed for what can be', async () => {
+  const model = await startModel(1, 1, { images: 500, seconds: 1e9 });
+  expect(await unitsOfBoth()).toEqual({ images: 2, seconds: 40 });
+  await model.close();
+});
+
+test('images and audio that a node reports within that are billed as they are', async () => {
+  const model = await startModel(1, 1, { images: 1, seconds: 39 });
+  expect(await unitsOfBoth()).toEqual({ images: 1, seconds: 39 });
   await model.close();
 });
