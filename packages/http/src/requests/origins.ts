@@ -67,7 +67,10 @@ function createHostCheck(trustProxy: string): (request: IncomingMessage, origin:
 
 /** Whether a host name or address is that of the machine itself. */
 export function isLoopback(host: string): boolean {
-  const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  const name = host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/^::ffff:/, '');
   return (
     name === 'localhost' ||
     name.endsWith('.localhost') ||

@@ -31,6 +31,11 @@ test.each([
     address: '127.0.0.1',
     headers: { 'x-forwarded-for': '127.0.0.1' },
   },
+  ...['forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'].map((name) => ({
+    why: `a client behind a proxy that sets ${name}`,
+    address: '127.0.0.1',
+    headers: { [name]: 'example.com' },
+  })),
 ])('$why may not', ({ address, headers }) => {
   expect(mayRead(requestFrom(address, headers))).toBe(false);
 });
