@@ -36,7 +36,7 @@ export async function startInProcess(): Promise<ServiceScene> {
       ...agentTunnelSettings,
       ...videoWorkerSettings,
     },
-    { ...serviceEnvironment, SERVICE_ADMIN_TOKEN: ADMIN_TOKEN },
+    { ...serviceEnvironment(upstreams), SERVICE_ADMIN_TOKEN: ADMIN_TOKEN },
   );
   const tunnelUrl = await test.serve(createAgentTunnel(config, context));
   const rpcUrl = await test.serve(createRpc(config, context));

@@ -77,7 +77,7 @@ async function startOne(kind: UpstreamKind) {
     request.on('error', () => undefined);
     request.on('end', () => {
       const script = isListing(request) ? undefined : answering?.(request);
-      play(response, script, usualAnswer(request.url ?? '', kind));
+      play(response, script, usualAnswer(request, kind));
     });
   });
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
@@ -109,7 +109,8 @@ const isListing = ({ url = '' }: IncomingMessage): boolean =>
   /\/(models|api\/tags)(\?.*)?$/.test(url);
 
 /** What a healthy server says. */
-function usualAnswer(path: string, kind: UpstreamKind): object {
+function usualAnswer({ url: path = '', headers }: IncomingMessage, kind: UpstreamKind): object {
+  if (path.endsWith('/openid-configuration')) return provider(`http://${headers.host ?? ''}`);
   const id = modelOf(kind);
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
   const message = { role: 'assistant', content: 'Hello' };
@@ -125,6 +126,18 @@ function usualAnswer(path: string, kind: UpstreamKind): object {
   if (path.includes('/query/video_generation')) return { status: 'Fail', error: 'over' };
   return { data: [{ id }], models: [{ name: id, model: id }] };
 }
+
+/** The addresses of an identity provider. */
+const provider = (issuer: string): object => ({
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
+  end_session_endpoint: `${issuer}/logout`,
+  response_types_supported: ['code'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['RS256'],
+});
 
 function play(response: ServerResponse, script: ScriptedAnswer | undefined, usual: object): void {
   response.on('error', () => undefined);

@@ -1,6 +1,11 @@
 import { rpcCall } from '@model-gateway/testkit';
 import type { SecretSearch } from '../run/secret-search.ts';
-import { modelOf, UPSTREAM_KINDS, type ScriptedUpstreams } from './scripted-upstreams.ts';
+import {
+  modelOf,
+  UPSTREAM_KINDS,
+  type ScriptedUpstreams,
+  type UpstreamKind,
+} from './scripted-upstreams.ts';
 
 interface Installation {
   readonly restUrl: string;
@@ -23,6 +28,21 @@ const UPSTREAM_TYPES = {
   azure: 'azure',
   responses: 'external',
 } as const;
+
+/** Where they are others than those of the type. */
+const CAPABILITIES: Partial<Record<UpstreamKind, readonly string[]>> = {
+  external: [
+    'chat',
+    'embeddings',
+    'completions',
+    'rerank',
+    'moderations',
+    'images',
+    'speech',
+    'transcription',
+  ],
+  realtime: ['realtime'],
+};
 
 /** Makes backends, a key, a group, a conversation and a node; returns the values that cases name. */
 export async function setUpService(installation: Installation): Promise<Record<string, string>> {
@@ -95,7 +115,7 @@ export async function restoreBackends(
       url: kind === 'engine' ? socketUrl : url,
       api_key: upstreams.apiKey,
       models: [modelOf(kind)],
-      ...(kind === 'realtime' ? { capabilities: ['realtime'] } : {}),
+      ...(CAPABILITIES[kind] && { capabilities: CAPABILITIES[kind] }),
       ...(kind === 'responses' ? { dialects: ['responses'] } : {}),
     });
   }

@@ -45,7 +45,7 @@ export async function startStandaloneProcess(): Promise<ServiceScene> {
   const encryptionKey = randomBytes(32).toString('base64');
   const environment = {
     ...SYSTEM_ENVIRONMENT,
-    ...serviceEnvironment,
+    ...serviceEnvironment(upstreams),
     NODE_OPTIONS,
     TEST_BUSY_METER_PORT: String(meterPort),
     SERVICE_HOST: '127.0.0.1',
