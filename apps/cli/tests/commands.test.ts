@@ -109,6 +109,8 @@ test('where nothing listens doctor says how to start, with a clone and with the 
   const next = checks.find(({ name }) => name === 'service')?.next;
   expect(next).toContain('npm start');
   expect(next).toContain('npx model-gateway');
+  // Its port may be another one.
+  expect(next).toContain('--url');
 });
 
 test('login registers with a password from standard input and keeps the sign-in for its owner only', async () => {

@@ -50,7 +50,7 @@ function unreachable(error: unknown, url: string): CheckResult {
       'service',
       'failed',
       `nothing listens at ${url}`,
-      'Start the service: npm start, or npx model-gateway without a clone',
+      'Start the service (npm start, or npx model-gateway without a clone), or name its address: --url http://127.0.0.1:9000, or GATEWAY_URL',
     );
   }
   // A program that does not speak HTTP closes the connection.
