@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pinned } from './cores.mjs';
 
-const FETCHES_MAX = 10;
+const FETCHES_MAX = 300;
 const FETCH_AGAIN_MS = 200;
 
 const READY_TIMEOUT_MS = 60_000;
