@@ -27,7 +27,6 @@ function reader(passesUsage = false, parsesAll = false) {
     observer,
     garbage,
     read: (...events: string[]) => own.read(Buffer.from(events.join(''))),
-    takes: (...events: string[]) => own.takes(Buffer.from(events.join(''))),
   };
 }
 
@@ -158,22 +157,10 @@ test.each([
   ['a transcript', { audio: { transcript: 'abc' } }],
   ['parts', { content: [{ type: 'thinking', thinking: [{ text: 'ab' }] }, { text: 'c' }] }],
 ])('%s is text too, and passes unchanged', (_what, delta) => {
-  const { observer, read, takes } = reader();
+  const { observer, read } = reader();
   const event = chunk({ choices: [{ index: 0, delta, finish_reason: null }] });
   expect(read(text('x'), event).passed.toString()).toBe(text('x') + event);
-  expect(takes(event)).toBe(false);
   expect(observer.text).toBe('xabc');
-});
-
-test('fields that are null keep the quick way', () => {
-  const { observer, read, takes } = reader();
-  const event = (content: string) => {
-    const delta = { content, refusal: null, reasoning_content: null, tool_calls: null };
-    return chunk({ choices: [{ index: 0, delta, finish_reason: null }] });
-  };
-  read(event('a'));
-  expect(takes(event('b'))).toBe(true);
-  expect(observer.text).toBe('ab');
 });
 
 test('two choices in one event are both text', () => {
@@ -197,47 +184,15 @@ test('of several choices the first is the reply, and all of them are billed', ()
   expect(observer.text).toBe('one two three');
 });
 
-test('events that differ in their text alone are taken as they are, once one of them has been read', () => {
-  const { observer, read, takes } = reader();
-  expect(takes(text('a'))).toBe(false);
-  read(text('a'));
-  expect(takes(text('b'))).toBe(true);
-  expect(takes(text('é'), text('😀'))).toBe(true);
-  expect(observer.text).toBe('abé😀');
-});
-
-test('nothing else is taken: neither what has to be looked at nor what is not whole', () => {
-  const { observer, read, takes } = reader();
-  read(text('a'));
-  const error = 'data: {"error":{"message":"no"}}\n\n';
-  const cut = text('b').slice(0, -1);
-  for (const events of [finish, usage, error, 'data: [DONE]\n\n', ': ping\n\n', cut, text('"')]) {
-    expect(takes(events)).toBe(false);
-    expect(takes(text('c') + events)).toBe(false);
-  }
-  expect(observer.text).toBe('a');
-});
-
-test('an event that looks plain only by its text sets no frame', () => {
-  const { read, takes } = reader();
-  const odd = (content: string) =>
-    `data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`;
-  read(odd('\\"finish_reason\\":null'));
-  expect(takes(odd('b'))).toBe(false);
-});
-
-test('whether events are taken or read makes no difference to what was said', () => {
+test('the text of events is what was said, whatever it contains', () => {
   const content = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.constantFrom('"', '\\', '\n', '{"a":1}'),
   );
   fc.assert(
     fc.property(fc.array(content, { maxLength: 20 }), (contents) => {
-      const { observer, read, takes } = reader();
-      for (const event of contents.map(text)) {
-        const passed = takes(event) ? event : read(event).passed.toString();
-        expect(passed).toBe(event);
-      }
+      const { observer, read } = reader();
+      for (const event of contents.map(text)) expect(read(event).passed.toString()).toBe(event);
       expect(observer.text).toBe(contents.join(''));
       expect(observer.readReply().content).toBe(contents.join(''));
     }),
@@ -260,7 +215,7 @@ describe('for a reader of chunks', () => {
     });
     for (const piece of pieces) {
       const bytes = Buffer.from(piece);
-      if (!own.takes(bytes)) own.read(bytes);
+      own.read(bytes);
     }
     return said;
   }

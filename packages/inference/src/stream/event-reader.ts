@@ -1,6 +1,5 @@
 import { isCheapJson, tryParseJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, isUsageOnly } from './chunk-fields.ts';
-import { createEventFrame, utf8Of } from './event-frame.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
 const DATA = 'data: {';
@@ -69,13 +68,10 @@ export interface ReadEvents {
 export interface EventReader {
   /** Reads some whole events. */
   read(events: Buffer): ReadEvents;
-  /** Whether these bytes are complete events that differ from an earlier one only in their text: then they pass unchanged. */
-  takes(bytes: Buffer): boolean;
 }
 
 export function createEventReader(options: EventReaderOptions): EventReader {
   const { observer, passesUsage, head, parsesAll, onChunk, onText, log } = options;
-  const frame = createEventFrame();
 
   function readParsed(data: string): ParsedEvent {
     if (!isCheapJson(data)) return { passes: false, error: 'an event has too many values' };
@@ -91,14 +87,6 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const passes = passesUsage || !isUsageOnly(chunk);
     const replacement = head && completed(chunk, head);
     return replacement === undefined ? { passes } : { passes, replacement };
-  }
-
-  function takes(bytes: Buffer): boolean {
-    const text = parsesAll ? undefined : frame.textIn(bytes.toString('latin1'));
-    if (text === undefined) return false;
-    observer.addText(text);
-    if (text !== '') onText?.(text);
-    return true;
   }
 
   function read(events: Buffer): ReadEvents {
@@ -142,13 +130,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const said = text.includes('\\') ? unescaped(utf8Of(text)) : utf8Of(text);
     observer.addText(said);
     if (said !== '') onText?.(said);
-    const before = event.slice(0, from);
-    const after = event.slice(end);
-    // The markers of a plain event must not come from its text.
-    if (frame.acceptsFrame && isPlain(before + after)) frame.setFrame(before, after + END);
   }
 
-  return { read, takes };
+  return { read };
 }
 
 /** The result of parsing one event. */
@@ -253,3 +237,9 @@ function join(parts: readonly Buffer[]): Buffer {
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+/** Decodes a text that has one character per byte. */
+const utf8Of = (text: string): string =>
+  BEYOND_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;

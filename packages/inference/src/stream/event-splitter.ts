@@ -10,8 +10,6 @@ const RETURN = 0x0d;
 export interface EventSplitter {
   /** The events that are complete now; empty while one is incomplete. */
   push(chunk: Buffer): Buffer;
-  /** Whether the next chunk begins an event. */
-  isEmpty(): boolean;
   /** The rest at the end of the stream, as if it were complete. */
   rest(): Buffer;
 }
@@ -58,7 +56,6 @@ export function createEventSplitter(): EventSplitter {
       keep(chunk.subarray(cut));
       return events;
     },
-    isEmpty: () => waitingBytes === 0 && !heldReturn,
     rest() {
       if (waitingBytes === 0) return NOTHING;
       const rest = Buffer.concat([...waiting, Buffer.from('\n\n')]);

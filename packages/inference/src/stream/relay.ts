@@ -66,7 +66,6 @@ class EventRelay implements Relay {
   }
 
   #pass(chunk: Buffer): Buffer {
-    if (this.#splitter.isEmpty() && this.#reader.takes(chunk)) return chunk;
     return this.#read(this.#pushed(chunk));
   }
 
