@@ -93,7 +93,7 @@ describe('migrating', () => {
     expect(await tables()).toEqual(['_prisma_migrations', 'good', 'more', 'whole']);
   });
 
-  it.each(['_usage_details', '_hours_of_projects'])(
+  it.each(['_usage_details', '_hours_of_projects', '_filters_in_indexes'])(
     'changes usage rows without writing them, and without making queries wait: %s and later',
     async (first) => {
       const names = await listMigrations(prismaFolder());
