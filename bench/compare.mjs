@@ -16,7 +16,7 @@ const USAGE = `pnpm bench:compare OTHER [options]
   OTHER          the folder of another checkout, built; each has stores of its own
   --rounds N     rounds per load, else 20
   --round-ms N   length of a round of chat; else 1000
-  --only NAMES   some of: chat,alone,tokens
+  --only NAMES   some of: chat,alone,tokens,hit; without it the first three
   --no-build     measure this checkout's build as it is
 `;
 
@@ -45,7 +45,13 @@ const LOADS = {
     warmBody: HASTY_STREAM,
     send: ({ load }, target) => load.streams({ ...target, ...STREAMS }),
   },
+  hit: {
+    ...chat(CONNECTIONS),
+    title: `answers of the exact cache, ${CONNECTIONS} connections, CPU per request`,
+    key: 'cachedKey',
+  },
 };
+const LOADS_DEFAULT = 'chat,alone,tokens';
 
 function readOptions(args) {
   const { values, positionals } = parseArgs({
@@ -54,7 +60,7 @@ function readOptions(args) {
     options: {
       rounds: { type: 'string', default: '20' },
       'round-ms': { type: 'string', default: '1000' },
-      only: { type: 'string', default: Object.keys(LOADS).join(',') },
+      only: { type: 'string', default: LOADS_DEFAULT },
       'no-build': { type: 'boolean', default: false },
     },
   });
@@ -97,11 +103,12 @@ async function startOther(run, checkout) {
 }
 
 /** The cost of each round for both: `[{ ours, other }]`, in milliseconds of CPU. */
-async function compare(run, workload, { body, warmBody, send }) {
+async function compare(run, workload, { body, warmBody, send, key = 'key' }) {
   const { services } = run;
   const { rounds } = run.options;
   const candidates = {
-    start: (names, asked) => Promise.all(names.map((name) => startGateway(run, name, asked))),
+    start: (names, asked) =>
+      Promise.all(names.map((name) => startGateway({ ...run, key }, name, asked))),
   };
   const service = {
     recorded: () => Promise.all(Object.values(services).map((each) => each.recorded())),
@@ -132,9 +139,9 @@ async function compare(run, workload, { body, warmBody, send }) {
   return costs;
 }
 
-function startGateway({ services, cores }, name, asked) {
+function startGateway({ services, cores, key }, name, asked) {
   const service = services[name];
-  const headers = { authorization: `Bearer ${service.key}` };
+  const headers = { authorization: `Bearer ${service[key]}` };
   const start = async () => [await service.startApp('gateway', { on: cores?.measured })];
   return startCandidate({ name, headers, start }, asked);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RouteRule } from '@model-gateway/router';
 import { canonicalJson } from './canonical-json.ts';
 
@@ -40,6 +40,5 @@ export function cacheKey(facts: AnswerFacts): string | undefined {
     fallbacks.map((fallback) => [fallback.model, fallback.resolvedModel, fallback.targets ?? null]),
     headers.map((value) => value ?? null),
   ]);
-  const hash = createHash('sha256').update(`${others}\n${text}`).digest('base64url');
-  return `answer${VERSION}:${hash}`;
+  return `answer${VERSION}:${hash('sha256', `${others}\n${text}`, 'base64url')}`;
 }
