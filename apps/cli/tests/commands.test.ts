@@ -384,11 +384,8 @@ test('scripts get the problem as JSON and by the exit status', async () => {
 
 test('logout ends the sign-in here and at the service', async () => {
   const { sign_in } = (await stored()).services[service.url] ?? { sign_in: {} };
-  expect(await gateway.json(['logout'])).toEqual({
-    url: service.url,
-    signed_out: true,
-    confirmed: true,
-  });
+  const ended = { url: service.url, signed_out: true, confirmed: true };
+  expect(await gateway.json(['logout'])).toEqual(ended);
   expect((await gateway.runHere(['plan', 'show'])).status).toBe(3);
   const refresh = { refresh_token: sign_in['refresh_token'] };
   const { error } = await rpcCall(service.url, 'auth.refresh', refresh);

@@ -51,12 +51,7 @@ export { createRequestTrace, type RequestTrace } from './usage/request-trace.ts'
 export { createRequestLogWriter, type RequestLogWriter } from './usage/request-log-writer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
 export { estimatePrompt } from './usage/estimate-usage.ts';
-export {
-  streamChat,
-  streamChunks,
-  type StreamedChat,
-  type StreamedChunks,
-} from './chat/stream-chat.ts';
+export { streamChat, streamChunks, type StreamedChat } from './chat/stream-chat.ts';
 export { createUsageWriter } from './usage/usage-writer.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {

@@ -41,7 +41,7 @@ interface StreamDependencies extends ChatDependencies {
 }
 
 /** A turn that is streamed in the form of another API. */
-export interface StreamedChunks {
+interface StreamedChunks {
   readonly backend: string;
   readonly ignored: readonly string[] | undefined;
   readonly model: string;
