@@ -76,7 +76,7 @@ const parts = fc.oneof(
   },
 );
 
-export const FORM_BOUNDARY = 'form-of-the-fuzzer';
+const FORM_BOUNDARY = 'form-of-the-fuzzer';
 
 /** A multipart form, whole or cut off. */
 export const formBody: fc.Arbitrary<string> = fc

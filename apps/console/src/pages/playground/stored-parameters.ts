@@ -9,7 +9,7 @@ export interface ParameterTexts {
   readonly schema: string;
 }
 
-export const NO_PARAMETERS: ParameterTexts = {
+const NO_PARAMETERS: ParameterTexts = {
   system: '',
   temperature: '',
   maxTokens: '',
