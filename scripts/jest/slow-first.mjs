@@ -5,6 +5,7 @@ import { relative } from 'node:path';
 
 /** The files that take longest on two cores, the slowest first. */
 export const SLOW_FILES = [
+  'apps/browser-tool/tests/console/console-pages.long.test.ts',
   'infra/tests/deployment.long.test.ts',
   'apps/browser-tool/tests/processes.long.test.ts',
   'apps/standalone/tests/docs/commands.long.test.ts',
