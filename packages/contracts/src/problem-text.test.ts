@@ -35,7 +35,7 @@ test.each([
   { schema: z.strictObject({}), value: { a: 1, b: 2 }, text: 'has fields that do not exist: a, b' },
   { schema: z.string().regex(/^a/, 'must begin with a'), value: 'b', text: 'must begin with a' },
   { schema: z.string('must be a name'), value: 1, text: 'must be a name' },
-])('$value is told: $text', ({ schema, value, text }) => {
+])('$value has the problem: $text', ({ schema, value, text }) => {
   const [issue] = schema.safeParse(value).error?.issues ?? [];
   expect(issue && problemText(issue)).toBe(text);
 });
