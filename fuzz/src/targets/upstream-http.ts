@@ -83,9 +83,13 @@ export function scripted(
   };
 }
 
-/** The request was valid, so that an error is none of the client's. */
+/**
+ * The request was valid, so that an error is none of the client's. An upstream that limited an earlier request is not asked for
+ * some seconds.
+ */
 export function checkBlame({ status, body }: Answer): readonly string[] {
-  const isBlamed = status >= 400 && status < 500;
+  const isLimited = status === 429 && body.includes('limits its requests');
+  const isBlamed = status >= 400 && status < 500 && !isLimited;
   return isBlamed ? [`the client is blamed: ${status} ${body.toString().slice(0, 300)}`] : [];
 }
 

@@ -108,10 +108,23 @@ async function startOn(options: ProcessOptions, port: number): Promise<TestProce
       return status;
     },
     async kill() {
-      process.kill(pid, 'SIGKILL');
+      if (!sendSignal(pid, 'SIGKILL'))
+        throw new Error(
+          `the process had ended by itself with status ${await child.exited}; it wrote:\n${output()}`,
+        );
       await child.exited;
     },
   };
+}
+
+/** Whether there was such a process. */
+function sendSignal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 async function ready(

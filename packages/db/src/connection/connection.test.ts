@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 import { createConnection, type Connection } from './connection.ts';
 import { PrismaClient } from '../generated/client.ts';
@@ -62,6 +62,25 @@ describe('a transaction', () => {
     });
     await expect(failing).rejects.toThrow('division by zero');
     expect(failures).toBe(1);
+  });
+
+  it('without Prisma fails, and not the process, when its connection is lost between two statements', async () => {
+    let statements = 0;
+    const { promise: closed, resolve } = deferred();
+    pool.once('acquire', (client: PoolClient) => void client.once('end', resolve));
+    const lost = connection.rawTransaction(async (queries) => {
+      const [row] = await queries.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+      await opened.raw.query(`SELECT pg_terminate_backend(${row?.pid})`);
+      await closed;
+      statements += 1;
+      await queries.$executeRaw`SELECT 1`;
+      statements += 1;
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(statements).toBe(1);
+    expect(
+      await connection.rawTransaction((queries) => queries.$queryRaw`SELECT 1 AS one`),
+    ).toEqual([{ one: 1 }]);
   });
 });
 

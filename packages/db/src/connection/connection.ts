@@ -80,6 +80,8 @@ async function transactionOn<Result>(
   work: (queries: RawQueries) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
+  // A connection that is lost between two statements fails the next one; without a listener it would end the process.
+  client.on('error', ignoreLoss);
   let isUsable = false;
   try {
     await client.query('BEGIN');
@@ -97,8 +99,11 @@ async function transactionOn<Result>(
     throw error;
   } finally {
     client.release(!isUsable);
+    client.off('error', ignoreLoss);
   }
 }
+
+const ignoreLoss = (): void => undefined;
 
 function rawQueriesOn(client: PoolClient): RawQueries {
   const run = (query: TemplateStringsArray | Prisma.Sql, values: readonly unknown[]) => {
