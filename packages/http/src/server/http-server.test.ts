@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { createMetrics, silentLog, StartupError } from '@model-gateway/kernel';
 import { listen, type HttpServer } from './http-server.ts';
 import { sendText } from '../responses/rest-errors.ts';
@@ -107,6 +108,59 @@ test('draining cuts off requests that take too long', async () => {
   const drained = server.drain();
   await drained;
   expect(await stuck).toBe('cut');
+});
+
+test('a request that is arriving while the drain ends is answered', async () => {
+  const server = await serve({ handle: (_request, response) => sendText(response, 200, 'served') });
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  await once(socket, 'connect');
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\nGET /late HTTP/1.1\r\n');
+  // The first answer shows that the beginning of the second request has been read.
+  let received = String((await once(socket, 'data'))[0]);
+  expect(received).not.toContain('connection: close');
+  const drained = server.drain();
+  socket.write('host: localhost\r\n\r\n');
+  for await (const part of socket) received += String(part);
+  expect(received.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2);
+  expect(received).toContain('connection: close');
+  await drained;
+});
+
+test('draining ends also while new requests keep coming, and cuts none of them', async () => {
+  const waiting = new Map<string, () => void>();
+  const begun = new Map<string, () => void>();
+  const server = await serve(
+    {
+      handle: ({ url = '' }, response) => {
+        waiting.set(url, () => sendText(response, 200, 'served'));
+        begun.get(url)?.();
+      },
+    },
+    1_200,
+  );
+  const send = async (path: string): Promise<{ isAccepted: boolean; answer: Promise<string> }> => {
+    const started = new Promise<boolean>((resolve) => {
+      begun.set(path, () => resolve(true));
+    });
+    const answer = fetch(`http://127.0.0.1:${server.port}${path}`).then(
+      (response) => response.text(),
+      (error: Error) => String(error.cause),
+    );
+    return { isAccepted: await Promise.race([started, answer.then(() => false)]), answer };
+  };
+  let previous = await send('/0');
+  const drained = server.drain();
+  const answers: string[] = [];
+  // There is always a request in flight, until a connection is refused.
+  for (let number = 1; previous.isAccepted; number += 1) {
+    const next = await send(`/${number}`);
+    waiting.get(`/${number - 1}`)?.();
+    answers.push(await previous.answer);
+    previous = next;
+  }
+  expect(answers).toEqual(answers.map(() => 'served'));
+  expect(await previous.answer).toContain('ECONNREFUSED');
+  await drained;
 });
 
 test('an app without WebSockets refuses an upgrade', async () => {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Server as NetServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '@model-gateway/contracts';
 import {
@@ -33,13 +33,15 @@ interface HttpServerOptions {
 export interface HttpServer {
   readonly port: number;
   /**
-   * Waits for the drain delay, lets requests in flight finish within a time limit, then closes all connections. New
-   * requests are still served meanwhile.
+   * Waits for the drain delay and lets requests in flight finish within a time limit; new requests are still served
+   * meanwhile. Then it accepts no more connections, and closes each one once it has answered what had begun to arrive.
    */
   drain(): Promise<void>;
 }
 
 const DRAIN_TIMEOUT_MS = 30_000;
+/** The part of the time limit in which new requests are served. The rest is for those that came last. */
+const ACCEPTING_SHARE = 5 / 6;
 // Longer than the idle timeouts of common load balancers, so that the load balancer closes idle connections first.
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 80_000;
@@ -97,8 +99,9 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     async drain() {
       inFlight.drain();
       if (drainDelaySecs > 0) await sleep(drainDelaySecs * SECOND_MS);
-      await inFlight.settled(drainTimeoutMs);
-      await close(server);
+      const endsAt = performance.now() + drainTimeoutMs;
+      await inFlight.settled(drainTimeoutMs * ACCEPTING_SHARE);
+      await closeAnswered(server, inFlight, endsAt - performance.now());
     },
   };
 }
@@ -114,13 +117,16 @@ interface RequestsInFlight {
   end(): void;
   /** From now on every response closes its connection. */
   drain(): void;
+  /** Resolves when no request is in flight, or after the time limit. */
   settled(timeoutMs: number): Promise<void>;
+  /** Calls the listener now or when no request is in flight, and each time when that is so again. */
+  onSettled(listener: () => void): void;
 }
 
 function trackRequests(): RequestsInFlight {
   let count = 0;
   let draining = false;
-  let onSettled: () => void = () => undefined;
+  let settled: () => void = () => undefined;
   return {
     begin(response) {
       count += 1;
@@ -128,7 +134,7 @@ function trackRequests(): RequestsInFlight {
     },
     end() {
       count -= 1;
-      if (count === 0) onSettled();
+      if (count === 0) settled();
     },
     drain() {
       draining = true;
@@ -137,11 +143,15 @@ function trackRequests(): RequestsInFlight {
       if (count === 0) return Promise.resolve();
       return new Promise((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
-        onSettled = () => {
+        settled = () => {
           clearTimeout(timer);
           resolve();
         };
       });
+    },
+    onSettled(listener) {
+      settled = listener;
+      if (count === 0) listener();
     },
   };
 }
@@ -184,5 +194,25 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
+  });
+}
+
+/**
+ * Accepts no more connections and waits for the end of those that are open. A connection on which a request is arriving
+ * is not idle.
+ */
+function closeAnswered(
+  server: Server,
+  inFlight: RequestsInFlight,
+  timeoutMs: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    // The method of the HTTP server would also close connections whose answers are not sent yet.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    inFlight.onSettled(() => server.closeIdleConnections());
   });
 }
