@@ -1,7 +1,7 @@
 import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
 import type { Slot } from '../registry/backend-list.ts';
 import { isPassedCapability, type Capability } from '../registry/backend.ts';
-import { matchModel } from './model-match.ts';
+import { modelMatcher } from './model-match.ts';
 import { matchesProvider, providerRank } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
 import type { ChoiceTrace } from './choice-trace.ts';
@@ -67,9 +67,10 @@ export function findListing(
     return rule.targets.flatMap((target) => listingTarget(slots, target, provider));
   }
   const listing: Candidate[] = [];
+  const match = modelMatcher(query);
   for (const slot of slots) {
     if (provider !== undefined && !matchesProvider(slot.backend, provider)) continue;
-    const model = matchModel(query, slot.models);
+    const model = match(slot.models);
     if (model !== undefined) listing.push({ slot, model });
   }
   return listing;
@@ -92,7 +93,8 @@ function listingTarget(
 function notServed(slots: readonly Slot[], { requested, model }: BackendQuery): ServiceError {
   const message = `No backend available for model: ${requested}`;
   // A provider hint may have left out the backends that serve it.
-  const isServedElsewhere = slots.some((slot) => matchModel(model, slot.models) !== undefined);
+  const match = modelMatcher(model);
+  const isServedElsewhere = slots.some((slot) => match(slot.models) !== undefined);
   const advice = isServedElsewhere ? undefined : howToServe(model);
   return new ServiceError(
     'model_not_found',
