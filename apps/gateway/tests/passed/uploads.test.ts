@@ -350,6 +350,9 @@ describe('an upload is never in memory as a whole', () => {
 
 describe('refused', () => {
   const large = 'a'.repeat(UPLOAD_BYTES_MAX);
+  const long = { name: 'prompt', value: 'a'.repeat(70_000) };
+  const unended = (parts: Parameters<typeof formOf>[0]): string =>
+    formOf(parts).replace(/(.*)\r\n\r\n/s, '$1\n');
   test.each([
     { why: 'no form', form: '{}', more: { 'content-type': 'application/json' }, status: 400 },
     { why: 'no boundary', form: '', more: { 'content-type': 'multipart/form-data' }, status: 400 },
@@ -361,6 +364,8 @@ describe('refused', () => {
       status: 400,
       message: 'no name',
     })),
+    { why: 'headers of a file without an end', form: unended([model, audio]), status: 400 },
+    { why: 'headers of a field without an end', form: unended([audio, model]), status: 400 },
     { why: 'a form that is cut off', form: textOf([audio, model]), status: 400 },
     { why: 'an unknown model', form: formOf([{ ...model, value: 'x' }, audio]), status: 404 },
     {
@@ -370,12 +375,7 @@ describe('refused', () => {
       message: "'provider' must come before the file",
     },
     { why: 'two files', form: formOf([audio, audio, model]), status: 413 },
-    {
-      why: 'a large field',
-      form: formOf([{ name: 'prompt', value: 'a'.repeat(70_000) }, model, audio]),
-      status: 413,
-      message: "'prompt'",
-    },
+    { why: 'a large field', form: formOf([long, model, audio]), status: 413, message: "'prompt'" },
     { why: 'a large form', form: formOf([model, { ...audio, value: large }]), status: 413 },
   ])('$why', async ({ form, more, status, message = '' }) => {
     const response = await uploads.send(form, more);

@@ -82,6 +82,7 @@ class Form implements Upload {
   #file: OpenFile | undefined;
   #kept: UploadFile | undefined;
   #failure: Error | undefined;
+  #isParsed = false;
   #bytes = 0;
   #fileHead = Buffer.alloc(0);
   #isStarted = false;
@@ -194,9 +195,11 @@ class Form implements Upload {
       parser.on(limit, () => this.#fail(tooManyParts()));
     parser.on('error', (cause) => this.#fail(notAForm(cause)));
     parser.on('finish', () => {
+      this.#isParsed = true;
       if (this.#file === undefined) this.#fail(withoutFile());
       this.#parsed.resolve();
     });
+    this.#body.once('end', () => this.#expectParsed());
     this.#request.once('close', () => this.#onGone());
     this.#request.once('error', () => this.#onGone());
     if (this.#body !== this.#request)
@@ -207,10 +210,19 @@ class Form implements Upload {
   #open(file: FormFile, stream: Readable): void {
     // A stream without a listener would end the process when it is destroyed.
     stream.on('error', () => undefined);
+    stream.once('end', () => this.#expectParsed());
     const isPassing = this.fields.some(({ name }) => name === this.#options.decisive[0]);
     this.#file = { ...file, stream, isPassing };
     if (isPassing) this.#ready.resolve(this);
     else this.#keep(stream).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** The parser waits for ever for the end of a part whose headers do not end. */
+  #expectParsed(): void {
+    if (!this.#body.readableEnded || this.#file?.stream.readableEnded === false) return;
+    setImmediate(() => {
+      if (!this.#isParsed) this.#fail(notAForm());
+    });
   }
 
   #addField(field: FormField): void {
