@@ -1,9 +1,10 @@
 // The load generator: one thread, one epoll, so that it does not limit a measurement on a small machine.
 //
-//   load requests --ports 8080[,8081] --request FILE --connections N --warmup-ms N --duration-ms N
+//   load requests --ports 8080[,8081] --request FILE --connections N --warmup-ms N --duration-ms N [--number MARK]
 //   load streams  --ports 8080[,8081] --request FILE --connections N --tokens N --interval-ms N --ramp-ms N --timeout-ms N
 //
-// FILE contains the text of an HTTP/1.1 request. The result is one JSON object on standard output.
+// FILE contains the text of an HTTP/1.1 request. The first MARK in it is replaced by another number of as many digits in each request.
+// The result is one JSON object on standard output.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -54,7 +55,17 @@ void watch(int epoll_fd, int operation, int fd, unsigned events, int index) {
   if (epoll_ctl(epoll_fd, operation, fd, &event) < 0) fail("epoll_ctl");
 }
 
+static void number_request(const Options *options) {
+  static unsigned long long number = 0;
+  if (number == 0) number = now_us();
+  number++;
+  unsigned long long rest = number;
+  for (size_t index = options->number_length; index > 0; index--, rest /= 10)
+    options->number_at[index - 1] = '0' + rest % 10;
+}
+
 int send_request(int fd, const Options *options) {
+  if (options->number_at != NULL) number_request(options);
   ssize_t sent = send(fd, options->request, options->request_length, MSG_NOSIGNAL);
   return sent == (ssize_t)options->request_length;
 }
@@ -97,7 +108,7 @@ void print_statuses(const int *statuses) {
 static void read_request(Options *options, const char *path) {
   FILE *file = fopen(path, "rb");
   if (file == NULL) fail(path);
-  options->request = malloc(REQUEST_BYTES_MAX);
+  options->request = calloc(1, REQUEST_BYTES_MAX + 1);
   options->request_length = fread(options->request, 1, REQUEST_BYTES_MAX, file);
   fclose(file);
 }
@@ -118,6 +129,7 @@ static void read_option(Options *options, const char *name, char *value) {
   else if (strcmp(name, "--tokens") == 0) options->tokens = atoi(value);
   else if (strcmp(name, "--interval-ms") == 0) options->interval_ms = atoi(value);
   else if (strcmp(name, "--end") == 0) options->end = value;
+  else if (strcmp(name, "--number") == 0) options->number = value;
   else fail(name);
 }
 
@@ -127,6 +139,11 @@ int main(int argc, char **argv) {
   if (options.port_count == 0 || options.request == NULL || options.connections < 1 ||
       options.connections > CONNECTIONS_MAX / 2)
     fail("the first lines of load.c say how it is called");
+  if (options.number != NULL) {
+    options.number_at = strstr(options.request, options.number);
+    options.number_length = strlen(options.number);
+    if (options.number_at == NULL) fail("the request does not contain the mark");
+  }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   alarm(LIFETIME_SECONDS_MAX);
   struct rlimit limit = {CONNECTIONS_MAX, CONNECTIONS_MAX};

@@ -20,6 +20,10 @@ typedef struct {
   /** What ends a stream; its first character must not occur in it again. */
   const char *end;
   size_t request_length;
+  /** What is replaced by a number in each request; NULL if nothing is. */
+  const char *number;
+  char *number_at;
+  size_t number_length;
 } Options;
 
 /** All durations in microseconds. */
