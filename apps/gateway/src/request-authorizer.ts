@@ -10,6 +10,7 @@ import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { AuthorizedRequest } from './authorized-request.ts';
 import type { AnswerCache, CacheOptions } from './cache/answer-cache.ts';
+import { createRepeatedBodies } from './cache/repeated-bodies.ts';
 import type { AdmittedCaller, HeldCall, KeyAuthenticator } from './key-authenticator.ts';
 import { setLimitHeaders } from './limit-headers.ts';
 import type { KeepBodies, KeptRequest } from './kept-bodies.ts';
@@ -69,32 +70,44 @@ export function createRequestAuthorizer(
 ): RequestAuthorizer {
   const { keyAuthenticator, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
   const { answerCache } = dependencies;
+  const repeatedBodies = createRepeatedBodies();
 
   /** What the body asks for, or what is wrong with it. */
   async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     schema: Schema,
     { userId, keep }: { readonly userId: string; readonly keep: KeptRequest | undefined },
-    { read, complete, expected, job }: AuthorizationOptions<z.output<Schema>>,
+    { read, complete, expected, job, cache }: AuthorizationOptions<z.output<Schema>>,
   ) {
     try {
       const text = read === undefined ? await readBody(request, bodyBytesMax) : undefined;
       if (text !== undefined) keep?.(text);
+      const repeatable = cache === undefined || complete !== undefined ? undefined : text;
+      const repeated =
+        repeatable === undefined ? undefined : repeatedBodies.find(schema, repeatable);
       // Undefined for a body that is large or no JSON.
-      const parsed =
-        text === undefined || text.length > ONE_STEP_CHARS_MAX ? undefined : parseJson(text);
+      const value =
+        repeated !== undefined || text === undefined || text.length > ONE_STEP_CHARS_MAX
+          ? undefined
+          : parseJson(text);
+      const compared = repeated?.compared ?? { value };
       const given: z.output<Schema> =
-        parsed !== undefined
-          ? validated(schema, parsed)
-          : text === undefined
-            ? validated(schema, await read?.(request))
-            : await parseInSteps(schema, text);
+        repeated !== undefined
+          ? repeated.body
+          : value !== undefined
+            ? validated(schema, value)
+            : text === undefined
+              ? validated(schema, await read?.(request))
+              : await parseInSteps(schema, text);
       const body = complete === undefined ? given : await complete(given, userId);
+      const isRepeated = repeated !== undefined;
       const resolvedModel = router.aliases.resolve(body.model);
       if (job === undefined) {
         return {
           body,
-          parsed,
+          compared,
+          repeatable,
+          isRepeated,
           resolvedModel,
           admission: {
             model: resolvedModel,
@@ -109,7 +122,14 @@ export function createRequestAuthorizer(
       }
       const { id: jobId, costUsd } = await job(body, resolvedModel);
       const usage = () => ({ ...expected(body), costUsd });
-      return { body, parsed, resolvedModel, admission: { model: null, expected: usage, jobId } };
+      return {
+        body,
+        compared,
+        repeatable,
+        isRepeated,
+        resolvedModel,
+        admission: { model: null, expected: usage, jobId },
+      };
     } catch (error) {
       return { error };
     }
@@ -145,7 +165,7 @@ export function createRequestAuthorizer(
         setLimitHeaders(response, limitHeaders);
         throw read.error;
       }
-      const { body, parsed, resolvedModel, admission } = read;
+      const { body, compared, repeatable, isRepeated, resolvedModel, admission } = read;
       const { call, reservation } = held;
       let fallbacks: readonly FallbackModel[] = [];
       try {
@@ -171,13 +191,21 @@ export function createRequestAuthorizer(
         trace,
       };
       if (options.cache === undefined) return authorized;
-      return answerCache.serve(authorized, {
+      const serving = answerCache.serve(authorized, {
         options: options.cache,
         request,
         response,
-        parsed,
+        compared,
         keySecs: cacheTtlSecs,
       });
+      const served = serving instanceof Promise ? await serving : serving;
+      if (repeatable === undefined) return served;
+      if (served === undefined) {
+        if (!isRepeated) repeatedBodies.keep(schema, repeatable, { body, compared });
+        return undefined;
+      }
+      // What serves a request may change its body.
+      return isRepeated ? { ...served, body: validated(schema, parseJson(repeatable)) } : served;
     },
   };
 }

@@ -12,11 +12,11 @@ import { setLimitHeaders } from '../limit-headers.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import { createCacheCounts } from './cache-counts.ts';
-import { cacheKey } from './cache-key.ts';
+import { cacheKey, type ComparedBody } from './cache-key.ts';
 import { cacheUse } from './cache-use.ts';
 import { recordAnswer, type RecordedAnswer } from './record-answer.ts';
 import { isStateful, type StatefulFields } from './stateless.ts';
-import { decodeAnswer, encodeAnswer, type StoredAnswer } from './stored-answer.ts';
+import { decodeAnswer, encodeAnswer, sendable, type SendableAnswer } from './stored-answer.ts';
 
 /** The exact cache: equal requests of one tenant get the same answer again. */
 export interface AnswerCache {
@@ -47,8 +47,7 @@ export interface CacheLookup<Body> {
   readonly options: CacheOptions<Body>;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The body as it was parsed; undefined for one that is too large to be compared. */
-  readonly parsed: unknown;
+  readonly compared: ComparedBody;
   /** How old an answer may be by the key; null: the key has no cache. */
   readonly keySecs: number | null;
 }
@@ -66,36 +65,41 @@ interface AnswerCacheDependencies {
 type RouteRule = NonNullable<ReturnType<Router['routes']['find']>>;
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
-const EVENT_TYPE = 'text/event-stream';
 const HEADER = 'x-service-cache';
 
 export function createAnswerCache(dependencies: AnswerCacheDependencies): AnswerCache {
   const { byteCache, router, memory, meter, requests, metrics, clock } = dependencies;
   const count = createCacheCounts(metrics);
   /** Copies in this process stay the same object. */
-  const decoded = new WeakMap<Uint8Array, StoredAnswer>();
+  const decoded = new WeakMap<Uint8Array, SendableAnswer>();
 
-  async function find(key: string, ttlMs: number): Promise<StoredAnswer | undefined> {
+  function decode(bytes: Uint8Array): SendableAnswer | undefined {
+    const stored = decodeAnswer(bytes);
+    if (stored === undefined) return undefined;
+    const answer = sendable(stored);
+    decoded.set(bytes, answer);
+    return answer;
+  }
+
+  async function find(key: string, ttlMs: number): Promise<SendableAnswer | undefined> {
     const bytes = await byteCache.get(key);
     if (bytes === undefined) return undefined;
-    const answer = decoded.get(bytes) ?? decodeAnswer(bytes);
+    const answer = decoded.get(bytes) ?? decode(bytes);
     if (answer === undefined) return undefined;
-    decoded.set(bytes, answer);
     return answer.at + ttlMs > clock.now() ? answer : undefined;
   }
 
   async function sendStored(
     { caller, limitHeaders, reservation, trace, startedAt }: AuthorizedRequest<unknown>,
     { request, response }: CacheLookup<never>,
-    { model, headers, body }: StoredAnswer,
+    { model, allHeaders, content }: SendableAnswer,
   ): Promise<void> {
     const refId = serviceRefOf(request);
     requests.accepted();
     const surface = 'gateway';
     await meter.recordRepeated({ caller, model, surface, refId, reservation, trace, startedAt });
-    const length = isEvents(headers) ? [] : ['content-length', String(body.byteLength)];
-    beginResponse(response, 200, [...limitHeaders, ...headers, ...length, HEADER, 'hit']);
-    response.end(body);
+    beginResponse(response, 200, [...limitHeaders, ...allHeaders]);
+    response.end(content);
   }
 
   function store(key: string, ttlMs: number, model: string, recorded: RecordedAnswer): void {
@@ -107,12 +111,12 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
 
   function keyOf<Body extends CachedBody>(
     { caller, body, resolvedModel, fallbacks }: AuthorizedRequest<Body>,
-    { request, parsed, options: { state, headers = [] } }: CacheLookup<Body>,
+    { request, compared, options: { state, headers = [] } }: CacheLookup<Body>,
     targets: Parameters<typeof cacheKey>[0]['targets'],
   ): string | undefined {
-    if (parsed === undefined || isStateful(request, state(body), memory.isConfigured))
+    if (compared.value === undefined || isStateful(request, state(body), memory.isConfigured))
       return undefined;
-    return cacheKey({
+    const facts = {
       tenant: caller.groupId === null ? `user:${caller.userId}` : `group:${caller.groupId}`,
       path: pathOf(request),
       model: body.model,
@@ -124,8 +128,8 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
         targets: router.routes.find(model, resolved)?.targets,
       })),
       headers: headers.map((name) => request.headers[name]?.toString()),
-      body: parsed,
-    });
+    };
+    return cacheKey(facts, compared);
   }
 
   async function lookUp<Body extends CachedBody>(
@@ -192,9 +196,4 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
       return serveCached(authorized, lookup, rule);
     },
   };
-}
-
-function isEvents(headers: readonly string[]): boolean {
-  const at = headers.findIndex((text) => text.toLowerCase() === 'content-type');
-  return headers[at + 1]?.startsWith(EVENT_TYPE) === true;
 }

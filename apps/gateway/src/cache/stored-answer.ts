@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 
 /** An answer as it is stored: what is needed to send it again. */
@@ -9,6 +10,25 @@ export interface StoredAnswer {
   /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
+}
+
+/** A stored answer as it is sent again. */
+export interface SendableAnswer extends StoredAnswer {
+  /** All headers that belong to the answer. */
+  readonly allHeaders: readonly string[];
+  /** One text is written at once with the headers, bytes are not. */
+  readonly content: string | Uint8Array;
+}
+
+const EVENT_TYPE = 'text/event-stream';
+
+export function sendable(answer: StoredAnswer): SendableAnswer {
+  const { headers, body } = answer;
+  const at = headers.findIndex((text) => text.toLowerCase() === 'content-type');
+  const isStream = headers[at + 1]?.startsWith(EVENT_TYPE) === true;
+  const length = isStream ? [] : ['content-length', String(body.byteLength)];
+  const content = isUtf8(body) ? Buffer.from(body).toString() : body;
+  return { ...answer, content, allHeaders: [...headers, ...length, 'x-service-cache', 'hit'] };
 }
 
 const headSchema = z.object({ at: z.number(), model: z.string(), headers: z.array(z.string()) });

@@ -319,6 +319,17 @@ describe('how old an answer may be', () => {
     expect(await outcome(asked)).toEqual(['hit', text]);
   });
 
+  test('a request says how old, and never more than its key', async () => {
+    const asked = question();
+    const hour = { headers: { 'x-service-cache': 'ttl=3600' } };
+    const second = { headers: { 'x-service-cache': 'ttl=1' } };
+    const short = await keyWith({ cacheTtlSecs: 1 });
+    expect(await state(asked)).toBe('miss');
+    expect(await state(asked, hour)).toBe('hit');
+    await waitUntil(async () => (await state(asked, { key: short, ...hour })) === 'miss');
+    await waitUntil(async () => (await state(asked, second)) === 'miss');
+  });
+
   test('a header that says something else is refused', async () => {
     const refused = await ask(question(), { headers: { 'x-service-cache': 'yes' } });
     expect(refused.status).toBe(400);
