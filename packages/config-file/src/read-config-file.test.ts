@@ -89,6 +89,20 @@ test.each([
     says: ['4:5 backends[0].url needs the environment variable NOWHERE, which is not set'],
   },
   {
+    why: 'everything beside a variable that is not set',
+    text: 'backends:\n  - name: a\n    type: external\n    url: ${NOWHERE}\nroutes:\n  - model: m\n    targets: []\nfoo: 1\n',
+    says: [
+      '4:5 backends[0].url needs the environment variable NOWHERE, which is not set',
+      '7:5 routes[0].targets must have at least 1 entry',
+      expect.stringMatching(/^8:1 foo is unknown here/),
+    ],
+  },
+  {
+    why: 'a pattern of a price with a wildcard',
+    text: 'prices: [{ pattern: "qwen*", input_per_million: 1, output_per_million: 1 }]',
+    says: [expect.stringMatching(/^1:\d+ prices\[0\]\.pattern must be a part of a model id/)],
+  },
+  {
     why: 'a variable in a default',
     text: 'aliases: [{ alias: "${EMPTY:-${RPM}}", target: b }]',
     says: ['1:13 aliases[0].alias has a ${…} that is neither ${NAME} nor ${NAME:-default}'],

@@ -52,8 +52,13 @@ export function readConfigFile(text: string, { environment, check }: ReadOptions
     return refused(tree, [{ path: [], message: `must have sections: ${SECTIONS.join(', ')}` }]);
   const converted = convertValues(tree, exactJsonSchema());
   const sections = (converted.value ?? {}) as Readonly<Record<string, unknown>>;
-  const read = SECTIONS.map((section) => readSection(section, sections[section], check));
-  const problems = [...converted.problems, ...read.flatMap((part) => part.problems)];
+  const { unresolved } = tree;
+  // What its call would refuse cannot be said of an entry with a variable that has no value.
+  const checkResolved = unresolved.length === 0 ? check : undefined;
+  const read = SECTIONS.map((section) => readSection(section, sections[section], checkResolved));
+  const found = [...converted.problems, ...read.flatMap((part) => part.problems)];
+  const known = found.filter((problem) => !unresolved.some((other) => isWithin(problem, other)));
+  const problems = [...unresolved, ...known];
   if (problems.length > 0) return refused(tree, problems);
   return { entries: read.flatMap(({ entries }) => entries) };
 }
@@ -122,6 +127,9 @@ const issuesOf = ({ issues }: z.ZodError, path: Path): readonly PlacedProblem[] 
     path: [...path, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))],
     message: problemText(issue),
   }));
+
+const isWithin = ({ path }: PlacedProblem, { path: outer }: PlacedProblem): boolean =>
+  outer.every((part, index) => path[index] === part);
 
 function refused(tree: YamlTree, problems: readonly PlacedProblem[]): ReadConfig {
   const placed = problems.slice(0, PROBLEMS_MAX).map((problem) => ({

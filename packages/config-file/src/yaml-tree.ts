@@ -24,7 +24,10 @@ export interface PlacedProblem {
 /** The content of a YAML file, with the place of each value. */
 export interface YamlTree {
   readonly value: unknown;
+  /** Why the content cannot be used at all. */
   readonly problems: readonly PlacedProblem[];
+  /** Values with variables that have no value; they are as the file has them. */
+  readonly unresolved: readonly PlacedProblem[];
   /** Whether the value came from the environment, so that it is a text where a number is expected. */
   isSubstituted(path: Path): boolean;
   /** Line and column of the innermost known part of a path, both from 1. */
@@ -46,11 +49,14 @@ export function readYaml(text: string, environment: Environment): YamlTree {
   }));
   const offsets = new Map<string, number>();
   const substituted = new Set<string>();
-  const reader = createReader(document, environment, { offsets, substituted, problems });
+  const unresolved: PlacedProblem[] = [];
+  const findings = { offsets, substituted, problems, unresolved };
+  const reader = createReader(document, environment, findings);
   const value = problems.length === 0 ? reader(document.contents, []) : undefined;
   return {
     value,
     problems,
+    unresolved,
     isSubstituted: (path) => substituted.has(keyOf(path)),
     placeOf({ path, offset }) {
       const { line, col } = lines.linePos(offset ?? innermost(offsets, path));
@@ -63,6 +69,7 @@ interface Findings {
   readonly offsets: Map<string, number>;
   readonly substituted: Set<string>;
   readonly problems: PlacedProblem[];
+  readonly unresolved: PlacedProblem[];
 }
 
 type Reader = (node: unknown, path: Path) => unknown;
@@ -70,14 +77,14 @@ type Reader = (node: unknown, path: Path) => unknown;
 function createReader(
   document: Document.Parsed,
   environment: Environment,
-  { offsets, substituted, problems }: Findings,
+  { offsets, substituted, problems, unresolved }: Findings,
 ): Reader {
   let nodes = 0;
 
   function readText(text: string, path: Path): string {
     const { text: value, isSubstituted, problems: found } = substitute(text, environment);
     if (isSubstituted) substituted.add(keyOf(path));
-    problems.push(...found.map((message) => ({ path, message })));
+    unresolved.push(...found.map((message) => ({ path, message })));
     return value;
   }
 

@@ -381,6 +381,10 @@ test.each([
   },
   {
     method: 'billing.pricing.set',
+    params: { pattern: 'qwen*', input_per_million: 1, output_per_million: 1 },
+  },
+  {
+    method: 'billing.pricing.set',
     params: { pattern: ' ', input_per_million: 1, output_per_million: 1 },
   },
 ])('$method refuses $params', async ({ method, params }) => {

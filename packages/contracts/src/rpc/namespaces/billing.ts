@@ -99,6 +99,11 @@ export const billingMethods = {
         path: ['output_per_million'],
         message: 'must be null if and only if input_per_million is null',
       })
+      // A model id has none, so that the price would be of no model. One that was set before can be removed.
+      .refine((set) => set.input_per_million === null || !set.pattern.includes('*'), {
+        path: ['pattern'],
+        message: "must be a part of a model id, without '*'",
+      })
       .refine((set) => set.input_per_million !== null || !hasFurtherPrices(set), {
         path: ['input_per_million'],
         message: 'must be a price where there are others',
