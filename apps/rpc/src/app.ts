@@ -162,6 +162,7 @@ export function createRpc(
       users: services.users,
       registrationOpen: config.registrationOpen,
       firstAdmin: config.firstAdmin,
+      oidcIssuer: config.oidcIssuer,
     }),
     '/api/usage.csv': createUsageCsv({ accounts, summarize: services.summarizeSpend }),
     ...createOidcRoutes({ ...context, config, accounts, sessionCookie, clientOf }),

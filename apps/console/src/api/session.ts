@@ -9,7 +9,11 @@ export interface SessionUser {
 /** What the page knows about the session; `unknown` until the cookie was tried. */
 export type SessionState =
   | { readonly status: 'unknown' }
-  | { readonly status: 'signed-out' }
+  | {
+      readonly status: 'signed-out';
+      /** Whether there was a session, which the user did not end. */
+      readonly hasEnded: boolean;
+    }
   | { readonly status: 'signed-in'; readonly user: SessionUser };
 
 /** What the service returns before a user signs in. */
@@ -19,6 +23,8 @@ export interface SessionOptions {
   readonly registration_open: boolean;
   /** Whether the first account needs the admin token to become the admin. */
   readonly first_admin: 'anyone' | 'token';
+  /** The host of the OpenID Connect provider through which people can also sign in. */
+  readonly provider: string | null;
 }
 
 interface Applicant {
@@ -69,6 +75,8 @@ export class HttpError extends Error {
 }
 
 const PATH = '/api/session';
+/** What a browser without a cookie gets. */
+const NO_SESSION = 'authentication_required';
 /** A token is replaced this long before it ends, so that no call is refused in between. */
 const EARLY_MS = 30_000;
 const SECOND_MS = 1000;
@@ -94,9 +102,9 @@ export function createSession(
     return access_token;
   }
 
-  function leave(): void {
+  function leave(hasEnded: boolean): void {
     access = undefined;
-    if (state.status !== 'signed-out') become({ status: 'signed-out' });
+    if (state.status !== 'signed-out') become({ status: 'signed-out', hasEnded });
   }
 
   async function send(path: string, init: RequestInit): Promise<unknown> {
@@ -119,7 +127,7 @@ export function createSession(
     } catch (error) {
       // Only the service itself ends a session: one that is not reachable may be again soon.
       if (!(error instanceof HttpError) || error.status !== 401) throw error;
-      leave();
+      leave(state.status === 'signed-in' || error.code !== NO_SESSION);
       return undefined;
     }
   }
@@ -152,7 +160,7 @@ export function createSession(
     },
     async signOut() {
       await send('', { method: 'DELETE' });
-      leave();
+      leave(false);
     },
     async token() {
       if (state.status === 'signed-out') return undefined;

@@ -16,14 +16,13 @@ export const shellRoute = createRoute({
   validateSearch: frameSearch,
   beforeLoad: async ({ context, location }) => {
     const { session } = context.api;
-    const before = session.getState().status;
-    const { status } = await session.restore();
-    if (status === 'signed-in') return;
+    const state = await session.restore();
+    if (state.status === 'signed-in') return;
     throw redirect({
       to: '/sign-in',
       search: {
         return_to: location.href,
-        ...(before === 'signed-in' || before === 'signed-out' ? { expired: true } : {}),
+        ...(state.status === 'signed-out' && state.hasEnded ? { expired: true } : {}),
       },
     });
   },

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
 import { useTimeRange } from '../frame/use-time-range.ts';
 import { useLanguage } from '../preferences/language.tsx';
@@ -82,17 +83,20 @@ function FilterField({ name, search, fallback, onChange }: FilterFieldProps) {
       ),
   });
   const value = search[name] ?? ALL;
-  const keys = new Set((found.data?.groups ?? []).flatMap(({ key }) => key ?? []));
-  if (value !== ALL) keys.add(value);
+  const choices = useMemo(() => {
+    const keys = new Set((found.data?.groups ?? []).flatMap(({ key }) => key ?? []));
+    if (value !== ALL) keys.add(value);
+    return [
+      { value: ALL, label: t('spend.filter.any') },
+      ...[...keys].map((key) => ({ value: key, label: nameOf(dimension, key) })),
+    ];
+  }, [found.data, value, nameOf, dimension, t]);
   return (
     <>
       <Select
         label={t(`spend.filter.${name}`)}
         value={value}
-        choices={[
-          { value: ALL, label: t('spend.filter.any') },
-          ...[...keys].map((key) => ({ value: key, label: nameOf(dimension, key) })),
-        ]}
+        choices={choices}
         onChange={(next) =>
           onChange(next === ALL ? without(search, name) : { ...search, [name]: next })
         }

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Select } from '../ui/select.tsx';
@@ -13,19 +14,24 @@ export function ScopePicker({ value, onChange }: ScopePickerProps) {
   const { t } = useLanguage();
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
-  const groups = useQuery(api.query('group.list')).data ?? [];
-  const managed = groups.filter(({ my_role: role }) => role === 'owner' || role === 'admin');
-  if (!isAdmin && managed.length === 0) return null;
+  const groups = useQuery(api.query('group.list')).data;
+  const choices = useMemo(
+    () => [
+      { value: 'self', label: t('spend.scope.self') },
+      ...(isAdmin ? [{ value: 'all', label: t('spend.scope.all') }] : []),
+      ...(groups ?? [])
+        .filter(({ my_role: role }) => role === 'owner' || role === 'admin')
+        .map(({ id, name }) => ({ value: id, label: t('spend.scope.group', { name }) })),
+    ],
+    [groups, isAdmin, t],
+  );
+  if (choices.length === 1) return null;
   return (
     <Select
       label={t('spend.scope')}
       isLabelHidden
       value={value}
-      choices={[
-        { value: 'self', label: t('spend.scope.self') },
-        ...(isAdmin ? [{ value: 'all', label: t('spend.scope.all') }] : []),
-        ...managed.map(({ id, name }) => ({ value: id, label: t('spend.scope.group', { name }) })),
-      ]}
+      choices={choices}
       onChange={onChange}
     />
   );

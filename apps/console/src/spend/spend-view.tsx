@@ -24,6 +24,8 @@ interface MeasureChartProps {
 export function MeasureChart({ data, by, measure, ...size }: MeasureChartProps) {
   const { t } = useLanguage();
   const nameOf = useNames();
+  // A text, so that a chart is drawn again only when a name in it has changed.
+  const names = JSON.stringify(data.parts.map(({ key }) => [key, nameOf(by, key)]));
   const plot = useMemo(
     () => ({
       kind: 'bars' as const,
@@ -32,14 +34,19 @@ export function MeasureChart({ data, by, measure, ...size }: MeasureChartProps) 
       from: data.from,
       to: data.to,
       isByDay: data.isByDay,
-      series: seriesOf(data, measure, (key) => nameOf(by, key), t('chart.other')),
+      series: seriesOf(data, measure, namesIn(names), t('chart.other')),
     }),
-    [data, by, measure, nameOf, t],
+    [data, measure, names, t],
   );
   const title = t(data.isByDay ? 'spend.chart.day' : 'spend.chart.hour', {
     measure: t(`spend.measure.${measure}`),
   });
   return <Chart title={title} plot={plot} {...size} />;
+}
+
+function namesIn(text: string): (key: string) => string {
+  const names = new Map(JSON.parse(text) as readonly (readonly [string, string])[]);
+  return (key) => names.get(key) ?? key;
 }
 
 interface DimensionPickerProps {

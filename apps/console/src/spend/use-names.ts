@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useCallback } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import type { Dimension } from './spend-series.ts';
@@ -18,24 +18,35 @@ export function useNames(): (dimension: Dimension, key: string | null) => string
     ...api.query('users.list', { limit: USERS_MAX }),
     enabled: isAdmin,
   }).data;
-  const names = useMemo(
-    () =>
-      new Map<string, string>([
-        ...(keys ?? []).map(
-          ({ id, name, key_hint: hint }) => [`key ${id}`, `${name} (${hint})`] as const,
-        ),
-        ...(groups ?? []).map(({ id, name }) => [`group ${id}`, name] as const),
-        ...(users?.users ?? []).map((user) => [`user ${user.id}`, user.email] as const),
-        [`user ${ownId}`, email],
-      ]),
-    [keys, groups, users, ownId, email],
-  );
   return useCallback(
     (dimension, key) => {
       if (key === null || key === '') return t(`spend.none.${dimension}`);
-      const isId = dimension === 'key' || dimension === 'group' || dimension === 'user';
-      return names.get(`${dimension} ${key}`) ?? (isId ? key.slice(0, ID_CHARS_SHOWN) : key);
+      const short = key.slice(0, ID_CHARS_SHOWN);
+      if (dimension === 'key')
+        return namesOf(keys, ({ name, key_hint: hint }) => `${name} (${hint})`).get(key) ?? short;
+      if (dimension === 'group') return namesOf(groups, ({ name }) => name).get(key) ?? short;
+      if (dimension === 'user')
+        return key === ownId
+          ? email
+          : (namesOf(users?.users, (user) => user.email).get(key) ?? short);
+      return key;
     },
-    [names, t],
+    [keys, groups, users, ownId, email, t],
   );
 }
+
+/** The names of a list, by id. Each list is read once, when a name of it is first wanted: it can have thousands of rows, and many parts of a page ask. */
+function namesOf<Row extends { readonly id: string }>(
+  rows: readonly Row[] | undefined,
+  nameOf: (row: Row) => string,
+): ReadonlyMap<string, string> {
+  if (rows === undefined) return NONE;
+  const known = read.get(rows);
+  if (known !== undefined) return known;
+  const names = new Map(rows.map((row) => [row.id, nameOf(row)]));
+  read.set(rows, names);
+  return names;
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+const read = new WeakMap<object, ReadonlyMap<string, string>>();

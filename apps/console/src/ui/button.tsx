@@ -1,20 +1,16 @@
-import { Button as BaseButton } from '@base-ui/react/button';
 import type { ComponentProps, ReactNode } from 'react';
 import { useTooltip } from './use-tooltip.tsx';
 
-type BaseProps = Omit<ComponentProps<typeof BaseButton>, 'className'>;
-
-interface ButtonProps extends BaseProps {
+interface ButtonProps extends ComponentProps<'button'> {
   /** `primary` for the one main action of a page or dialog, `danger` for what cannot be undone. */
   readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet';
-  readonly className?: string;
 }
 
 export function Button({ kind = 'plain', className = '', type = 'button', ...rest }: ButtonProps) {
-  return <BaseButton type={type} className={`button button-${kind} ${className}`} {...rest} />;
+  return <button type={type} className={`button button-${kind} ${className}`} {...rest} />;
 }
 
-interface IconButtonProps extends BaseProps {
+interface IconButtonProps extends ComponentProps<'button'> {
   /** For screen readers, and shown on hover and focus. */
   readonly label: string;
   readonly children: ReactNode;
@@ -22,10 +18,10 @@ interface IconButtonProps extends BaseProps {
 
 /** A button with only an icon. */
 export function IconButton({ label, children, ...rest }: IconButtonProps) {
-  const { trigger, popup } = useTooltip(label);
+  const { trigger, popup } = useTooltip(() => label);
   return (
     <>
-      <BaseButton
+      <button
         type="button"
         aria-label={label}
         className="button button-icon"
@@ -33,7 +29,7 @@ export function IconButton({ label, children, ...rest }: IconButtonProps) {
         {...rest}
       >
         {children}
-      </BaseButton>
+      </button>
       {popup}
     </>
   );

@@ -6,10 +6,11 @@ import {
   type SortingState,
 } from '@tanstack/react-table';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { memo, useDeferredValue, useMemo, type ReactNode } from 'react';
+import { memo, useMemo, type ReactNode } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
 import { PAGE_ROWS, TablePages } from './table-pages.tsx';
 import { sortRows, type SortKey } from './table-order.ts';
+import { useAfterPaint } from './use-after-paint.ts';
 import { useTableOrder } from './use-table-order.ts';
 
 const features = tableFeatures({ rowSortingFeature });
@@ -45,7 +46,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { t } = useLanguage();
   const [order, setOrder] = useTableOrder(name);
   // Header and pager change at once; thousands of rows may follow a moment later.
-  const shown = useDeferredValue(order);
+  const shown = useAfterPaint(order);
   const sorted = useMemo(() => {
     const keyOf = columns.find(({ id }) => id === shown.sort?.column)?.sortBy;
     return shown.sort === undefined || keyOf === undefined

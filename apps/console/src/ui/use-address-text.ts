@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { afterPaint } from './use-after-paint.ts';
 
 /**
  * A text of the address that the user changes. It is shown at once and written to the address after that was painted: a change of
@@ -19,17 +20,14 @@ export function useAddressText(
     if (written.current === undefined) setText(inAddress);
   }, [inAddress]);
   const change = useCallback((next: string) => {
-    setText(next);
-    written.current = next;
-    afterPaint(async () => {
+    const save = async (): Promise<void> => {
       if (written.current !== next) return;
       await latestWrite.current(next);
       if (written.current === next) written.current = undefined;
-    });
+    };
+    setText(next);
+    written.current = next;
+    afterPaint(() => void save());
   }, []);
   return [text, change];
 }
-
-const afterPaint = (task: () => Promise<void>): void => {
-  requestAnimationFrame(() => setTimeout(() => void task()));
-};

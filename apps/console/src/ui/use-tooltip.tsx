@@ -17,7 +17,7 @@ interface TooltipTrigger {
 }
 
 /** A short text on hover and focus of an element. It only repeats or shortens what is reachable otherwise. Its code is loaded when it is first shown. */
-export function useTooltip(text: string): {
+export function useTooltip(text: () => string): {
   readonly trigger: TooltipTrigger;
   readonly popup: ReactNode;
 } {
@@ -43,7 +43,7 @@ export function useTooltip(text: string): {
       anchor === undefined ? null : (
         <Suspense>
           <TooltipPopup
-            text={text}
+            text={text()}
             anchor={anchor}
             onEnter={() => change(anchor)}
             onLeave={() => change(undefined, HIDE_MS)}

@@ -6,7 +6,7 @@ import { useTooltip } from './use-tooltip.tsx';
 export function When({ time }: { readonly time: string }) {
   const { format } = useLanguage();
   useClockTick();
-  const { trigger, popup } = useTooltip(format.dateTime(time));
+  const { trigger, popup } = useTooltip(() => format.dateTime(time));
   return (
     <>
       <time dateTime={time} tabIndex={0} {...trigger}>
@@ -26,7 +26,7 @@ interface WhenButtonProps {
 export function WhenButton({ time, onClick }: WhenButtonProps) {
   const { format } = useLanguage();
   useClockTick();
-  const { trigger, popup } = useTooltip(format.dateTime(time));
+  const { trigger, popup } = useTooltip(() => format.dateTime(time));
   return (
     <>
       <button type="button" className="link" data-row-button onClick={onClick} {...trigger}>

@@ -23,6 +23,8 @@ interface WebSessionDependencies {
   readonly users: Pick<UserStore, 'isEmpty'>;
   readonly registrationOpen: boolean;
   readonly firstAdmin: 'anyone' | 'token';
+  /** The OpenID Connect provider through which people can also sign in. */
+  readonly oidcIssuer: string | undefined;
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -33,7 +35,7 @@ const BODY_BYTES_MAX = 16 * 1024;
 export function createWebSession(
   dependencies: WebSessionDependencies,
 ): Readonly<Record<string, Handle>> {
-  const { accounts, cookie, isSameOrigin, isAdminToken, clientOf } = dependencies;
+  const { accounts, cookie, isSameOrigin, isAdminToken, clientOf, oidcIssuer } = dependencies;
 
   function signIn(request: IncomingMessage, response: ServerResponse, signedIn: SignedIn): void {
     const { user, accessToken, refreshToken, expiresInSecs } = signedIn;
@@ -88,6 +90,7 @@ export function createWebSession(
       is_new: await dependencies.users.isEmpty(),
       registration_open: dependencies.registrationOpen,
       first_admin: dependencies.firstAdmin,
+      provider: oidcIssuer === undefined ? null : new URL(oidcIssuer).host,
     });
 
   const guarded =

@@ -89,6 +89,11 @@ const atConsole = (at: URL): boolean => at.pathname.startsWith('/console/');
 const errorOf = ({ text }: Visit): unknown =>
   (JSON.parse(text) as { readonly error: { readonly code: string } }).error.code;
 
+test('the sign-in page of the console learns that there is a provider', async () => {
+  const response = await fetch(`${url}/api/session`, { headers: { origin: url } });
+  expect(await response.json()).toMatchObject({ provider: new URL(provider.issuer).host });
+});
+
 test('a first sign-in creates an account, and the browser returns with the session of the console', async () => {
   become('New@Example.com');
   const browser = openBrowser();

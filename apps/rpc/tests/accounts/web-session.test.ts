@@ -138,7 +138,7 @@ test('a page learns what is possible before anybody is signed in', async () => {
   const { status, body } = await session('', { method: 'GET' });
   expect([status, body]).toEqual([
     200,
-    { is_new: false, registration_open: true, first_admin: 'anyone' },
+    { is_new: false, registration_open: true, first_admin: 'anyone', provider: null },
   ]);
 });
 

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Badge } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
+import { LIMITS } from './backend-draft.ts';
 import { kindOf } from './backend-kinds.ts';
 import { LatencyLine } from './latency-line.tsx';
 import { TestResult } from './test-result.tsx';
@@ -27,6 +28,10 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
   const test = useCall('backends.test', { changes: ['backends.list'] });
   const { name, type, state, reason, circuit, models, url, checked_at: checkedAt } = backend;
   const kind = kindOf(type);
+  const limitTexts = LIMITS.flatMap((limit) => {
+    const value = backend.limits?.[limit] ?? null;
+    return value === null ? [] : `${t(`backends.limit.${limit}`)}: ${format.number(value)}`;
+  });
   return (
     <li className="card" aria-label={name}>
       <div className="card-head">
@@ -49,6 +54,12 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
         <dd>{checkedAt === null ? t('backends.not_checked') : <When time={checkedAt} />}</dd>
         <dt>{t('backends.models')}</dt>
         <dd>{modelsText(models)}</dd>
+        {limitTexts.length === 0 ? null : (
+          <>
+            <dt>{t('keys.limits')}</dt>
+            <dd>{limitTexts.join(', ')}</dd>
+          </>
+        )}
         <dt>{t('backends.requests')}</dt>
         <dd className="card-number">{format.number(sums?.requests ?? 0)}</dd>
         <dt>{t('backends.errors')}</dt>

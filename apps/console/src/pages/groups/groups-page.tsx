@@ -1,6 +1,5 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
@@ -12,6 +11,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { GroupPage } from './group-page.tsx';
 import { groupsRoute } from './route.ts';
 
@@ -39,9 +39,9 @@ function GroupList() {
         id: 'name',
         header: t('groups.name'),
         cell: ({ id, name }) => (
-          <Link to="/groups" search={{ group: id }}>
+          <RowLink to="/groups" search={{ group: id }}>
             {name}
-          </Link>
+          </RowLink>
         ),
         sortBy: ({ name }) => name.toLowerCase(),
       },

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -19,7 +19,17 @@ const NO_GROUP = '';
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const { t } = useLanguage();
   const api = useApi();
-  const groups = useQuery(api.query('group.list')).data ?? [];
+  const groups = useQuery(api.query('group.list')).data;
+  const payers = useMemo(
+    () => [
+      { value: NO_GROUP, label: t('keys.payer.self') },
+      ...(groups ?? []).map(({ id, name }) => ({
+        value: id,
+        label: t('spend.scope.group', { name }),
+      })),
+    ],
+    [groups, t],
+  );
   const create = useCall('keys.create', { changes: ['keys.list'] });
   const [group, setGroup] = useState(NO_GROUP);
   if (create.data !== undefined)
@@ -48,19 +58,8 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
           hint={t('keys.project.hint')}
           problem={fields['project']}
         />
-        {groups.length === 0 ? null : (
-          <Select
-            label={t('keys.payer')}
-            value={group}
-            choices={[
-              { value: NO_GROUP, label: t('keys.payer.self') },
-              ...groups.map(({ id, name }) => ({
-                value: id,
-                label: t('spend.scope.group', { name }),
-              })),
-            ]}
-            onChange={setGroup}
-          />
+        {payers.length === 1 ? null : (
+          <Select label={t('keys.payer')} value={group} choices={payers} onChange={setGroup} />
         )}
         <details className="details">
           <summary>{t('keys.limits')}</summary>

@@ -8,6 +8,7 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { Aliases } from './aliases.tsx';
 
 const MILLION = 1_000_000;
@@ -89,14 +90,14 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
         header: t('routes.column.actions'),
         isHeaderHidden: true,
         cell: ({ id }) => (
-          <Link
+          <RowLink
             to="/routes/explain"
             search={{ model: id }}
             className="button"
             aria-label={t('routes.explain.of', { model: id })}
           >
             {t('routes.explain')}
-          </Link>
+          </RowLink>
         ),
       },
     ];

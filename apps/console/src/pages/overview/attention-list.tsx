@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
+import { memo, useMemo } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
 import { NAVIGATION } from '../../frame/navigation.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -11,11 +12,18 @@ import { concernsOf } from './attention.ts';
 
 const AGAIN_MS = 30_000;
 const HOUR_MS = 3_600_000;
+/** A longer list is not read; the worst are first. */
+const SHOWN_MAX = 20;
 
 const PAGES = new Set(NAVIGATION.flatMap(({ items }) => items.map(({ to }) => to)));
 
+interface AttentionProps {
+  readonly scope: FilterParams['scope'];
+  readonly groupId: FilterParams['group_id'];
+}
+
 /** What is unhealthy now, and what will run out. */
-export function Attention({ params }: { readonly params: FilterParams }) {
+export const Attention = memo(function Attention({ scope, groupId }: AttentionProps) {
   const { t } = useLanguage();
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
@@ -24,7 +32,6 @@ export function Attention({ params }: { readonly params: FilterParams }) {
   const keys = useQuery({ ...api.query('keys.list'), ...again });
   const nodes = useQuery({ ...api.query('agents.list'), ...again, enabled: isAdmin });
   const backends = useQuery({ ...api.query('backends.list'), ...again, enabled: isAdmin });
-  const { scope, group_id: groupId } = params;
   const upstreams = useQuery({
     queryKey: ['usage.summary', 'attention', scope, groupId],
     queryFn: ({ signal }) =>
@@ -40,15 +47,19 @@ export function Attention({ params }: { readonly params: FilterParams }) {
       ),
     ...again,
   });
-  const concerns = concernsOf(
-    {
-      plan: plan.data,
-      keys: keys.data,
-      nodes: nodes.data,
-      backends: backends.data,
-      upstreams: upstreams.data?.groups,
-    },
-    Date.now(),
+  const concerns = useMemo(
+    () =>
+      concernsOf(
+        {
+          plan: plan.data,
+          keys: keys.data,
+          nodes: nodes.data,
+          backends: backends.data,
+          upstreams: upstreams.data?.groups,
+        },
+        Date.now(),
+      ),
+    [plan.data, keys.data, nodes.data, backends.data, upstreams.data],
   );
   return (
     <section className="attention" aria-label={t('attention.title')}>
@@ -59,7 +70,7 @@ export function Attention({ params }: { readonly params: FilterParams }) {
         </p>
       ) : (
         <ul>
-          {concerns.map(({ id, state, text, values, at, to }) => (
+          {concerns.slice(0, SHOWN_MAX).map(({ id, state, text, values, at, to }) => (
             <li key={id}>
               <Badge state={state}>
                 {t(state === 'bad' ? 'attention.bad' : 'attention.warning')}
@@ -70,8 +81,11 @@ export function Attention({ params }: { readonly params: FilterParams }) {
               {PAGES.has(to) ? <Link to={to}>{t('attention.open')}</Link> : null}
             </li>
           ))}
+          {concerns.length > SHOWN_MAX ? (
+            <li>{t('backends.models.more', { count: concerns.length - SHOWN_MAX })}</li>
+          ) : null}
         </ul>
       )}
     </section>
   );
-}
+});

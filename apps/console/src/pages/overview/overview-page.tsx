@@ -1,6 +1,6 @@
 import './overview.css';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
 import { useTimeRange } from '../../frame/use-time-range.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -79,7 +79,7 @@ export function OverviewPage() {
           params={params}
         />
       )}
-      <Attention params={params} />
+      <Attention scope={params.scope} groupId={params.group_id} />
       {spend.data === undefined || isEmpty ? null : (
         <Charts data={spend.data} requests={recent.data ?? NONE} by={by} />
       )}
@@ -93,7 +93,7 @@ interface ChartsProps {
   readonly by: Dimension;
 }
 
-function Charts({ data, requests, by }: ChartsProps) {
+const Charts = memo(function Charts({ data, requests, by }: ChartsProps) {
   const { t } = useLanguage();
   const percentiles = useMemo(() => {
     const names = {
@@ -115,4 +115,4 @@ function Charts({ data, requests, by }: ChartsProps) {
       ))}
     </div>
   );
-}
+});

@@ -13,7 +13,11 @@ import { Badge, Page, Skeleton } from '../../ui/page.tsx';
 type Plan = RpcResult<'billing.plan'>;
 type Tier = Plan['tiers'][number];
 
+type Key = RpcResult<'keys.list'>[number];
+
 const AGAIN_MS = 15_000;
+/** The page of the keys has the others. */
+const BUDGETS_MAX = 10;
 
 /** What the viewer may use this month, what is left, and their points. */
 export function PlanPage() {
@@ -22,9 +26,7 @@ export function PlanPage() {
   const plan = useQuery({ ...api.query('billing.plan'), refetchInterval: AGAIN_MS });
   const ledger = useQuery({ ...api.query('ledger.self'), refetchInterval: AGAIN_MS });
   const keys = useQuery(api.query('keys.list'));
-  const budgets = (keys.data ?? []).filter(
-    ({ active, budget_usd: budget }) => active && budget !== null,
-  );
+  const budgets = useMemo(() => fullestBudgets(keys.data ?? []), [keys.data]);
   return (
     <Page title={t('plan.title')} intro={t('plan.intro')}>
       <ErrorNote error={plan.error} onRetry={() => void plan.refetch()} />
@@ -37,9 +39,14 @@ export function PlanPage() {
             {t('plan.budgets.none')} <Link to="/keys">{t('plan.budgets.set')}</Link>
           </p>
         ) : null}
-        {budgets.map((key) => (
+        {budgets.slice(0, BUDGETS_MAX).map((key) => (
           <KeyBudget key={key.id} budget={key} />
         ))}
+        {budgets.length > BUDGETS_MAX ? (
+          <Link to="/keys">
+            {t('backends.models.more', { count: budgets.length - BUDGETS_MAX })}
+          </Link>
+        ) : null}
       </section>
       <section className="panel" aria-label={t('plan.points')}>
         <h2>{t('plan.points')}</h2>
@@ -85,7 +92,16 @@ function Quota({ plan }: { readonly plan: Plan }) {
   );
 }
 
-function KeyBudget({ budget: key }: { readonly budget: RpcResult<'keys.list'>[number] }) {
+/** The keys with a budget, those that have used the largest share first. */
+function fullestBudgets(keys: readonly Key[]): readonly Key[] {
+  const shareOf = ({ budget_usd: budget, budget_used_usd: used }: Key): number =>
+    (used ?? 0) / (budget ?? 0);
+  return keys
+    .filter(({ active, budget_usd: budget }) => active && budget !== null)
+    .toSorted((one, other) => shareOf(other) - shareOf(one));
+}
+
+function KeyBudget({ budget: key }: { readonly budget: Key }) {
   const { t, format } = useLanguage();
   const period = t(`keys.period.${key.budget_period ?? 'total'}`);
   return (
@@ -116,9 +132,9 @@ function Tiers({ plan }: { readonly plan: Plan }) {
         header: t('plan.tier'),
         cell: ({ name }) =>
           name === plan.current_tier ? (
-            <>
+            <span>
               {name} <Badge state="neutral">{t('plan.yours')}</Badge>
-            </>
+            </span>
           ) : (
             name
           ),

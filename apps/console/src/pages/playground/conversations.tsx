@@ -1,12 +1,17 @@
+import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, Skeleton } from '../../ui/page.tsx';
+import { useAfterPaint } from '../../ui/use-after-paint.ts';
+import { PAGE_ROWS, TablePages } from '../../ui/table-pages.tsx';
+
+const NONE: RpcResult<'conversations.list'> = [];
 
 interface ConversationsProps {
   readonly onClose: () => void;
@@ -19,6 +24,13 @@ export function Conversations({ onClose, onOpen }: ConversationsProps) {
   const api = useApi();
   const list = useQuery(api.query('conversations.list'));
   const remove = useCall('conversations.delete', { changes: ['conversations.list'] });
+  const [page, setPage] = useState(0);
+  const count = list.data?.length ?? 0;
+  const start = Math.min(page, Math.max(0, Math.ceil(count / PAGE_ROWS) - 1)) * PAGE_ROWS;
+  const shown = useAfterPaint(
+    useMemo(() => list.data?.slice(start, start + PAGE_ROWS) ?? NONE, [list.data, start]),
+    NONE,
+  );
   const [removing, setRemoving] = useState<{ readonly id: string; readonly title: string }>();
   return (
     <Dialog isOpen onClose={onClose} title={t('playground.conversations')}>
@@ -26,23 +38,35 @@ export function Conversations({ onClose, onOpen }: ConversationsProps) {
       {list.isPending ? <Skeleton /> : null}
       {list.data?.length === 0 ? <Empty text={t('playground.conversations.none')} /> : null}
       <ul className="conversations">
-        {(list.data ?? []).map(({ id, title, updated_at: time, message_count: count }) => (
-          <li key={id}>
-            <button type="button" className="link" onClick={() => onOpen(id)}>
-              {title}
-            </button>
-            <span className="page-intro">
-              {t('playground.conversations.messages', { count })} · {format.relative(time)}
-            </span>
-            <IconButton
-              label={t('playground.conversations.delete', { title })}
-              onClick={() => setRemoving({ id, title })}
-            >
-              <Trash2 aria-hidden size={14} />
-            </IconButton>
-          </li>
-        ))}
+        {shown.map((conversation) => {
+          const { id, title, updated_at: time, message_count: messages } = conversation;
+          return (
+            <li key={id}>
+              <button type="button" className="link" onClick={() => onOpen(id)}>
+                {title}
+              </button>
+              <span className="page-intro">
+                {t('playground.conversations.messages', { count: messages })} ·{' '}
+                {format.relative(time)}
+              </span>
+              <IconButton
+                label={t('playground.conversations.delete', { title })}
+                onClick={() => setRemoving({ id, title })}
+              >
+                <Trash2 aria-hidden size={14} />
+              </IconButton>
+            </li>
+          );
+        })}
       </ul>
+      {count > PAGE_ROWS ? (
+        <TablePages
+          label={t('playground.conversations')}
+          page={start / PAGE_ROWS}
+          count={count}
+          onChange={setPage}
+        />
+      ) : null}
       {removing === undefined ? null : (
         <Confirm
           isOpen

@@ -9,6 +9,7 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { RowLink } from '../../ui/row-link.tsx';
 import { EditRoute } from './edit-route.tsx';
 import { inOrder } from './route-draft.ts';
 
@@ -113,14 +114,14 @@ function RouteTable({ routes, onEdit, onRemove }: RouteTableProps) {
         isHeaderHidden: true,
         cell: (route) => (
           <span className="card-actions">
-            <Link
+            <RowLink
               to="/routes/explain"
               search={{ model: route.model }}
               className="button"
               aria-label={t('routes.explain.of', { model: route.model })}
             >
               {t('routes.explain')}
-            </Link>
+            </RowLink>
             <Button
               aria-label={t('routes.edit.of', { model: route.model })}
               onClick={() => onEdit(route)}

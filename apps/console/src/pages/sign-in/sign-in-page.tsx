@@ -11,13 +11,21 @@ import { signInRoute } from './route.ts';
 export function SignInPage() {
   const { t } = useLanguage();
   const { session } = useApi();
-  const { expired } = signInRoute.useSearch();
+  const { expired, return_to: returnTo = '/' } = signInRoute.useSearch();
   const [isNew, setNew] = useState(false);
   const options = useQuery({ queryKey: ['/api/session'], queryFn: () => session.options() });
   return (
     <main className="narrow">
-      <Page title={t(isNew ? 'sign_in.register.title' : 'sign_in.title')}>
+      <Page title={t(isNew ? 'sign_in.register.title' : 'sign_in.title')} intro={t('app.name')}>
         {expired === true && !isNew ? <p className="note">{t('sign_in.expired')}</p> : null}
+        {(options.data?.provider ?? null) === null ? null : (
+          <a
+            className="button"
+            href={`/auth/oidc/start?return_to=${encodeURIComponent(`/console${returnTo}`)}`}
+          >
+            {t('sign_in.submit')} – {options.data?.provider}
+          </a>
+        )}
         <CredentialsForm key={String(isNew)} isNew={isNew} />
         {options.data?.registration_open === false ? (
           <p className="page-intro">{t('sign_in.register.closed')}</p>

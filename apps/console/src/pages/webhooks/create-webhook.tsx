@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall, useUser } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -97,11 +97,14 @@ function useOwners() {
   const { t } = useLanguage();
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
-  const groups = useQuery(api.query('group.list')).data ?? [];
-  return [
-    ...(isAdmin ? [{ value: PLATFORM, label: t('webhooks.owner.platform') }] : []),
-    ...groups
-      .filter(({ my_role: role }) => isAdmin || role === 'owner' || role === 'admin')
-      .map(({ id, name }) => ({ value: id, label: t('spend.scope.group', { name }) })),
-  ];
+  const groups = useQuery(api.query('group.list')).data;
+  return useMemo(
+    () => [
+      ...(isAdmin ? [{ value: PLATFORM, label: t('webhooks.owner.platform') }] : []),
+      ...(groups ?? [])
+        .filter(({ my_role: role }) => isAdmin || role === 'owner' || role === 'admin')
+        .map(({ id, name }) => ({ value: id, label: t('spend.scope.group', { name }) })),
+    ],
+    [groups, isAdmin, t],
+  );
 }

@@ -1,0 +1,40 @@
+import { createSession, type Session } from './session.ts';
+
+const SIGNED_IN = {
+  access_token: 'access',
+  expires_in: 900,
+  user: { id: '1', email: 'ann@example.com', name: 'Ann', is_admin: false },
+};
+
+const refusal = (code: string): Response =>
+  Response.json({ error: { message: 'sign in', code } }, { status: 401 });
+
+/** A session with a service that answers in this order. */
+function sessionWith(...answers: readonly Response[]): Session {
+  const left = [...answers];
+  return createSession(async () => left.shift() ?? Response.error());
+}
+
+test('a browser that never had a session is not told that one has ended', async () => {
+  const session = sessionWith(refusal('authentication_required'));
+  expect(await session.restore()).toEqual({ status: 'signed-out', hasEnded: false });
+});
+
+test('a cookie that is no longer valid belongs to a session that has ended', async () => {
+  const session = sessionWith(refusal('invalid_credentials'));
+  expect(await session.restore()).toEqual({ status: 'signed-out', hasEnded: true });
+});
+
+test('a session that loses its cookie while the page is open has ended', async () => {
+  const session = sessionWith(Response.json(SIGNED_IN), refusal('authentication_required'));
+  expect(await session.restore()).toMatchObject({ status: 'signed-in' });
+  expect(await session.renew()).toBeUndefined();
+  expect(session.getState()).toEqual({ status: 'signed-out', hasEnded: true });
+});
+
+test('who signs out knows that the session is over', async () => {
+  const session = sessionWith(Response.json(SIGNED_IN), Response.json({ ok: true }));
+  await session.restore();
+  await session.signOut();
+  expect(session.getState()).toEqual({ status: 'signed-out', hasEnded: false });
+});
