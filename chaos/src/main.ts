@@ -51,7 +51,7 @@ async function breakParts(deployment: Deployment, signal: AbortSignal): Promise<
 
 async function roll(deployment: Deployment, signal: AbortSignal): Promise<readonly string[]> {
   const result = await runRollingRestart({ ...load, deployment, onStep: print, signal });
-  for (const line of ['', ...outcomeTable(result.sent), '']) print(line);
+  for (const line of ['', ...outcomeTable(result.sent), '', ...result.errors]) print(line);
   return [
     ...result.failed.map(({ kind, outcome }) => `${kind}: ${outcome.name} ${outcome.detail ?? ''}`),
     ...wrongBooks(result.differences),

@@ -4,6 +4,7 @@ import { startProcess, type TestProcess } from '@model-gateway/testkit';
 /** One place of the deployment: a process that is started again after each end. */
 export interface AppProcess {
   readonly name: string;
+  /** Where it serves; a stopping process does so until its end. */
   readonly url: string | undefined;
   readonly pid: number | undefined;
   start(): Promise<void>;
@@ -38,6 +39,7 @@ async function startSupervised(options: () => ProcessOptions): Promise<TestProce
 
 export function createAppProcess(name: string, options: () => ProcessOptions): AppProcess {
   let running: TestProcess | undefined;
+  let stopping: TestProcess | undefined;
   let unexpectedEnds = 0;
   let lastOutput = '';
 
@@ -50,7 +52,7 @@ export function createAppProcess(name: string, options: () => ProcessOptions): A
   return {
     name,
     get url() {
-      return running?.url;
+      return (running ?? stopping)?.url;
     },
     get pid() {
       return running?.pid;
@@ -72,7 +74,8 @@ export function createAppProcess(name: string, options: () => ProcessOptions): A
       await take()?.kill();
     },
     async stop() {
-      const status = (await take()?.stop()) ?? 0;
+      stopping = take();
+      const status = (await stopping?.stop().finally(() => (stopping = undefined))) ?? 0;
       if (status !== 0) throw new Error(`${name} ended with status ${status}`);
     },
     pause: () => running?.signal('SIGSTOP'),

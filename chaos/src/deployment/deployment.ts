@@ -14,6 +14,7 @@ import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/
 import { randomFrom } from '../random.ts';
 import { createAccounts, type Accounts } from './accounts.ts';
 import { createAppProcess, type AppProcess } from './app-process.ts';
+import { failOverRedis } from './fail-over-redis.ts';
 import { startFront } from './front.ts';
 import { createGpuNode } from './gpu-node.ts';
 import { openLine, type Line } from './line.ts';
@@ -33,6 +34,8 @@ export interface Deployment {
   readonly video: RunningCloudVideo;
   readonly accounts: Accounts;
   readonly adminToken: string;
+  /** A new Redis takes over with all data; `redis` is then its replica. */
+  failOverRedis(): Promise<void>;
   /** Ends everything and removes its files; continues after a failure, and rejects with all of them. */
   close(): Promise<void>;
 }
@@ -67,9 +70,10 @@ async function start(
   const folder = await preparedDataDir();
   undo.push(() => folder.remove());
   const dataDir = folder.path;
+  const binary = await redisServer();
   const [postgres, redis] = await Promise.all([
     startPostgres({ dataDir, log: silentLog }),
-    startRedis({ dataDir, log: silentLog, binary: await redisServer() }),
+    startRedis({ dataDir, log: silentLog, binary }),
   ]);
   undo.push(
     () => postgres.stop(),
@@ -163,6 +167,12 @@ async function start(
     video,
     accounts,
     adminToken,
+    async failOverRedis() {
+      const replicaDir = join(dataDir, 'replica');
+      const options = { redis, line: lines.redis, dataDir: replicaDir, binary };
+      const primary = await failOverRedis(options);
+      undo.push(() => primary.stop());
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import {
+  Agent,
   createServer,
   request as httpRequest,
   type IncomingMessage,
@@ -14,7 +15,10 @@ export interface FrontTarget {
   readonly url: string | undefined;
 }
 
-/** A load balancer: sends requests only to processes whose readiness probe answers 200. */
+/**
+ * A load balancer: sends requests over kept connections to processes whose readiness probe answers 200, or while there
+ * are none, to those that answer no probe.
+ */
 export interface Front {
   readonly url: string;
   close(): Promise<void>;
@@ -23,10 +27,15 @@ export interface Front {
 const PROBE_INTERVAL_MS = 200;
 const PROBE_TIMEOUT_MS = 1_000;
 const SILENT_PROBES_MAX = 3;
+/** Longer than a run: a connection that the front closes just when its client sends a request would be a failure. */
+const KEEP_ALIVE_MS = 3_600_000;
 
 export async function startFront(targets: readonly FrontTarget[]): Promise<Front> {
   const ready = new Set<string>();
+  const refusing = new Set<string>();
+  /** The probes in a row without an answer. */
   const silent = new Map<string, number>();
+  const agent = new Agent({ keepAlive: true });
   const closing = new AbortController();
   let next = 0;
 
@@ -39,8 +48,9 @@ export async function startFront(targets: readonly FrontTarget[]): Promise<Front
       });
       await response.arrayBuffer();
       silent.delete(url);
-      if (response.status === 200) ready.add(url);
-      else ready.delete(url);
+      const [now, before] = response.status === 200 ? [ready, refusing] : [refusing, ready];
+      now.add(url);
+      before.delete(url);
     } catch {
       const count = (silent.get(url) ?? 0) + 1;
       silent.set(url, count);
@@ -56,19 +66,21 @@ export async function startFront(targets: readonly FrontTarget[]): Promise<Front
   }
 
   function choose(): string | undefined {
-    const urls = targets.flatMap(({ url }) => (url !== undefined && ready.has(url) ? [url] : []));
+    const urls = targets.flatMap(({ url }) => (url === undefined ? [] : [url]));
+    const answering = urls.filter((url) => ready.has(url));
+    const choice = answering.length > 0 ? answering : urls.filter((url) => !refusing.has(url));
     next += 1;
-    return urls[next % urls.length];
+    return choice[next % choice.length];
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const url = choose();
     if (url === undefined) return void response.writeHead(503, { 'x-front': 'no target' }).end();
-    // A new connection each time: a kept one may be closed by a stopping process just when it is used.
+    const { connection: _, ...headers } = request.headers;
     const call = httpRequest(`${url}${request.url ?? ''}`, {
       method: request.method ?? 'GET',
-      headers: { ...request.headers, connection: 'close' },
-      agent: false,
+      headers,
+      agent,
     });
     call.on('error', () => {
       if (response.headersSent) return void response.destroy();
@@ -77,7 +89,8 @@ export async function startFront(targets: readonly FrontTarget[]): Promise<Front
       response.writeHead(502, { 'x-front': 'the process did not answer' }).end();
     });
     call.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      const { connection: __, ...answerHeaders } = answer.headers;
+      response.writeHead(answer.statusCode ?? 502, answerHeaders);
       response.flushHeaders();
       answer.pipe(response);
       answer.on('close', () => {
@@ -88,7 +101,7 @@ export async function startFront(targets: readonly FrontTarget[]): Promise<Front
     request.pipe(call);
   }
 
-  const server = createServer(handle).listen(0, '127.0.0.1');
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handle).listen(0, '127.0.0.1');
   await once(server, 'listening');
   await Promise.all(targets.map(probe));
   const probing = Promise.all(targets.map(probeAgain));
@@ -97,6 +110,7 @@ export async function startFront(targets: readonly FrontTarget[]): Promise<Front
     async close() {
       closing.abort();
       await probing;
+      agent.destroy();
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

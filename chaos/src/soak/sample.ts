@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import { Client } from 'pg';
+import { askRedis } from '../deployment/ask-redis.ts';
 import type { Deployment } from '../deployment/deployment.ts';
 import type { Sent } from '../load/outcome.ts';
 import { readMetric, readProcessStates } from '../run/processes-state.ts';
@@ -51,12 +51,7 @@ async function databaseSizes(connectionString: string): Promise<ReadonlyMap<stri
   }
 }
 
-/** Asks Redis in its own protocol, whose simple form is lines. */
 async function redisBytes(url: string): Promise<number> {
-  const { port, password } = new URL(url);
-  const socket = connect(Number(port), '127.0.0.1');
-  socket.end(`AUTH ${decodeURIComponent(password)}\r\nINFO memory\r\nQUIT\r\n`);
-  let text = '';
-  for await (const part of socket.setEncoding('utf8')) text += String(part);
-  return Number(/^used_memory:(\d+)/m.exec(text)?.[1] ?? 0);
+  const memory = await askRedis(url, ['INFO memory']);
+  return Number(/^used_memory:(\d+)/m.exec(memory)?.[1] ?? 0);
 }
