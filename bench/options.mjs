@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util';
 /** Printed by `--help` and for unknown options. */
 export const USAGE = `pnpm bench:gateway [options]
 
-  --only NAMES     only these workloads: throughput,latency,streams,dialects,many-streams,two-processes,surfaces,idle-memory
+  --only NAMES     only these workloads: throughput,latency,streams,dialects,cache,many-streams,
+                   two-processes,all-in,surfaces,idle-memory
   --quick          one short round of each, to check that everything runs; the results are not precise
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the tables into FILE, between the markers of each workload
@@ -18,8 +19,22 @@ export const USAGE = `pnpm bench:gateway [options]
 `;
 
 // Many short rounds, so that other work on the machine affects all candidates equally.
-const FULL = { rounds: 9, requestMs: 1500, warmupMs: 30_000, manyTokens: 100, idleMs: 10_000 };
-const QUICK = { rounds: 1, requestMs: 1000, warmupMs: 5000, manyTokens: 30, idleMs: 3000 };
+const FULL = {
+  rounds: 9,
+  requestMs: 1500,
+  warmupMs: 30_000,
+  manyTokens: 100,
+  idleMs: 10_000,
+  allInMs: 60_000,
+};
+const QUICK = {
+  rounds: 1,
+  requestMs: 1000,
+  warmupMs: 5000,
+  manyTokens: 30,
+  idleMs: 3000,
+  allInMs: 5000,
+};
 
 /** Parses the command line of `pnpm bench:gateway`; throws an error for invalid options. */
 export function readOptions(args, workloadNames) {

@@ -16,6 +16,7 @@ const USAGE = `pnpm bench:recording [options]
   --rounds COUNT   else 3
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the table into FILE, between its marks
+  --recorders      also measure how many events two recorders write down in a second, against one
   --profile        write a CPU profile of the recorder below bench/profiles/recording
   --no-build       measure the build that is there, even if sources are newer
   --help           this
@@ -27,6 +28,7 @@ const WARM_EVENTS = 20_000;
 const APPENDED_AT_ONCE = 2000;
 const POLL_MS = 50;
 const US_PER_MS = 1000;
+const MS_PER_SECOND = 1000;
 const WORKER = fileURLToPath(new URL('../apps/video-worker/dist/main.js', import.meta.url));
 const PROFILES = fileURLToPath(new URL('profiles/recording', import.meta.url));
 
@@ -50,7 +52,10 @@ async function measure(options, { folder, opened }) {
   const bus = createBus({ redisUrl: stores.redisUrl, dataDir: folder, prefix: PREFIX, log });
   await bus.start();
   opened.push(() => bus.close());
-  const recorder = await startRecorder({ options, folder, stores, opened });
+  const processes = await createProcesses();
+  opened.push(() => processes.stopAll());
+  const start = () => startRecorder({ processes, options, folder, stores });
+  const recorder = await start();
   const scene = { journal: bus.journal, recorder, databasePid: stores.databasePid };
   for (const { people } of CROWDS) await recordAll(scene, people, WARM_EVENTS);
   const rounds = new Map(CROWDS.map(({ name }) => [name, []]));
@@ -58,12 +63,11 @@ async function measure(options, { folder, opened }) {
     for (const { name, people } of CROWDS)
       rounds.get(name).push(await recordAll(scene, people, options.events));
   await reportRounds(options, machine, rounds);
+  if (options.recorders) await compareRecorders({ options, machine, scene, start });
 }
 
 /** The process that records in a deployment. */
-async function startRecorder({ options, folder, stores, opened }) {
-  const processes = await createProcesses();
-  opened.push(() => processes.stopAll());
+function startRecorder({ processes, options, folder, stores }) {
   return processes.start({
     name: 'video-worker',
     outputFile: join(folder, 'video-worker.log'),
@@ -94,6 +98,15 @@ async function recordAll({ journal, recorder, databasePid }, people, count) {
     database: databasePids.reduce((sum, pid) => sum + (cpuMs(pid) ?? 0), 0),
   });
   const before = spent();
+  await appendEvents(journal, people, count);
+  await untilRecorded(journal);
+  const after = spent();
+  const usOf = (what) => ((after[what] - before[what]) * US_PER_MS) / count;
+  const [recorderUs, databaseUs] = [usOf('recorder'), usOf('database')];
+  return { recorderUs, databaseUs, togetherUs: recorderUs + databaseUs };
+}
+
+async function appendEvents(journal, people, count) {
   let step = [];
   for (const event of eventsOf(people, count)) {
     step.push({ id: event.id, body: JSON.stringify(event) });
@@ -102,12 +115,49 @@ async function recordAll({ journal, recorder, databasePid }, people, count) {
     step = [];
   }
   await Promise.all(step.map((entry) => journal.append(entry)));
-  while ((await journal.lag()) > 0) await sleep(POLL_MS);
-  const after = spent();
-  const usOf = (what) => ((after[what] - before[what]) * US_PER_MS) / count;
-  const [recorderUs, databaseUs] = [usOf('recorder'), usOf('database')];
-  return { recorderUs, databaseUs, togetherUs: recorderUs + databaseUs };
 }
+
+async function untilRecorded(journal) {
+  while ((await journal.lag()) > 0) await sleep(POLL_MS);
+}
+
+/** How fast a full journal is written down by one recorder, and by two. */
+async function compareRecorders({ options, machine, scene: { journal, recorder }, start }) {
+  const people = PEOPLE_MAX;
+  const perSecond = async (recorders) => {
+    const all = (signal) => recorders.forEach(({ pid }) => process.kill(pid, signal));
+    const samples = [];
+    for (let round = 0; round < options.rounds; round += 1) {
+      all('SIGSTOP');
+      await appendEvents(journal, people, options.events);
+      const startedAt = performance.now();
+      all('SIGCONT');
+      await untilRecorded(journal);
+      samples.push((options.events * MS_PER_SECOND) / (performance.now() - startedAt));
+    }
+    return medianOf(samples, (sample) => sample);
+  };
+  const one = await perSecond([recorder]);
+  const second = await start();
+  await appendEvents(journal, people, WARM_EVENTS);
+  await untilRecorded(journal);
+  const two = await perSecond([recorder, second]);
+  const rows = [
+    { name: 'one', label: 'one recorder', perSecond: one },
+    { name: 'two', label: 'two recorders', perSecond: two, versusOne: two / one },
+  ];
+  const goal = { what: 'two recorders against one', atLeast: 1.6, unit: '×', measured: two / one };
+  await report({ ...options, json: undefined }, machine, RECORDERS, { rows, goals: [goal] });
+}
+
+const RECORDERS = {
+  name: 'recorders',
+  title: 'events of 1,000 users in a full journal, everything on the same cores',
+  columns: [
+    { key: 'perSecond', label: 'events/s', digits: 0 },
+    { key: 'versusOne', label: '× one', digits: 2 },
+  ],
+};
 
 async function reportRounds(options, machine, rounds) {
   const rows = CROWDS.map(({ name, label }) => ({
@@ -142,6 +192,7 @@ function readOptions(args) {
   const values = parseOptions(args, {
     events: { type: 'string', default: '30000' },
     rounds: { type: 'string', default: '3' },
+    recorders: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
   });
   const events = Number(values.events);

@@ -46,17 +46,10 @@ export async function startService({
 }) {
   const stores = await startStores({ folder, options });
   const environment = {
-    NODE_ENV: 'production',
+    ...environmentIn(folder),
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     SERVICE_REDIS_PREFIX: `bench-${process.pid}:`,
-    SERVICE_DATA_DIR: folder,
-    SERVICE_JWT_SECRET: randomBytes(48).toString('base64url'),
-    SERVICE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
-    SERVICE_API_RATE_LIMIT_RPM: RATE_LIMIT_LIFTED,
-    SERVICE_ACCESS_TOKEN_TTL_SECS: TOKEN_TTL_SECS,
-    SERVICE_DEMO: 'false',
   };
 
   let started = 0;
@@ -94,6 +87,46 @@ export async function startService({
     await stores.stop();
     throw error;
   }
+}
+
+const environmentIn = (folder) => ({
+  NODE_ENV: 'production',
+  SERVICE_DATA_DIR: folder,
+  SERVICE_JWT_SECRET: randomBytes(48).toString('base64url'),
+  SERVICE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+  SERVICE_API_RATE_LIMIT_RPM: RATE_LIMIT_LIFTED,
+  SERVICE_ACCESS_TOKEN_TTL_SECS: TOKEN_TTL_SECS,
+  SERVICE_DEMO: 'false',
+});
+
+/** Starts every app in one process, as `npm start` does, which starts its own stores; with a user, a key and the upstream. */
+export async function startStandalone({ processes, folder, options, cores, upstreamPort }) {
+  const standalone = await processes.start({
+    name: 'standalone',
+    cores,
+    outputFile: join(folder, 'standalone.log'),
+    command: () => [options.node, join(OUR_CHECKOUT, 'apps', 'standalone', 'dist', 'main.js')],
+    environment: (port) => ({
+      ...environmentIn(join(folder, 'standalone')),
+      // Where it finds a Redis to start.
+      PATH: process.env.PATH,
+      SERVICE_PORT: String(port),
+    }),
+  });
+  const account = await addAccount(standalone.port);
+  await addBackends(standalone.port, [], upstreamPort);
+  return { ...standalone, ...account };
+}
+
+/** The values of some metrics of a process; undefined for those that it does not have. */
+export async function readMetrics(port, names) {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const text = await (await fetchAnew(`http://127.0.0.1:${port}/metrics`, { headers })).text();
+  return names.map((name) => {
+    const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+    return value === undefined ? undefined : Number(value);
+  });
 }
 
 /**
@@ -174,25 +207,36 @@ export async function startStores({ folder, options }) {
 
 async function setUp({ startApp, cores, upstreamPort, backends }) {
   const rpc = await startApp('rpc', { on: cores?.load });
-  const { access_token: accessToken } = await rpcCall(rpc.port, 'auth.register', {
+  const account = await addAccount(rpc.port);
+  await rpc.stop();
+  const gateway = await startApp('gateway', { on: cores?.load });
+  await addBackends(gateway.port, [...nativeBackends(upstreamPort), ...backends], upstreamPort);
+  await gateway.stop();
+  return account;
+}
+
+/** Registers a user with keys. */
+async function addAccount(port) {
+  const { access_token: accessToken } = await rpcCall(port, 'auth.register', {
     email: `bench-${randomBytes(6).toString('hex')}@example.com`,
     password: randomBytes(12).toString('hex'),
   });
   // High quotas, so that they are checked for every request but never reached.
   const quotas = { monthly_usd_quota: 1e9, monthly_token_quota: 1e15, rpm: null };
-  await rpcCall(rpc.port, 'billing.tiers.set', { name: 'free', ...quotas }, ADMIN_TOKEN);
-  const createKey = (params) => rpcCall(rpc.port, 'keys.create', params, accessToken);
+  await rpcCall(port, 'billing.tiers.set', { name: 'free', ...quotas }, ADMIN_TOKEN);
+  const createKey = (params) => rpcCall(port, 'keys.create', params, accessToken);
   const { key } = await createKey({ name: 'bench' });
   const { key: cachedKey } = await createKey({ name: 'cached', cache: { ttl_secs: 86_400 } });
-  await rpc.stop();
-  const gateway = await startApp('gateway', { on: cores?.load });
+  return { accessToken, key, cachedKey };
+}
+
+/** Registers the upstream, and other backends. */
+async function addBackends(port, others, upstreamPort) {
   const url = `http://127.0.0.1:${upstreamPort}/v1`;
   const bench = { type: 'external', name: 'bench', url, models: MODELS };
-  for (const backend of [bench, ...nativeBackends(upstreamPort), ...backends]) {
-    await post(`http://127.0.0.1:${gateway.port}/api/admin/backends`, backend, ADMIN_TOKEN);
+  for (const backend of [bench, ...others]) {
+    await post(`http://127.0.0.1:${port}/api/admin/backends`, backend, ADMIN_TOKEN);
   }
-  await gateway.stop();
-  return { accessToken, key, cachedKey };
 }
 
 async function rpcCall(port, method, params, token) {

@@ -1,4 +1,5 @@
 // All workloads, in the order in which they are measured.
+import { allIn } from './all-in.mjs';
 import { cache } from './cache.mjs';
 import { dialects } from './dialects.mjs';
 import { idleMemory } from './idle-memory.mjs';
@@ -17,6 +18,7 @@ export const WORKLOADS = [
   cache,
   manyStreams,
   twoProcesses,
+  allIn,
   surfaces,
   idleMemory,
 ];
