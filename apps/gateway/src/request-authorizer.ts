@@ -10,6 +10,7 @@ import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { AuthorizedRequest } from './authorized-request.ts';
 import type { AnswerCache, CacheOptions } from './cache/answer-cache.ts';
+import type { ComparedBody } from './cache/cache-key.ts';
 import { createRepeatedBodies } from './cache/repeated-bodies.ts';
 import type { AdmittedCaller, HeldCall, KeyAuthenticator } from './key-authenticator.ts';
 import { setLimitHeaders } from './limit-headers.ts';
@@ -54,6 +55,19 @@ interface JobRequest {
   readonly costUsd: number;
 }
 
+/** Undefined when a stored answer was sent. */
+type ServedRequest<Body> = AuthorizedRequest<Body> | undefined;
+
+/** The text of a request whose answer was looked up in the cache. */
+interface LookedUpText<Schema extends z.ZodType> {
+  readonly schema: Schema;
+  readonly text: string;
+  /** Whether the text was parsed for an earlier request. */
+  readonly isRepeated: boolean;
+  readonly body: z.output<Schema>;
+  readonly compared: ComparedBody;
+}
+
 interface RequestAuthorizerDependencies {
   readonly keyAuthenticator: KeyAuthenticator;
   readonly quotas: Quotas;
@@ -90,7 +104,7 @@ export function createRequestAuthorizer(
         repeated !== undefined || text === undefined || text.length > ONE_STEP_CHARS_MAX
           ? undefined
           : parseJson(text);
-      const compared = repeated?.compared ?? { value };
+      const compared = repeated?.compared ?? { value, last: undefined };
       const given: z.output<Schema> =
         repeated !== undefined
           ? repeated.body
@@ -133,6 +147,18 @@ export function createRequestAuthorizer(
     } catch (error) {
       return { error };
     }
+  }
+
+  /** Remembers a text that got a stored answer. What serves a request may change its body, so that it gets one of its own. */
+  async function rememberText<Schema extends z.ZodType>(
+    serving: ServedRequest<z.output<Schema>> | Promise<ServedRequest<z.output<Schema>>>,
+    { schema, text, isRepeated, body, compared }: LookedUpText<Schema>,
+  ): Promise<ServedRequest<z.output<Schema>>> {
+    const served = await serving;
+    if (served !== undefined && isRepeated)
+      return { ...served, body: validated(schema, parseJson(text)) };
+    if (served === undefined && !isRepeated) repeatedBodies.keep(schema, text, { body, compared });
+    return served;
   }
 
   /** The other models of a request. All must be allowed; one that the quota does not cover is not tried. */
@@ -198,14 +224,9 @@ export function createRequestAuthorizer(
         compared,
         keySecs: cacheTtlSecs,
       });
-      const served = serving instanceof Promise ? await serving : serving;
-      if (repeatable === undefined) return served;
-      if (served === undefined) {
-        if (!isRepeated) repeatedBodies.keep(schema, repeatable, { body, compared });
-        return undefined;
-      }
-      // What serves a request may change its body.
-      return isRepeated ? { ...served, body: validated(schema, parseJson(repeatable)) } : served;
+      return repeatable === undefined || (!isRepeated && !(serving instanceof Promise))
+        ? serving
+        : rememberText(serving, { schema, text: repeatable, isRepeated, body, compared });
     },
   };
 }

@@ -5,7 +5,8 @@ interface AskedFacts extends AnswerFacts {
   readonly body: unknown;
 }
 
-const keyOf = ({ body: value, ...others }: AskedFacts) => cacheKey(others, { value });
+const keyOf = ({ body: value, ...others }: AskedFacts) =>
+  cacheKey(others, { value, last: undefined });
 
 const json = fc.jsonValue({ maxDepth: 4 });
 const body = fc.dictionary(fc.string(), json);
@@ -77,9 +78,9 @@ test('two requests have one key only if everything about them is equal', () => {
 test('a body that is compared again has the key that a new one has', () => {
   fc.assert(
     fc.property(facts, fc.array(facts, { maxLength: 3 }), ({ body: value }, asked) => {
-      const compared = { value };
+      const compared = { value, last: undefined };
       for (const { body: _, ...others } of [...asked, ...asked.toReversed()])
-        expect(cacheKey(others, compared)).toBe(cacheKey(others, { value }));
+        expect(cacheKey(others, compared)).toBe(cacheKey(others, { value, last: undefined }));
     }),
   );
 });

@@ -26,7 +26,7 @@ export interface ComparedBody {
   /** The whole body, as parsed; undefined for one that is too large to be compared. */
   readonly value: unknown;
   /** The last key, so that it is computed once for a body that is looked up again with the same other facts. */
-  last?: { readonly others: string; readonly key: string };
+  last: { readonly others: string; readonly key: string } | undefined;
 }
 
 /** Changes with the form of stored answers, so that no version reads those of another. */
