@@ -1,7 +1,29 @@
 // The pages of which screenshots are taken. `prepare` brings a page into another state, such as an open dialog.
 export const PAGES = [
   { name: 'playground', path: '/playground' },
-  { name: 'keys', path: '/keys' },
+  {
+    name: 'playground-code',
+    path: '/playground',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Code' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'playground-beside',
+    path: '/playground?beside=demo-chat',
+    prepare: (page) => page.getByLabel('Message').waitFor(),
+  },
+  {
+    name: 'playground-conversations',
+    path: '/playground',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Conversations' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'realtime', path: '/playground/realtime' },
+  { name: 'keys', path: '/keys', prepare: (page) => page.getByRole('table').waitFor() },
   {
     name: 'keys-create',
     path: '/keys',
@@ -69,8 +91,10 @@ export const PAGES = [
     prepare: async (page) => {
       await page.getByRole('link', { name: 'Research' }).first().click();
       await page.getByRole('button', { name: 'Invite' }).click();
+      await page.getByRole('dialog').waitFor();
     },
   },
+  { name: 'groups', path: '/groups', prepare: (page) => page.getByRole('table').waitFor() },
   { name: 'invite', path: '/invite#token' },
   { name: 'reset', path: '/reset#rst-x' },
   {
@@ -92,6 +116,20 @@ export const PAGES = [
     path: '/usage',
     prepare: (page) => page.keyboard.press('Control+K'),
   },
+  {
+    name: 'range',
+    path: '/usage?range=custom',
+    prepare: (page) => page.locator('canvas, .empty').first().waitFor(),
+  },
+  {
+    name: 'account',
+    path: '/keys',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menu').waitFor();
+    },
+  },
+  { name: 'not-found', path: '/nowhere' },
   // Of admins
   { name: 'backends-empty', path: '/backends' },
   {
@@ -189,6 +227,14 @@ export const PAGES = [
     },
   },
   { name: 'video', path: '/video' },
+  {
+    name: 'video-create',
+    path: '/video',
+    async prepare(page) {
+      await page.getByRole('button', { name: 'New video' }).first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'prices', path: '/prices', prepare: (page) => page.getByRole('table').first().waitFor() },
   { name: 'webhooks-empty', path: '/webhooks' },
   {
@@ -240,6 +286,31 @@ export const PAGES = [
         .click(),
   },
   { name: 'settings', path: '/settings', prepare: (page) => page.getByRole('table').waitFor() },
+];
+
+/** Pages of which pictures are taken in each of the other languages. */
+export const TRANSLATED_PATHS = [
+  '/playground',
+  '/playground/embeddings',
+  '/playground/realtime',
+  '/keys',
+  '/usage',
+  '/plan',
+  '/groups',
+  '/people',
+  '/overview',
+  '/requests',
+  '/models',
+  '/backends',
+  '/routes',
+  '/routes/explain?model=demo-chat',
+  '/nodes',
+  '/video',
+  '/prices',
+  '/webhooks',
+  '/audit',
+  '/settings',
+  '/nowhere',
 ];
 
 async function addBackend(page, name, url) {

@@ -1,13 +1,16 @@
-// `pnpm console:shots [folder] [names]`: screenshots of every page, or of those whose names begin with one of the given (`usage,keys`), at three widths, light and dark, and what is wrong with each.
+// `pnpm console:shots [folder] [names]`: screenshots of every page, or of those whose names begin with one of the given (`usage,keys`), at three widths, light and dark, and what is wrong with each; also of the pages in the other languages, on a phone.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openBrowser, problemsOf, startService } from './browser.mjs';
-import { PAGES } from './pages.mjs';
+import { PAGES, TRANSLATED_PATHS } from './pages.mjs';
 
 const WIDTHS = [360, 768, 1440];
 const THEMES = ['light', 'dark'];
 const HEIGHT = 900;
 const REQUESTS = 20;
+const LANGUAGES = { de: 'de-DE', zh: 'zh-CN' };
+const ADMIN = { email: 'admin@example.com', password: 'a long password' };
+const MEMBER = { email: 'member@example.com', password: 'another password' };
 
 const folder = resolve(process.env.INIT_CWD ?? '.', process.argv[2] ?? 'console-shots');
 const wanted = process.argv[3]?.split(',');
@@ -20,18 +23,13 @@ try {
   const context = await browser.newContext({ viewport: { width: 1440, height: HEIGHT } });
   const page = await context.newPage();
   const notes = [];
-  page.on('console', (message) => {
-    // A page without a session gets this status.
-    const isSignedOut = message.text().includes('401 (Unauthorized)');
-    if (message.type() === 'error' && !isSignedOut) notes.push(message.text());
-  });
-  page.on('pageerror', (error) => notes.push(String(error)));
+  listen(page);
 
   await page.goto(`${service.url}/`);
   await page.getByLabel('Email').waitFor();
   await shoot('welcome-1-account');
-  await page.getByLabel('Email').fill('admin@example.com');
-  await page.getByLabel('Password').fill('a long password');
+  await page.getByLabel('Email').fill(ADMIN.email);
+  await page.getByLabel('Password').fill(ADMIN.password);
   await page.getByRole('button', { name: 'Create the account' }).click();
   await page.getByRole('button', { name: 'Use the demo model' }).waitFor();
   await shoot('welcome-2-models');
@@ -57,11 +55,78 @@ try {
   await page.getByText('Tokens in / out').waitFor();
   await shoot('playground-answer');
 
-  const anonymous = await browser.newContext();
-  const signIn = await anonymous.newPage();
-  await signIn.goto(`${service.url}/console/keys`);
-  await signIn.getByLabel('Password').waitFor();
-  await shoot('sign-in', signIn);
+  await shootSignedOut();
+  await shootMember();
+  for (const [language, locale] of Object.entries(LANGUAGES)) await shootIn(language, locale);
+
+  /** Pages for someone who has no session. */
+  async function shootSignedOut() {
+    const stranger = await (await browser.newContext()).newPage();
+    listen(stranger);
+    await stranger.goto(`${service.url}/console/keys`);
+    await stranger.getByLabel('Password').waitFor();
+    await shoot('sign-in', stranger);
+    await stranger.getByLabel('Email').fill(ADMIN.email);
+    await stranger.getByLabel('Password').fill('a wrong password');
+    await stranger.keyboard.press('Enter');
+    await stranger.getByText('Email or password is wrong.').waitFor();
+    await shoot('sign-in-wrong', stranger);
+    await stranger.getByRole('button', { name: 'Create an account' }).click();
+    await shoot('sign-in-register', stranger);
+    await stranger.goto(`${service.url}/console/sign-in?expired=true`);
+    await stranger.getByLabel('Password').waitFor();
+    await shoot('sign-in-expired', stranger);
+    await stranger.goto(`${service.url}/console/invite#token`);
+    await stranger.getByRole('heading', { level: 1 }).waitFor();
+    await shoot('invite-signed-out', stranger);
+  }
+
+  /** A page of admins, for someone who is none. */
+  async function shootMember() {
+    const member = await signedIn('/register', MEMBER);
+    await member.goto(`${service.url}/console/backends`);
+    await member.getByRole('heading', { level: 1 }).waitFor();
+    await shoot('admins-only', member);
+    await member.goto(`${service.url}/console/usage`);
+    await member.locator('canvas, .empty').first().waitFor();
+    await shoot('usage-empty', member);
+    await member.goto(`${service.url}/console/keys`);
+    await member.locator('.empty').waitFor();
+    await shoot('keys-empty', member);
+  }
+
+  /** The pages in another language, on a phone: words are longer in some. */
+  async function shootIn(language, locale) {
+    if (!isWanted(language)) return;
+    const reader = await signedIn('', ADMIN, { locale });
+    for (const path of TRANSLATED_PATHS) {
+      await reader.goto(`${service.url}/console${path}`);
+      await reader.getByRole('heading', { level: 1 }).waitFor();
+      await reader.waitForFunction(() => document.querySelector('.skeleton, .chart-wait') === null);
+      const name = path.split('?')[0].slice(1).replaceAll('/', '-');
+      await shoot(`${language}-${name}`, reader, { widths: [360], themes: ['light'] });
+    }
+  }
+
+  async function signedIn(path, account, options = {}) {
+    const own = await browser.newContext(options);
+    await own.request.post(`${service.url}/api/session${path}`, {
+      headers: { origin: service.url },
+      data: account,
+    });
+    const opened = await own.newPage();
+    listen(opened);
+    return opened;
+  }
+
+  function listen(target) {
+    target.on('console', (message) => {
+      // A page without a session gets this status.
+      const isSignedOut = message.text().includes('401 (Unauthorized)');
+      if (message.type() === 'error' && !isSignedOut) notes.push(message.text());
+    });
+    target.on('pageerror', (error) => notes.push(String(error)));
+  }
 
   /** So that charts and tables have something to show. */
   async function sendRequests(bearer) {
@@ -88,10 +153,10 @@ try {
     await page.getByRole('heading', { level: 1 }).waitFor();
   }
 
-  async function shoot(name, target = page) {
+  async function shoot(name, target = page, { widths = WIDTHS, themes = THEMES } = {}) {
     if (!isWanted(name)) return;
-    for (const width of WIDTHS) {
-      for (const theme of THEMES) {
+    for (const width of widths) {
+      for (const theme of themes) {
         await target.setViewportSize({ width, height: HEIGHT });
         await target.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
         // The new colors are painted with the second frame.

@@ -9,10 +9,11 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { cosine } from './cosine.ts';
 import { embeddingsRoute } from './embeddings-route.ts';
 import { ModelPicker } from './model-picker.tsx';
+import { NoModel } from './no-model.tsx';
 
 interface EmbeddingsAnswer {
   readonly data: readonly { readonly embedding: readonly number[] }[];
@@ -73,7 +74,7 @@ export function EmbeddingsPage() {
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       {models.isPending ? <Skeleton /> : null}
       {models.data !== undefined && model === undefined ? (
-        <Empty text={t('embeddings.none')} />
+        <NoModel text={t('embeddings.none')} />
       ) : null}
       {model === undefined ? null : (
         <form

@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { chatSnippets, KEY_PLACEHOLDER } from '../../ui/code-snippets.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Snippets } from '../../ui/snippets.tsx';
 import { ChatColumn } from './chat-column.tsx';
@@ -22,6 +22,7 @@ import { Parameters, settingsOf } from './parameters.tsx';
 import { storedParameters, storeParameters } from './stored-parameters.ts';
 import { playgroundRoute } from './route.ts';
 import { useChat, type Question } from './use-chat.ts';
+import { NoModel } from './no-model.tsx';
 
 const NONE = '';
 const TITLE_CHARS_MAX = 60;
@@ -117,7 +118,7 @@ export function PlaygroundPage() {
       <ErrorNote error={create.error ?? stored.error} />
       {models.isPending ? <Skeleton /> : null}
       {models.data !== undefined && model === undefined ? (
-        <Empty text={t('playground.model.none')} />
+        <NoModel text={t('playground.model.none')} />
       ) : null}
       {model === undefined ? null : (
         <div className="playground">

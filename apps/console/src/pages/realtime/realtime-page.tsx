@@ -17,6 +17,7 @@ import { hasMicrophone } from './microphone.ts';
 import { realtimeRoute } from './route.ts';
 import { SaidView } from './said-view.tsx';
 import { useRealtime } from './use-realtime.ts';
+import { NoModel } from '../playground/no-model.tsx';
 
 const RATES = ['16000', '24000'] as const;
 /** The question ends with the button, not when the model hears a pause. */
@@ -43,7 +44,7 @@ export function RealtimePage() {
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       {models.isPending ? <Skeleton /> : null}
       {models.data !== undefined && model === undefined ? (
-        <Empty text={t('realtime.none')} />
+        <NoModel text={t('realtime.none')} />
       ) : null}
       {model === undefined ? null : hasMicrophone() ? (
         <Conversation models={able} model={model} />
