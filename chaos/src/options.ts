@@ -10,6 +10,7 @@ const SECONDS_PER_STEP = 15;
 export const USAGE = `npm run chaos -- [options]
 
   --seed N               the seed of the plan and of the load; a random one by default
+  --seeds N              this many runs, with one seed after another; 1 by default
   --minutes N            how long to run; ${MINUTES_DEFAULT} by default, with a step every ${SECONDS_PER_STEP} seconds
   --steps N              this many steps instead
   --clients N            how many clients send requests; ${CLIENTS_DEFAULT} by default
@@ -21,6 +22,7 @@ export const USAGE = `npm run chaos -- [options]
 
 export interface Options {
   readonly seed: number;
+  readonly seeds: number;
   readonly steps: number;
   readonly clients: number;
   readonly recoverySeconds: number;
@@ -35,6 +37,7 @@ export function readOptions(args: readonly string[]): Options {
     args: [...args],
     options: {
       seed: { type: 'string' },
+      seeds: { type: 'string', default: '1' },
       minutes: { type: 'string', default: String(MINUTES_DEFAULT) },
       steps: { type: 'string' },
       clients: { type: 'string', default: String(CLIENTS_DEFAULT) },
@@ -47,6 +50,7 @@ export function readOptions(args: readonly string[]): Options {
   const byTime = Math.ceil((positive('--minutes', values.minutes) * 60) / SECONDS_PER_STEP);
   return {
     seed: values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed),
+    seeds: positive('--seeds', values.seeds),
     steps: values.steps === undefined ? byTime : positive('--steps', values.steps),
     clients: positive('--clients', values.clients),
     recoverySeconds: positive('--recovery-seconds', values['recovery-seconds']),

@@ -24,6 +24,27 @@ export function reportOf(result: ChaosResult): readonly string[] {
   ];
 }
 
+/** The head of the table of several runs. */
+export const TABLE_HEAD: readonly string[] = [
+  '| Seed | Steps | Requests by outcome | Usage rows | Differences | Slowest recovery of one fault, of two |',
+  '| ---: | ----: | ------------------- | ---------: | ----------: | ------------------------------------- |',
+];
+
+/** One run as a row of the table. */
+export function tableRow(seed: number, result: ChaosResult): string {
+  const { sent, steps, rows, differences } = result;
+  const outcomes = [...groupBy(sent, ({ outcome }) => outcome.name)]
+    .map(([name, of]) => `${name} ${of.length}`)
+    .join(', ');
+  const { missing, doubled, invented, wrongTokens, points, video } = differences;
+  const different = [missing, doubled, invented, wrongTokens, points, video].flat().length;
+  const slowest = [1, 2].map((count) => {
+    const times = steps.filter(({ faults }) => faults.length === count);
+    return seconds(Math.max(0, ...times.map(({ recoveryMs }) => recoveryMs)));
+  });
+  return `| ${[seed, steps.length, outcomes, rows, different, slowest.join(', ')].join(' | ')} |`;
+}
+
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** What must not be: differences in the books, problems, and single faults with a slow recovery. */
