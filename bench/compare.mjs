@@ -99,8 +99,11 @@ async function startOther(run, checkout) {
   await mkdir(folder);
   await chmod(folder, 0o711);
   const upstreamPort = run.upstream.port;
-  return startService({ ...run, folder, upstreamPort, checkout, isRecorderLast: false });
+  return startService({ ...run, folder, upstreamPort, checkout, ...serviceOptions(run.options) });
 }
+
+/** A recorder of low priority would not catch up on a machine with other work. */
+const serviceOptions = ({ loads }) => ({ isRecorderLast: false, isBasic: !loads.includes('hit') });
 
 /** The cost of each round for both: `[{ ours, other }]`, in milliseconds of CPU. */
 async function compare(run, workload, { body, warmBody, send, key = 'key' }) {
@@ -175,6 +178,5 @@ function quartiles(values) {
 await runCommandLine({
   usage: USAGE,
   readOptions,
-  // A recorder of low priority would not catch up on a machine with other work.
-  main: (options) => runBench({ options, prepare: () => ({ isRecorderLast: false }) }, measure),
+  main: (options) => runBench({ options, prepare: () => serviceOptions(options) }, measure),
 });

@@ -32,7 +32,8 @@ const nativeBackends = (upstreamPort) =>
 
 /**
  * Starts the stores and the recorder, registers a user, a key, the upstream and other backends. Gateways and other apps are restarted
- * for each workload, so that workloads do not affect each other.
+ * for each workload, so that workloads do not affect each other. A basic service has no other backends and no key with a cache:
+ * older checkouts do not know them.
  */
 export async function startService({
   processes,
@@ -42,6 +43,7 @@ export async function startService({
   upstreamPort,
   backends = [],
   isRecorderLast = true,
+  isBasic = false,
   checkout = OUR_CHECKOUT,
 }) {
   const stores = await startStores({ folder, options });
@@ -67,7 +69,7 @@ export async function startService({
     });
 
   try {
-    const account = await setUp({ startApp, cores, upstreamPort, backends });
+    const account = await setUp({ startApp, cores, upstreamPort, backends, isBasic });
     const recorder = await startApp('video-worker', { on: cores?.load });
     const { databasePid } = stores;
     const recorderYields = () => {
@@ -205,18 +207,19 @@ export async function startStores({ folder, options }) {
   };
 }
 
-async function setUp({ startApp, cores, upstreamPort, backends }) {
+async function setUp({ startApp, cores, upstreamPort, backends, isBasic }) {
   const rpc = await startApp('rpc', { on: cores?.load });
-  const account = await addAccount(rpc.port);
+  const account = await addAccount(rpc.port, isBasic);
   await rpc.stop();
   const gateway = await startApp('gateway', { on: cores?.load });
-  await addBackends(gateway.port, [...nativeBackends(upstreamPort), ...backends], upstreamPort);
+  const native = isBasic ? [] : nativeBackends(upstreamPort);
+  await addBackends(gateway.port, [...native, ...backends], upstreamPort);
   await gateway.stop();
   return account;
 }
 
 /** Registers a user with keys. */
-async function addAccount(port) {
+async function addAccount(port, isBasic) {
   const { access_token: accessToken } = await rpcCall(port, 'auth.register', {
     email: `bench-${randomBytes(6).toString('hex')}@example.com`,
     password: randomBytes(12).toString('hex'),
@@ -226,7 +229,9 @@ async function addAccount(port) {
   await rpcCall(port, 'billing.tiers.set', { name: 'free', ...quotas }, ADMIN_TOKEN);
   const createKey = (params) => rpcCall(port, 'keys.create', params, accessToken);
   const { key } = await createKey({ name: 'bench' });
-  const { key: cachedKey } = await createKey({ name: 'cached', cache: { ttl_secs: 86_400 } });
+  const { key: cachedKey } = isBasic
+    ? {}
+    : await createKey({ name: 'cached', cache: { ttl_secs: 86_400 } });
   return { accessToken, key, cachedKey };
 }
 
