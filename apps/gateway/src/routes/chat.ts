@@ -50,12 +50,12 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
   ): Promise<void> {
     if (turn.request.stream === true) {
       const streamed = await streamChat(turn, dependencies);
-      const headers = [...limitHeaders, ...memoryHeader(turn), ...routeHeaders(streamed)];
+      const headers = limitHeaders.concat(memoryHeader(turn), routeHeaders(streamed));
       addIgnored(headers, streamed.ignored);
       await writeEvents(response, streamed, { headers, disconnected: turn.signal });
     } else {
       const answer = await completeChat(turn, dependencies);
-      const headers = [...limitHeaders, ...memoryHeader(turn), ...routeHeaders(answer)];
+      const headers = limitHeaders.concat(memoryHeader(turn), routeHeaders(answer));
       addIgnored(headers, answer.ignored);
       sendJsonText(response, 200, answer.text ?? JSON.stringify(answer.completion), headers);
     }

@@ -114,8 +114,12 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
   }
 
-  const postWhole = async (path: string, body: unknown, signal: Cancel): Promise<WholeResponse> =>
-    http.requestWhole(posted(path, await jsonBody(body), signal), answerBytesMax);
+  function postWhole(path: string, body: unknown, signal: Cancel): Promise<WholeResponse> {
+    const send = (json: string | Buffer) =>
+      http.requestWhole(posted(path, json, signal), answerBytesMax);
+    const json = jsonBody(body);
+    return json instanceof Promise ? json.then(send) : send(json);
+  }
 
   function assertSuccess({ status, text, retryAfter }: WholeResponse): void {
     if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);

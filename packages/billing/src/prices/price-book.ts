@@ -1,5 +1,4 @@
 import { createStoreReader, type Channels, type Log, type Part } from '@model-gateway/kernel';
-import { LRUCache } from 'lru-cache';
 import { createPriceIndex, type PricedBackend } from './price-index.ts';
 import { PRICES_CHANNEL, type PriceStore } from './price-store.ts';
 import type { FoundPrice } from './prices.ts';
@@ -23,14 +22,18 @@ interface PriceBookDependencies {
   readonly reloadEveryMs?: number;
 }
 
+/** Clients name models: what is remembered of one backend is dropped when it is as much as this. */
 const FOUND_MAX = 5_000;
-const UNPRICED = Symbol('unpriced');
+
+/** By model; undefined where there is no price. */
+type FoundPrices = Map<string, FoundPrice | undefined>;
 
 export function createPriceBook(dependencies: PriceBookDependencies): PriceBook {
   const { store, channels, onStoreChange, log, reloadEveryMs } = dependencies;
   let prices = createPriceIndex([]);
-  /** The prices that were looked up since the last read. */
-  const found = new LRUCache<string, FoundPrice | typeof UNPRICED>({ max: FOUND_MAX });
+  /** The prices that were looked up since the last read: on each backend, and on any. */
+  let foundOn = new WeakMap<PricedBackend, FoundPrices>();
+  let foundOnAny: FoundPrices = new Map();
   let revision = 0;
   let stopListening = (): void => undefined;
   const reader = createStoreReader({
@@ -40,7 +43,8 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     read: () => store.list(),
     onRead(listed) {
       prices = createPriceIndex(listed);
-      found.clear();
+      foundOn = new WeakMap();
+      foundOnAny = new Map();
       revision += 1;
     },
     onFailure: (error) =>
@@ -48,12 +52,22 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
   });
 
   function find(model: string, backend?: PricedBackend): FoundPrice | undefined {
-    const key = keyOf(model, backend);
-    const known = found.get(key);
-    if (known !== undefined) return known === UNPRICED ? undefined : known;
+    const found = backend === undefined ? foundOnAny : foundOf(backend);
+    const known = found.get(model);
+    if (known !== undefined || found.has(model)) return known;
+    if (found.size >= FOUND_MAX) found.clear();
     const price = prices.find(model, backend);
-    found.set(key, price ?? UNPRICED);
+    found.set(model, price);
     return price;
+  }
+
+  /** By the object, because a name may be registered again with another kind. */
+  function foundOf(backend: PricedBackend): FoundPrices {
+    const known = foundOn.get(backend);
+    if (known !== undefined) return known;
+    const found: FoundPrices = new Map();
+    foundOn.set(backend, found);
+    return found;
   }
 
   return {
@@ -71,9 +85,3 @@ export function createPriceBook(dependencies: PriceBookDependencies): PriceBook 
     },
   };
 }
-
-/** A name may be registered again with another kind. With its length, no other name and model give the same key. */
-const keyOf = (model: string, backend: PricedBackend | undefined): string =>
-  backend === undefined
-    ? `:${model}`
-    : `${backend.kind}:${backend.name.length}:${backend.name}${model}`;

@@ -45,6 +45,11 @@ test.each([
 });
 
 test.each([
+  { path: 'messages.0.role', body: { ...hello, messages: [{ ...user, role: 'robot' }] } },
+  { path: 'messages.0.role', body: { ...hello, messages: [{ content: 'Hi', name: 'user' }] } },
+  { path: 'messages.0.content', body: { ...hello, messages: [{ ...user, content: 7 }] } },
+  { path: 'messages.0.content', body: { ...hello, messages: [{ ...user, content: null }] } },
+  { path: 'messages.1', body: { ...hello, messages: [user, ['user', 'Hi']] } },
   { path: 'tools', body: { ...hello, tools: { type: 'function' } } },
   { path: 'tools', body: { ...hello, tools: 'all' } },
   { path: 'tools.0', body: { ...hello, tools: ['look'] } },

@@ -28,11 +28,14 @@ const toolCalls: z.ZodType = boundedArray(anyObject(), { max: TOOLS_MAX });
 
 const contentPart = passFurtherFields(z.looseObject({ type: z.string() }));
 
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
+const ROLE_NAMES: ReadonlySet<unknown> = new Set(ROLES);
+
 /** A message as clients of the chat-completions convention send it; fields beyond these pass through. */
 const chatMessageSchema = passFurtherFields(
   z
     .looseObject({
-      role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+      role: z.enum(ROLES),
       content: z
         .union([z.string(), boundedArray(contentPart, { max: CONTENT_PARTS_MAX }), z.null()])
         .optional(),
@@ -48,9 +51,20 @@ const chatMessageSchema = passFurtherFields(
 
 export type ChatMessage = z.output<typeof chatMessageSchema>;
 
+/** Whether a message is only a role and a text, as nearly all are. */
+function isTextMessage(value: unknown): value is ChatMessage {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
+  const { role, content }: { role?: unknown; content?: unknown } = value;
+  return typeof content === 'string' && ROLE_NAMES.has(role);
+}
+
 /** The messages and tools of a chat turn, the same on every surface. */
 export const chatFields = {
-  messages: boundedArray(chatMessageSchema, { min: 1, max: MESSAGES_MAX }),
+  messages: boundedArray(chatMessageSchema, {
+    min: 1,
+    max: MESSAGES_MAX,
+    isValid: isTextMessage,
+  }),
   tools: boundedArray(anyObject(), { max: TOOLS_MAX }),
 };
 

@@ -10,7 +10,7 @@ export function beginResponse(
   status: number,
   headers: readonly string[],
 ): void {
-  const all = [...headers, ...requestIdHeader(response)];
+  const all = headers.concat(requestIdHeader(response));
   if (response.getHeaderNames().length === 0) {
     response.writeHead(status, all);
     return;

@@ -171,7 +171,7 @@ export function sendJsonText(
   text: string,
   headers: readonly string[] = [],
 ): void {
-  beginResponse(response, status, [...headers, ...contentHeaders(JSON_TYPE, text)]);
+  beginResponse(response, status, headers.concat(contentHeaders(JSON_TYPE, text)));
   response.end(text);
 }
 

@@ -69,7 +69,7 @@ export async function completeChat(
   await settled;
   return {
     text,
-    completion: { ...completion, usage },
+    completion: usage === reported ? completion : { ...completion, usage },
     backend: route.backend.name,
     ignored,
     model: route.model,

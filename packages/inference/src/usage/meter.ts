@@ -84,12 +84,12 @@ export function createMeter(dependencies: MeterDependencies): Meter {
   const { writer, prices, limits, requestLog, clock, metrics } = dependencies;
   const count = createUsageCounts(metrics);
 
-  async function write(event: UsageEvent, reservation: Reservation | undefined): Promise<void> {
+  function write(event: UsageEvent, reservation: Reservation | undefined): Promise<void> {
     // Before the event, so that on one connection the reservation has ended when the event is written.
     reservation?.end({ tokens: event.total_tokens, costUsd: event.cost });
     const written = writer.write(event);
     count(event);
-    await written;
+    return written;
   }
 
   return {
@@ -100,8 +100,8 @@ export function createMeter(dependencies: MeterDependencies): Meter {
       limits.addTokens(upstream.name, promptTokens);
       return { prompt_tokens: promptTokens, cost: price ? costAt(price, usage) : null };
     },
-    async recordRepeated({ caller, model, surface, refId, reservation, trace, startedAt }) {
-      await write(
+    recordRepeated({ caller, model, surface, refId, reservation, trace, startedAt }) {
+      return write(
         {
           id: idOf(trace),
           user_id: caller.userId,
@@ -127,7 +127,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         reservation,
       );
     },
-    async record(served) {
+    record(served) {
       const { caller, model, surface, usage, refId, reservation, startedAt } = served;
       const { firstTokenAt, cachedTokens, cacheWriteTokens, images, audioSeconds } = served;
       const { trace } = served;
@@ -179,7 +179,7 @@ export function createMeter(dependencies: MeterDependencies): Meter {
       };
       limits.addTokens(served.upstream.name, event.total_tokens);
       if (trace !== undefined) trace.served = { model, status: served.status };
-      await write(event, reservation);
+      return write(event, reservation);
     },
   };
 }

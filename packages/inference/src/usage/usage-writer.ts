@@ -62,13 +62,9 @@ export function createUsageWriter(dependencies: UsageWriterDependencies): UsageW
   }
 
   return {
-    async write(event) {
+    write(event) {
       const entry = { id: event.id, body: JSON.stringify(event) };
-      try {
-        await journal.append(entry);
-      } catch (error) {
-        keep(entry, error);
-      }
+      return journal.append(entry).catch((error: unknown) => keep(entry, error));
     },
     assertWritable() {
       if (kept.length > 0)

@@ -317,19 +317,20 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       : chooseFor(conversationId, query, exclude);
   }
 
+  async function chooseAgain(
+    query: BackendQuery & ChoiceOptions,
+    error: unknown,
+  ): Promise<ChosenBackend> {
+    const { trace, exclude = [] } = query;
+    if (trace !== undefined) notePassed(query, trace, exclude);
+    const change = changing();
+    if (change === undefined) throw error;
+    // Another replica may have just registered the backend.
+    await change;
+    return chooseNow(query);
+  }
+
   return {
-    async choose(query) {
-      try {
-        return await chooseNow(query);
-      } catch (error) {
-        const { trace, exclude = [] } = query;
-        if (trace !== undefined) notePassed(query, trace, exclude);
-        const change = changing();
-        if (change === undefined) throw error;
-        // Another replica may have just registered the backend.
-        await change;
-        return chooseNow(query);
-      }
-    },
+    choose: (query) => chooseNow(query).catch((error: unknown) => chooseAgain(query, error)),
   };
 }
