@@ -137,16 +137,16 @@ export function createKeyAuthenticator(
     return refuseLimit(response, limiter);
   }
 
-  const callOf = ({ grant }: KnownGrant, requested: RequestedAdmission | undefined) =>
-    requested === undefined ? undefined : quotas.callOf(factsOf(grant).payer, requested);
+  const callOf = ({ payer }: GrantFacts, requested: RequestedAdmission | undefined) =>
+    requested === undefined ? undefined : quotas.callOf(payer, requested);
 
   function requestAdmission(
-    { grant, epoch }: KnownGrant,
+    { limits, account, payer }: GrantFacts,
+    epoch: number,
     call: RequestedCall | undefined,
   ): Promise<AdmissionAnswer> {
-    const { limits, account, payer } = factsOf(grant);
     const window =
-      account === undefined ? undefined : windowOf(grant.holder.userId, new Date(clock.now()));
+      account === undefined ? undefined : windowOf(payer.userId, new Date(clock.now()));
     const { id, budgetPeriod = null } = payer.key ?? {};
     const budget =
       id === undefined || budgetPeriod === null
@@ -157,24 +157,21 @@ export function createKeyAuthenticator(
 
   /** What is left of the limits of a key, for a request that passed them or was refused by one. */
   function headersFor(
-    grant: KeyGrant,
+    { holder, settings, limits }: KeyGrant,
+    shared: readonly RequestLimit[],
     answer: Exclude<AdmissionAnswer, { outcome: 'stale' }>,
   ): LimitHeaders {
-    const { holder, settings, limits } = grant;
     const requests =
       answer.outcome === 'limited'
         ? reachedHeaders(answer.limit.requestsPerMinute)
-        : requestHeaders(limiter, holder.keyId, {
-            limits: factsOf(grant).limits,
-            counted: answer.counted,
-          });
+        : requestHeaders(limiter, holder.keyId, { limits: shared, counted: answer.counted });
     const tpm = settings.tpm ?? 0;
     if (answer.outcome === 'tokens_limited')
       return [...requests, ...minuteTokenHeaders(tpm, { ...answer, tokens: tpm })];
     if (answer.outcome === 'passed' && settings.tpm !== null && answer.key !== undefined)
       return [...requests, ...minuteTokenHeaders(tpm, answer.key)];
     if (limits.tier.monthlyTokenQuota === null) return requests;
-    return [...requests, ...tokenHeaders(limits.tier, answer, new Date(clock.now()))];
+    return requests.concat(tokenHeaders(limits.tier, answer, new Date(clock.now())));
   }
 
   function factsOf(grant: KeyGrant): GrantFacts {
@@ -208,8 +205,9 @@ export function createKeyAuthenticator(
 
     async admit({ secret, known: remembered }, response, requested) {
       let known = remembered;
-      let call = callOf(known, requested);
-      let answer = await requestAdmission(known, call);
+      let ofGrant = factsOf(known.grant);
+      let call = callOf(ofGrant, requested);
+      let answer = await requestAdmission(ofGrant, known.epoch, call);
       for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
         const found = await keys.find(secret);
         if (found === undefined) return refuse(response, INVALID_TEXT);
@@ -217,10 +215,11 @@ export function createKeyAuthenticator(
         if (refusal !== undefined) return refuse(response, refusal);
         // After several lookups the grant counts as current, so that frequent changes cannot block a request.
         known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
-        call = callOf(known, requested);
-        answer = await requestAdmission(known, call);
+        ofGrant = factsOf(known.grant);
+        call = callOf(ofGrant, requested);
+        answer = await requestAdmission(ofGrant, known.epoch, call);
       }
-      const { caller, payer } = factsOf(known.grant);
+      const { caller, payer, limits } = ofGrant;
       const reservation =
         answer.outcome === 'passed' && call && quotas.reservationOf(payer, call, answer);
       // A lower epoch than before means that the counter was reset.
@@ -229,13 +228,13 @@ export function createKeyAuthenticator(
         return refuse(response, INVALID_TEXT);
       }
       if (answer.outcome !== 'passed') {
-        setLimitHeaders(response, headersFor(known.grant, answer));
+        setLimitHeaders(response, headersFor(known.grant, limits, answer));
         throw refusalOf(answer, known.grant);
       }
       const completing = quotas.withWindow(payer, answer);
       const passed = completing instanceof Promise ? await completing : completing;
       const held = call && reservation ? { call, reservation } : undefined;
-      const limitHeaders = headersFor(known.grant, passed);
+      const limitHeaders = headersFor(known.grant, limits, passed);
       const { cacheTtlSecs } = known.grant.settings;
       return { caller, payer, passed, limitHeaders, cacheTtlSecs, held };
     },

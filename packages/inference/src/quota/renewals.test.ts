@@ -17,33 +17,32 @@ function call(times: number) {
 test('a call is renewed again and again while it runs, and no longer when it has ended', async () => {
   const renewals = createRenewals(5);
   const [long, ended, later] = [call(3), call(1), call(2)];
-  renewals.add(long);
-  renewals.add(ended);
-  renewals.remove(ended);
+  const ofLong = renewals.add(long);
+  renewals.remove(renewals.add(ended));
   await long.isRenewed;
-  renewals.remove(long);
-  renewals.remove(long);
+  renewals.remove(ofLong);
+  renewals.remove(ofLong);
   const before = long.count();
-  renewals.add(later);
+  const ofLater = renewals.add(later);
   await later.isRenewed;
-  renewals.remove(later);
+  renewals.remove(ofLater);
   expect([ended.count(), long.count()]).toEqual([0, before]);
 });
 
 test('a call that begins after all others have ended is renewed too', async () => {
   const renewals = createRenewals(5);
   const first = call(1);
-  renewals.add(first);
+  const ofFirst = renewals.add(first);
   await first.isRenewed;
-  renewals.remove(first);
+  renewals.remove(ofFirst);
   // By then a timer that went on would have fired.
   const other = createRenewals(5);
   const pause = call(2);
-  other.add(pause);
+  const ofPause = other.add(pause);
   await pause.isRenewed;
-  other.remove(pause);
+  other.remove(ofPause);
   const second = call(2);
-  renewals.add(second);
+  const ofSecond = renewals.add(second);
   await second.isRenewed;
-  renewals.remove(second);
+  renewals.remove(ofSecond);
 });

@@ -6,35 +6,68 @@ export interface Renewable {
 
 /** Renews the calls of this process while they run: without that the admission store lets them expire. */
 export interface Renewals {
-  add(call: Renewable): void;
-  remove(call: Renewable): void;
+  add(call: Renewable): Renewal;
+  /** Can be repeated. */
+  remove(renewal: Renewal): void;
+}
+
+/** The entry of a call. */
+export interface Renewal {
+  readonly call: Renewable | undefined;
+}
+
+class Link implements Renewal {
+  readonly call: Renewable | undefined;
+  /** Whether it was there when the timer fired the last time. */
+  isOld = false;
+  previous: Link = this;
+  next: Link = this;
+
+  constructor(call: Renewable | undefined) {
+    this.call = call;
+  }
 }
 
 // A call is renewed at the latest after twice this time. The admission store keeps one for 15 minutes.
 const RENEW_MS = 5 * 60_000;
 
-/** There is a timer only while there are calls. */
+/** There is a timer only while there are calls. They are a linked ring, and no Set, as in `deadlines.ts`. */
 export function createRenewals(renewMs: number = RENEW_MS): Renewals {
-  let fresh = new Set<Renewable>();
-  const long = new Set<Renewable>();
+  const ring = new Link(undefined);
   let timer: NodeJS.Timeout | undefined;
 
   function renewAll(): void {
-    for (const call of long) call.renew();
-    for (const call of fresh) long.add(call);
-    fresh = new Set();
-    if (long.size > 0) return;
+    for (let link = ring.next; link !== ring;) {
+      const { next } = link;
+      if (link.isOld) link.call?.renew();
+      link.isOld = true;
+      link = next;
+    }
+    if (ring.next !== ring) return;
     clearInterval(timer);
     timer = undefined;
   }
 
   return {
     add(call) {
-      fresh.add(call);
+      const link = new Link(call);
+      link.previous = ring.previous;
+      link.next = ring;
+      ring.previous.next = link;
+      ring.previous = link;
       timer ??= setInterval(renewAll, renewMs).unref();
+      return link;
     },
-    remove(call) {
-      if (!fresh.delete(call)) long.delete(call);
+    remove(renewal) {
+      if (renewal instanceof Link) takeOut(renewal);
     },
   };
+}
+
+/** A removed link points to no other: it would keep younger links in memory. */
+function takeOut(link: Link): void {
+  link.previous.next = link.next;
+  link.next.previous = link.previous;
+  link.previous = link;
+  link.next = link;
 }

@@ -48,7 +48,13 @@ describe('a call that is renewed', () => {
       {
         isUrgent: false,
         pointsOf: () => 0,
-        renewals: { add: (call) => running.add(call), remove: (call) => running.delete(call) },
+        renewals: {
+          add(call) {
+            running.add(call);
+            return { call };
+          },
+          remove: ({ call }) => call && running.delete(call),
+        },
         store: {
           admit(request) {
             admitted.push(request);

@@ -7,7 +7,7 @@ import type {
 import type { ChatRequest } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
-import type { Renewable, Renewals } from './renewals.ts';
+import type { Renewable, Renewal, Renewals } from './renewals.ts';
 import { RECALLED_TOKENS_MAX } from '../memory/recall-message.ts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
 
@@ -96,13 +96,14 @@ export function createReservation(call: RequestedCall, options: ReservationOptio
 class BegunReservation implements Reservation, Renewable {
   readonly #call: RequestedCall;
   readonly #options: ReservationOptions;
+  readonly #renewal: Renewal;
   #hasEnded = false;
   #endsReservation = false;
 
   constructor(call: RequestedCall, options: ReservationOptions) {
     this.#call = call;
     this.#options = options;
-    options.renewals.add(this);
+    this.#renewal = options.renewals.add(this);
   }
 
   get id(): string {
@@ -150,7 +151,7 @@ class BegunReservation implements Reservation, Renewable {
     this.#endsReservation = endsReservation;
     const { id, userId, reservation } = this.#call;
     const { isUrgent, store, renewals } = this.#options;
-    renewals.remove(this);
+    renewals.remove(this.#renewal);
     const keyId = reservation?.key?.id;
     store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage, keyId });
   }
