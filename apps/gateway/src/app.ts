@@ -7,10 +7,12 @@ import {
   createClientIp,
   createCors,
   createLeanRoutes,
+  createMeasuredBodyMemory,
   createProbes,
   createUploadFiles,
   pathOf,
   sendRestError,
+  type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
 import { messagesDialect, responsesDialect } from '@model-gateway/dialects';
@@ -62,6 +64,8 @@ export { gatewaySettings, type GatewayConfig } from './config.ts';
 interface GatewayOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
   readonly runtime?: InferenceRuntime;
+  /** Shared by the apps of one process. */
+  readonly bodyMemory?: BodyMemory;
   /** Who may read the metrics; everybody where it is absent. */
   readonly mayReadMetrics?: (request: IncomingMessage) => boolean;
 }
@@ -90,12 +94,15 @@ export function createGateway(
   const signIns = createGatewaySignIns(context);
   const authenticateReader = createReaderAuthenticator({ keys, checks, limiter, signIns });
   const { bodyBytesMax, uploadBytesMax } = config;
+  const bodyMemory =
+    options.bodyMemory ?? createMeasuredBodyMemory(config.requestBodiesBytesMax, context.metrics);
   const passesUpstreamErrors = config.upstreamErrors === 'pass';
   const authorizer = createRequestAuthorizer({
     keyAuthenticator,
     quotas,
     router,
     bodyBytesMax,
+    bodyMemory,
     answerCache: createAnswerCache({ ...context, ...runtime, byteCache: bus.byteCache }),
     keepBodies: createKeepBodies({ requestLogWriter: runtime.requestLogWriter, clock }),
     logBodies: config.logBodies,
@@ -127,7 +134,7 @@ export function createGateway(
     [
       createChatRoute(chat),
       createDialectRoute({ path: '/v1/messages', dialect: messagesDialect }, chat),
-      createCountTokensRoute({ keyAuthenticator, bodyBytesMax }),
+      createCountTokensRoute({ keyAuthenticator, bodyBytesMax, bodyMemory }),
       createDialectRoute(
         { path: '/v1/responses', dialect: responsesDialect, complete, isLinked, keep },
         chat,

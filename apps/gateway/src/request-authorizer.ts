@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseJson, readBody, validated } from '@model-gateway/http';
+import { parseJson, readBody, validated, type BodyMemory } from '@model-gateway/http';
 import {
   assertModelAllowed,
   type ExpectedUsage,
@@ -68,11 +68,19 @@ interface LookedUpText<Schema extends z.ZodType> {
   readonly compared: ComparedBody;
 }
 
+/** Whose request is read, and for which response. */
+interface ReadContext {
+  readonly userId: string;
+  readonly keep: KeptRequest | undefined;
+  readonly response: ServerResponse;
+}
+
 interface RequestAuthorizerDependencies {
   readonly keyAuthenticator: KeyAuthenticator;
   readonly quotas: Quotas;
   readonly router: Pick<Router, 'aliases'>;
   readonly bodyBytesMax: number;
+  readonly bodyMemory: BodyMemory;
   readonly answerCache: AnswerCache;
   readonly keepBodies: KeepBodies;
   /** Whether bodies are kept for keys that say nothing about it. */
@@ -83,18 +91,19 @@ export function createRequestAuthorizer(
   dependencies: RequestAuthorizerDependencies,
 ): RequestAuthorizer {
   const { keyAuthenticator, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
-  const { answerCache } = dependencies;
+  const { answerCache, bodyMemory: memory } = dependencies;
   const repeatedBodies = createRepeatedBodies();
 
   /** What the body asks for, or what is wrong with it. */
   async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     schema: Schema,
-    { userId, keep }: { readonly userId: string; readonly keep: KeptRequest | undefined },
+    { userId, keep, response }: ReadContext,
     { read, complete, expected, job, cache }: AuthorizationOptions<z.output<Schema>>,
   ) {
     try {
-      const text = read === undefined ? await readBody(request, bodyBytesMax) : undefined;
+      const counted = { memory, owner: userId, response };
+      const text = read === undefined ? await readBody(request, bodyBytesMax, counted) : undefined;
       if (text !== undefined) keep?.(text);
       const repeatable = cache === undefined || complete !== undefined ? undefined : text;
       const repeated =
@@ -181,7 +190,7 @@ export function createRequestAuthorizer(
       const { holder, settings } = keyed.known.grant;
       const keep = (settings.logBodies ?? logBodies) ? keepBodies(response) : undefined;
       const { userId } = holder;
-      const read = await readRequest(request, schema, { userId, keep }, options);
+      const read = await readRequest(request, schema, { userId, keep, response }, options);
       const traced = tracedOf(response);
       if (traced !== undefined) traced.model = read.body?.model;
       const admitted = await keyAuthenticator.admit(keyed, response, read.admission);

@@ -6,10 +6,12 @@ import {
   sendRestError,
   createClientIp,
   createCors,
+  createMeasuredBodyMemory,
   createProbes,
   createSameOriginCheck,
   pathOf,
   SERVICE_VERSION,
+  type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
@@ -46,6 +48,8 @@ const MS_PER_SEC = 1000;
 interface RpcOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
   readonly runtime?: InferenceRuntime;
+  /** Shared by the apps of one process. */
+  readonly bodyMemory?: BodyMemory;
 }
 
 /** The JSON-RPC management plane: one set of methods, two transports, and the event stream. */
@@ -103,6 +107,8 @@ export function createRpc(
     perUserMax: config.callsPerUserMax,
     log,
   });
+  const bodyMemory =
+    options.bodyMemory ?? createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
   // Built on the first request: most processes never serve it.
   let discovery: string | undefined;
   const dispatcher = createDispatcher({
@@ -123,7 +129,9 @@ export function createRpc(
     accounts,
     isAdminToken,
     clientOf,
+    bodyMemory,
     sessionAuth: config.sessionAuth,
+    log,
   });
   const sse = createSseTransport({
     sessions,
@@ -141,6 +149,7 @@ export function createRpc(
     isAdminToken,
     clientOf,
     places,
+    bodyMemory,
     anonymousIdleMs: config.anonymousIdleSecs * MS_PER_SEC,
     metrics,
     log,

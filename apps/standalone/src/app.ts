@@ -4,7 +4,13 @@ import {
   secretOrGenerated,
   warnOfShortAdminToken,
 } from '@model-gateway/server-process';
-import { checkAddress, createMetricsCheck, listen, publicUrlOf } from '@model-gateway/http';
+import {
+  checkAddress,
+  createMeasuredBodyMemory,
+  createMetricsCheck,
+  listen,
+  publicUrlOf,
+} from '@model-gateway/http';
 import {
   createMetrics,
   generatedSecret,
@@ -57,13 +63,15 @@ export async function openStandalone(
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
   const runtime = createInferenceRuntime(config, context, { unlisted });
   await lifecycle.start(runtime);
+  const bodyMemory = createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
   const app = combineApps(
     {
       gateway: createGateway({ ...config, adminToken: admin.value }, context, {
         runtime,
+        bodyMemory,
         mayReadMetrics: createMetricsCheck([admin.value, config.metricsToken]),
       }),
-      rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime }),
+      rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime, bodyMemory }),
       agentTunnel: createAgentTunnel(config, context),
       videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context, {
         router: runtime.router,

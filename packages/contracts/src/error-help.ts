@@ -273,9 +273,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
       'Try again as `retry-after` says; `/healthz` shows the state of the stores to the operator.',
   },
   overloaded: {
-    cause: 'Large answers of upstreams take all the memory that they may take together.',
+    cause:
+      'Large request bodies, or large answers of upstreams, take all the memory that they may take together.',
     remedy:
-      'Try again as `retry-after` says. The operator can raise `SERVICE_UPSTREAM_ANSWERS_BYTES_MAX` where there is memory, or add a replica.',
+      'Try again as `retry-after` says. The operator can raise `SERVICE_REQUEST_BODIES_BYTES_MAX` or `SERVICE_UPSTREAM_ANSWERS_BYTES_MAX`, whichever the message names, where there is memory, or add a replica.',
   },
   internal_error: {
     cause: 'The service failed; the text is in its log.',

@@ -1,5 +1,10 @@
 export { acceptsOnlyJson, expectJsonOnly } from './requests/accepts-only-json.ts';
 export { apiKeyOf, bearerOf } from './requests/bearer.ts';
+export {
+  COUNTED_BODY_BYTES_MIN,
+  createMeasuredBodyMemory,
+  type BodyMemory,
+} from './requests/body-memory.ts';
 export { beginResponse } from './responses/begin-response.ts';
 export { createClientIp, type ClientIp } from './requests/client-ip.ts';
 export { isDirectLoopback } from './requests/direct-loopback.ts';

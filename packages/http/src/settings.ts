@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/kernel';
 // By its package's name, so that a bundle reads it at run time.
 import { BUILD_HASH } from '@model-gateway/http/build-hash';
+import { bodiesBytesDefault } from './requests/body-memory.ts';
 import { isTrustProxy } from './requests/client-ip.ts';
 import { isCorsOrigin } from './responses/cors.ts';
 
@@ -65,6 +66,15 @@ export const surfaceSettings = {
     description:
       'Which proxies are trusted to report the client address (the `trust proxy` setting of Express).',
   }),
+  requestBodiesBytesMax: setting(
+    'SERVICE_REQUEST_BODIES_BYTES_MAX',
+    withDefault(integer(1024), bodiesBytesDefault()),
+    {
+      description:
+        'How many bytes of large request bodies (from 256 KiB) a process holds at once, until their requests are answered; one user gets at most half. Further bodies wait; after 30 s the request is a 503 `overloaded`. The process needs about eight times this memory.',
+      defaultText: 'a sixteenth of the heap limit of Node.js, or of the container if it has less',
+    },
+  ),
   publicUrl: setting('SERVICE_PUBLIC_URL', optional(urlWith('http', 'https')), {
     description: 'Base URL shown in hints and docs.',
     defaultText: 'derived from host and port',

@@ -6,6 +6,7 @@ import {
   requestIdOf,
   sendJsonText,
   validated,
+  type BodyMemory,
   type LeanRoute,
 } from '@model-gateway/http';
 import { estimatePrompt } from '@model-gateway/inference';
@@ -17,12 +18,14 @@ import { ignoredHeader } from './ignored-header.ts';
 interface CountTokensDependencies {
   readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
   readonly bodyBytesMax: number;
+  readonly bodyMemory: BodyMemory;
 }
 
 /** `POST /v1/messages/count_tokens`: an estimate, free, and without a call to an upstream. */
 export function createCountTokensRoute({
   keyAuthenticator,
   bodyBytesMax,
+  bodyMemory: memory,
 }: CountTokensDependencies): LeanRoute {
   return {
     method: 'POST',
@@ -31,8 +34,10 @@ export function createCountTokensRoute({
     async handle(request, response) {
       response.setHeader('request-id', requestIdOf(request, response));
       expectJsonOnly(request);
-      if ((await keyAuthenticator.authenticateOnly(request, response)) === undefined) return;
-      const body = await readBody(request, bodyBytesMax);
+      const keyed = await keyAuthenticator.authenticateOnly(request, response);
+      if (keyed === undefined) return;
+      const owner = keyed.known.grant.holder.userId;
+      const body = await readBody(request, bodyBytesMax, { memory, owner, response });
       const { chat, ignored } =
         body.length > ONE_STEP_CHARS_MAX
           ? await parseInSteps(countTokensRequest, body)

@@ -1,10 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Accounts } from '@model-gateway/accounts';
 import { isSessionId, ServiceError, type ErrorCode } from '@model-gateway/contracts';
-import { sendJsonText, bearerOf, readBody, requestIdOf } from '@model-gateway/http';
+import {
+  sendJsonText,
+  bearerOf,
+  readBody,
+  requestIdOf,
+  type BodyMemory,
+} from '@model-gateway/http';
+import type { Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
+import { toRpcError } from '../protocol/rpc-error.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { ClientOf } from './client-of.ts';
 import { RPC_ADMIN_MESSAGE_BYTES_MAX, RPC_MESSAGE_BYTES_MAX } from './limits.ts';
@@ -15,8 +23,10 @@ interface HttpTransportDependencies {
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
   readonly clientOf: ClientOf;
+  readonly bodyMemory: BodyMemory;
   /** Whether the copies of an authenticated call reach only listeners that are authenticated as the same user. */
   readonly sessionAuth: boolean;
+  readonly log: Log;
 }
 
 const WRONG_METHOD = new JsonRpcError('Invalid request: use POST', -32_600);
@@ -24,6 +34,7 @@ const WRONG_METHOD = new JsonRpcError('Invalid request: use POST', -32_600);
 /** `POST /api/rpc`: every JSON-RPC response is HTTP 200, errors included. */
 export function createHttpTransport(dependencies: HttpTransportDependencies) {
   const { dispatcher, sessions, accounts, isAdminToken, clientOf, sessionAuth } = dependencies;
+  const { bodyMemory: memory, log } = dependencies;
 
   /** How the copies of a call are pushed. Decided before the call, which may end its own sign-in. */
   async function pushOf(
@@ -48,12 +59,14 @@ export function createHttpTransport(dependencies: HttpTransportDependencies) {
     const sessionId = attachedSession(request);
     const bearer = bearerOf(request);
     const bytesMax = isAdminToken(bearer) ? RPC_ADMIN_MESSAGE_BYTES_MAX : RPC_MESSAGE_BYTES_MAX;
-    const text = await bodyOf(request, bytesMax);
+    const credentials = { bearer, ...clientOf(request) };
+    // Whose token it is, is not known yet.
+    const counted = { memory, owner: credentials.clientIp, response };
+    const text = await bodyOf(() => readBody(request, bytesMax, counted), log);
     if (typeof text !== 'string') {
-      sendJsonText(response, text.status, errorText('null', text.error));
+      sendJsonText(response, text.status, errorText('null', text.error), text.headers);
       return;
     }
-    const credentials = { bearer, ...clientOf(request) };
     const push = sessionId === undefined ? undefined : await pushOf(sessionId, bearer);
     const result = await dispatcher.dispatch(text, {
       credentials,
@@ -80,6 +93,7 @@ function attachedSession(request: IncomingMessage): string | undefined {
 interface RefusedBody {
   readonly status: number;
   readonly error: JsonRpcError;
+  readonly headers: readonly string[];
 }
 
 const REFUSED_STATUSES: Partial<Record<ErrorCode, number>> = {
@@ -87,13 +101,20 @@ const REFUSED_STATUSES: Partial<Record<ErrorCode, number>> = {
   unsupported_encoding: 415,
 };
 
-/** The body; an error when it is too large or has an unknown encoding. */
-async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<string | RefusedBody> {
+/** The body; an error when it is too large, has an unknown encoding or there is no memory for it. */
+async function bodyOf(read: () => Promise<string>, log: Log): Promise<string | RefusedBody> {
   try {
-    return await readBody(request, bytesMax);
+    return await read();
   } catch (error) {
-    const status = error instanceof ServiceError ? REFUSED_STATUSES[error.code] : undefined;
-    if (!(error instanceof ServiceError) || status === undefined) throw error;
-    return { status, error: new JsonRpcError(`Invalid request: ${error.message}`, -32_600) };
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'overloaded') {
+      const { retry_after_secs: retrySecs } = error.details ?? {};
+      const headers = ['retry-after', String(retrySecs)];
+      return { status: 503, error: toRpcError(error, log), headers };
+    }
+    const status = REFUSED_STATUSES[error.code];
+    if (status === undefined) throw error;
+    const refusal = new JsonRpcError(`Invalid request: ${error.message}`, -32_600);
+    return { status, error: refusal, headers: [] };
   }
 }

@@ -2,13 +2,25 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Accounts, SignInEnds } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
-import { bearerOf, refuseUpgrade } from '@model-gateway/http';
-import { createJsonMeter, newId, type Log, type Metrics } from '@model-gateway/kernel';
+import {
+  bearerOf,
+  COUNTED_BODY_BYTES_MIN,
+  refuseUpgrade,
+  type BodyMemory,
+} from '@model-gateway/http';
+import {
+  createDeferred,
+  createJsonMeter,
+  newId,
+  type Log,
+  type Metrics,
+} from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { Credentials } from '../protocol/authorize.ts';
 import type { RpcCaller, Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
+import { toRpcError } from '../protocol/rpc-error.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
 import type { ClientOf } from './client-of.ts';
 import { RPC_MESSAGE_BYTES_MAX, UNSENT_BYTES_MAX } from './limits.ts';
@@ -21,6 +33,7 @@ interface WebSocketDependencies {
   readonly isAdminToken: (bearer: string | undefined) => boolean;
   readonly clientOf: ClientOf;
   readonly places: Pick<ConnectionPlaces, 'take'>;
+  readonly bodyMemory: BodyMemory;
   readonly anonymousIdleMs: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -55,7 +68,7 @@ const SIGNED_OUT = 'this sign-in has ended';
 export function createWebSocketTransport(dependencies: WebSocketDependencies): WebSocketTransport {
   const { dispatcher, accounts, signInEnds, isAdminToken, clientOf, anonymousIdleMs } =
     dependencies;
-  const { places, metrics, log } = dependencies;
+  const { places, bodyMemory, metrics, log } = dependencies;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: RPC_MESSAGE_BYTES_MAX,
@@ -120,17 +133,55 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         socket.close(CLOSE_TEXT_ONLY, 'text frames only');
         return;
       }
-      const begun = callsOn(socket) + 1;
-      inFlight.set(socket, begun);
-      if (begun >= CALLS_IN_FLIGHT_MAX) socket.pause();
-      void respond(socket, bytesOf(data), caller).finally(() => {
-        const left = callsOn(socket) - 1;
-        inFlight.set(socket, left);
-        if (socket.isPaused && left < CALLS_IN_FLIGHT_MAX) socket.resume();
-        if (left === 0) closeIfDone(socket);
+      beginCalls(socket, 1);
+      const frame = bytesOf(data);
+      const responding =
+        frame.length > COUNTED_BODY_BYTES_MIN
+          ? respondToLarge(socket, frame, caller)
+          : respond(socket, frame, caller);
+      void responding.finally(() => {
+        endCalls(socket, 1);
+        if (callsOn(socket) === 0) closeIfDone(socket);
         idle?.restart();
       });
     });
+  }
+
+  function beginCalls(socket: WebSocket, calls: number): void {
+    const begun = callsOn(socket) + calls;
+    inFlight.set(socket, begun);
+    if (begun >= CALLS_IN_FLIGHT_MAX) socket.pause();
+  }
+
+  function endCalls(socket: WebSocket, calls: number): void {
+    const left = callsOn(socket) - calls;
+    inFlight.set(socket, left);
+    if (socket.isPaused && left < CALLS_IN_FLIGHT_MAX) socket.resume();
+  }
+
+  /** Waits for the memory of a large frame. Meanwhile nothing more is read from its socket. */
+  async function respondToLarge(
+    socket: WebSocket,
+    frame: Buffer,
+    caller: RpcCaller,
+  ): Promise<void> {
+    const { signIn, clientIp } = caller.credentials;
+    const { promise: settled, resolve: onSettled } = createDeferred<ServiceError | undefined>();
+    const share = bodyMemory.take(signIn?.userId ?? clientIp, frame.length, onSettled);
+    try {
+      if (!share.isGranted) {
+        beginCalls(socket, CALLS_IN_FLIGHT_MAX);
+        const refusal = await settled;
+        endCalls(socket, CALLS_IN_FLIGHT_MAX);
+        if (refusal !== undefined) {
+          socket.send(errorText('null', toRpcError(refusal, log)));
+          return;
+        }
+      }
+      await respond(socket, frame, caller);
+    } finally {
+      share.release();
+    }
   }
 
   /** A socket that waits for a response is not idle: hashing a password can take long on a busy machine. */

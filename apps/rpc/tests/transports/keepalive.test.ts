@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createMeasuredBodyMemory } from '@model-gateway/http';
 import { createMetrics, silentLog } from '@model-gateway/kernel';
 import { WebSocket } from 'ws';
 import { createSseTransport } from '../../src/transports/sse.ts';
@@ -11,6 +12,7 @@ const accounts = { authenticate: async () => undefined };
 const anonymous = {
   clientOf: () => ({ clientIp: '127.0.0.1', isLocalClient: true }),
   places: { take: async () => () => undefined },
+  bodyMemory: createMeasuredBodyMemory(1024, createMetrics()),
 };
 
 test('a socket that misses two pongs is closed, one that sends them stays open', async () => {

@@ -6,8 +6,9 @@ import {
   tryParseJson,
   type JsonMeter,
 } from '@model-gateway/kernel';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
+import { COUNTED_BODY_BYTES_MIN, type BodyMemory, type BodyShare } from './body-memory.ts';
 import { decodedBody } from './decoded-body.ts';
 
 const ONE_STEP_BYTES_MAX = 1024 * 1024;
@@ -21,21 +22,44 @@ export function parseJson(text: string): unknown {
   throw new ServiceError('invalid_json', 'the request body is not valid JSON');
 }
 
+/** Where the memory of a large body comes from. It is held until the response has been sent. */
+export interface CountedBody {
+  readonly memory: BodyMemory;
+  readonly owner: string;
+  readonly response: ServerResponse;
+}
+
 /** Reads a JSON body of at most `bytesMax` bytes as UTF-8, decompressed if necessary; one that would take long to parse is refused. */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<string> {
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  counted?: CountedBody,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const body = decodedBodyOf(request);
     const chunks: Buffer[] = [];
     let size = 0;
     let meter: JsonMeter | undefined;
-    const refuse = (problem: string) => {
+    let share: BodyShare | undefined;
+    const refuse = (refusal: ServiceError) => {
       // The rest is discarded, so that the response reaches a client that is still sending.
       body.removeAllListeners('data');
       if (body !== request) body.destroy();
       request.unpipe();
       request.resume();
       chunks.length = 0;
-      reject(new ServiceError('request_too_large', `the request body ${problem}`));
+      share?.release();
+      reject(refusal);
+    };
+    /** Nothing more is read until there is memory for the body. */
+    const hold = ({ memory, owner, response }: CountedBody, bytes: number): void => {
+      const taken = memory.take(owner, bytes, (refusal) => {
+        if (refusal === undefined) body.resume();
+        else refuse(refusal);
+      });
+      share = taken;
+      if (!taken.isGranted) body.pause();
+      response.once('close', () => taken.release());
     };
     const isCheap = (chunk: Buffer): boolean => {
       if (size <= METERED_BYTES_MIN) return true;
@@ -43,25 +67,36 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
       meter = createJsonMeter();
       return chunks.every((one) => meter?.add(one));
     };
-    if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
-      refuse(`is larger than ${bytesMax} bytes`);
+    const declaredBytes = Number(request.headers['content-length'] ?? 0);
+    if (declaredBytes > bytesMax) {
+      refuse(tooLarge(`is larger than ${bytesMax} bytes`));
       return;
     }
+    if (counted?.response.destroyed === true) {
+      reject(clientGone());
+      return;
+    }
+    if (declaredBytes > COUNTED_BODY_BYTES_MIN && counted !== undefined && body === request)
+      hold(counted, declaredBytes);
     body.on('data', (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > bytesMax) refuse(`is larger than ${bytesMax} bytes`);
-      else if (!isCheap(chunk)) refuse('has too many or too deeply nested values');
+      if (size > bytesMax) refuse(tooLarge(`is larger than ${bytesMax} bytes`));
+      else if (!isCheap(chunk)) refuse(tooLarge('has too many or too deeply nested values'));
+      else if (size > COUNTED_BODY_BYTES_MIN && share === undefined && counted !== undefined)
+        // How much follows is not known.
+        hold(counted, bytesMax);
     });
     const onGone = () => {
       if (body !== request) body.destroy();
-      reject(new ServiceError('invalid_request', 'the client disconnected'));
+      reject(clientGone());
     };
     body.once('end', () => {
       // Every request closes at its end; that is no error.
       request.off('close', onGone);
+      share?.shrink(size);
       if (size > ONE_STEP_BYTES_MAX) {
-        resolve(decodeInSteps(chunks));
+        resolve(decodeUnlessGone(chunks, counted?.response));
         return;
       }
       const [first] = chunks;
@@ -84,6 +119,22 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<st
     request.once('close', onGone);
   });
 }
+
+/** The memory of a body whose client has left is free again, so the body goes no further. */
+async function decodeUnlessGone(
+  chunks: readonly Buffer[],
+  response: ServerResponse | undefined,
+): Promise<string> {
+  const text = await decodeInSteps(chunks);
+  if (response?.destroyed === true) throw clientGone();
+  return text;
+}
+
+const tooLarge = (problem: string): ServiceError =>
+  new ServiceError('request_too_large', `the request body ${problem}`);
+
+const clientGone = (): ServiceError =>
+  new ServiceError('invalid_request', 'the client disconnected');
 
 /** A body that cannot be decoded is discarded, so that the response reaches a client that is still sending. */
 function decodedBodyOf(request: IncomingMessage) {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '@model-gateway/contracts';
 import { createDeferred, isError } from '@model-gateway/kernel';
+import { COUNTED_BODY_BYTES_MIN } from '../requests/body-memory.ts';
 import { decodedBody } from '../requests/decoded-body.ts';
 import { createFormParts, END_OF_FILE, type FormField, type FormFile } from './form-parts.ts';
 import type { UploadFile, UploadFiles } from './upload-files.ts';
@@ -52,6 +53,8 @@ const LIMITS = {
   parts: 101,
   headerPairs: 100,
 };
+/** All fields of a form together: as little as a body that is not counted in the memory of this process. */
+const FIELDS_BYTES_MAX = COUNTED_BODY_BYTES_MIN;
 const FILE_HEAD_BYTES = 4 * 1024;
 const FORM_TYPE = /^multipart\/form-data\s*;/i;
 const PLAIN = /^[\x20-\x7e]+$/;
@@ -84,6 +87,7 @@ class Form implements Upload {
   #failure: Error | undefined;
   #isParsed = false;
   #bytes = 0;
+  #fieldBytes = 0;
   #fileHead = Buffer.alloc(0);
   #isStarted = false;
   #isSent = false;
@@ -226,7 +230,9 @@ class Form implements Upload {
   }
 
   #addField(field: FormField): void {
-    if (this.#file?.isPassing !== true) this.fields.push(field);
+    this.#fieldBytes += Buffer.byteLength(field.name) + Buffer.byteLength(field.value);
+    if (this.#fieldBytes > FIELDS_BYTES_MAX) this.#fail(fieldsTooLarge());
+    else if (this.#file?.isPassing !== true) this.fields.push(field);
     else if (this.#options.decisive.includes(field.name)) this.#fail(tooLate(field.name));
     else this.#late.push(field);
   }
@@ -303,6 +309,12 @@ const fieldTooLarge = (name: string): ServiceError =>
   new ServiceError(
     'request_too_large',
     `the field '${name}' of the form is larger than ${LIMITS.fieldSize} bytes, or its name is too long`,
+  );
+
+const fieldsTooLarge = (): ServiceError =>
+  new ServiceError(
+    'request_too_large',
+    `the fields of the form have more than ${FIELDS_BYTES_MAX} bytes together`,
   );
 
 const tooManyParts = (): ServiceError =>
