@@ -13,6 +13,7 @@ const { Client } = createRequire(new URL('../packages/db/package.json', import.m
 const USAGE = `pnpm bench:usage [options]
 
   --rows NUMBERS   the numbers of rows to measure at, ascending; else 50000,5000000
+  --days COUNT     over how many days the rows are spread, at least 30; else 90
   --samples COUNT  how often each query runs in each of 5 rounds; else 60
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the table into FILE, between its marks
@@ -22,6 +23,8 @@ const USAGE = `pnpm bench:usage [options]
 `;
 
 const SLOWER_MAX = 3;
+/** The longest period that a query is about. */
+const DAYS_MIN = 30;
 const WARM_SAMPLES = 20;
 const ROUNDS = 5;
 // The rows are temporary, so nothing has to survive a crash. One process for each query, so that its CPU time is that of the query.
@@ -42,7 +45,9 @@ async function measure(options, { folder, opened }) {
   for (const rows of options.rows) {
     const databaseUrl = await createScratch(serverUrl, `bench_usage_${rows}`, opened);
     await migrateDatabase({ databaseUrl, log });
-    const scene = await withClient(databaseUrl, (client) => seed(client, rows, print));
+    const scene = await withClient(databaseUrl, (client) =>
+      seed(client, { rows, days: options.days }, print),
+    );
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
@@ -197,13 +202,15 @@ const workloadOf = (few, many) => ({
 function readOptions(args) {
   const values = parseOptions(args, {
     rows: { type: 'string', default: '50000,5000000' },
+    days: { type: 'string', default: '90' },
     samples: { type: 'string', default: '60' },
     database: { type: 'string' },
   });
   const rows = readAscending(values.rows);
-  const samples = Number(values.samples);
-  if (!(rows?.[0] > 0) || !Number.isInteger(samples) || samples <= 0) throw new Error(USAGE);
-  return { ...values, rows, samples };
+  const [days, samples] = [Number(values.days), Number(values.samples)];
+  if (!(rows?.[0] > 0) || !(days >= DAYS_MIN) || !Number.isInteger(samples) || samples <= 0)
+    throw new Error(USAGE);
+  return { ...values, rows, days, samples };
 }
 
 await runCommandLine({

@@ -2,7 +2,6 @@
 
 const ROWS_PER_STATEMENT = 100_000;
 const USERS = 1000;
-const DAYS = 90;
 const HOURS_PER_DAY = 24;
 const DAY_MS = HOURS_PER_DAY * 3_600_000;
 const ROWS_PER_LINE = 1_000_000;
@@ -30,14 +29,14 @@ const BUSY_KEY = '00000000-0000-4000-9000-000000000000';
 const RARE_KEY = '00000000-0000-4000-b000-000000000000';
 
 /**
- * Fills the tables with this many rows in the order of time, as a service writes them: 90 days, 12 models of 4 upstreams, 1,000
+ * Fills the tables with this many rows in the order of time, as a service writes them: 12 models of 4 upstreams, 1,000
  * users. Nine users in ten call with a key, each with one, and half of the keys belong to one of 20 groups; the others call with a
  * token. One row in three has one of 200 references, each of which uses three of the models. One request in a hundred more failed.
  * Only the number of rows differs between runs; 60 rows of a rare model, project and key are there at any size.
  */
-export async function seed(client, rows, print) {
+export async function seed(client, { rows, days }, print) {
   const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
-  const since = new Date(today.getTime() - DAYS * DAY_MS);
+  const since = new Date(today.getTime() - days * DAY_MS);
   await client.query(`TRUNCATE ${TABLES.join(', ')}`);
   await addUsers(client);
   await addKeys(client);
@@ -51,13 +50,13 @@ export async function seed(client, rows, print) {
   await client.query('SELECT setseed(0.5)');
   for (let there = 0; there < rows; there += ROWS_PER_STATEMENT) {
     const count = Math.min(ROWS_PER_STATEMENT, rows - there);
-    const from = new Date(since.getTime() + (there / rows) * DAYS * DAY_MS);
-    const hours = (count / rows) * DAYS * HOURS_PER_DAY;
+    const from = new Date(since.getTime() + (there / rows) * days * DAY_MS);
+    const hours = (count / rows) * days * HOURS_PER_DAY;
     await client.query(INSERT, [count, from, hours]);
     if (there > 0 && there % ROWS_PER_LINE === 0) print(`${there / 1_000_000} million rows`);
   }
-  await client.query(INSERT_RARE, [RARE_ROWS, since, DAYS, BUSY_USER, RARE_KEY]);
-  await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, DAYS]);
+  await client.query(INSERT_RARE, [RARE_ROWS, since, days, BUSY_USER, RARE_KEY]);
+  await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, days]);
   return {
     userId: BUSY_USER,
     groupId: GROUP,

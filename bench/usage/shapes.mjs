@@ -4,6 +4,8 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const PAGE = { limit: 50, offset: 0 };
 const LARGE_PAGE = { limit: 100, offset: 0 };
+/** No row has this id, and every id comes after it. */
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 const REFS = ['ref-1', 'ref-50', 'ref-150'];
 
 const ALL = { refIds: [] };
@@ -34,7 +36,7 @@ const SUMMARIES = [
   })),
 );
 
-/** The lines of the charts: one value of a dimension over time, for 30 days by day and for 3 days by hour. */
+/** The lines of the charts: one value of a dimension over time, for 30 days by day and for 36 hours, the longest, by hour. */
 const CHART_LINES = [
   { of: 'a model', filter: () => ({ model: 'model-1' }) },
   { of: 'an upstream', filter: () => ({ upstream: 'upstream-1' }) },
@@ -47,10 +49,10 @@ const CHART_LINES = [
   { of: 'a group and a project', filter: ({ groupId }) => ({ groupId, project: 'web' }) },
 ].flatMap(({ of, filter }) =>
   [
-    { by: 'day', days: 30 },
-    { by: 'hour', days: 3 },
-  ].map(({ by, days }) => ({
-    name: `usage.summary of ${of}, by ${by}, ${days} days`,
+    { by: 'day', days: 30, length: '30 days' },
+    { by: 'hour', days: 1.5, length: '36 hours' },
+  ].map(({ by, days, length }) => ({
+    name: `usage.summary of ${of}, by ${by}, ${length}`,
     ask: ({ spend }, scene) =>
       spend.summary({ ...filter(scene), since: daysBefore(scene, days), until: scene.today }, by),
   })),
@@ -60,6 +62,9 @@ const CHART_LINES = [
 const REQUEST_LISTS = [
   { of: 'all users', filter: () => ({}) },
   { of: 'all users, page 2', filter: () => ({}), isSecond: true },
+  { of: 'all users, a deep page', filter: () => ({}), isDeep: true },
+  { of: 'all users, an error code', filter: () => ({ errorCode: 'bad_gateway' }) },
+  { of: 'all users, an unknown request id', filter: () => ({ requestId: 'unknown' }) },
   { of: 'all users, errors', filter: () => ({ status: 'error' }) },
   { of: 'all users, served', filter: () => ({ status: 'ok' }) },
   { of: 'a model', filter: () => ({ model: 'model-1' }) },
@@ -72,18 +77,23 @@ const REQUEST_LISTS = [
   { of: 'a rare key', filter: ({ rareKeyId }) => ({ keyId: rareKeyId }) },
   { of: 'a group', filter: ({ groupId }) => ({ groupId }) },
   { of: 'a group and a model', filter: ({ groupId }) => ({ groupId, model: 'model-1' }) },
+  { of: 'a group, a deep page', filter: ({ groupId }) => ({ groupId }), isDeep: true },
   { of: 'a group, errors', filter: ({ groupId }) => ({ groupId, status: 'error' }) },
   { of: 'a user', filter: ({ userId }) => ({ userId }) },
+  { of: 'a user, a deep page', filter: ({ userId }) => ({ userId }), isDeep: true },
   { of: 'a user, errors', filter: ({ userId }) => ({ userId, status: 'error' }) },
   { of: 'a user and a model', filter: ({ userId }) => ({ userId, model: 'model-1' }) },
   { of: 'a user and a rare model', filter: ({ userId }) => ({ userId, model: 'model-rare' }) },
   { of: 'a user and a rare project', filter: ({ userId }) => ({ userId, project: 'rare' }) },
   { of: 'a user and a rare key', filter: (scene) => ofRareKey(scene) },
-].map(({ of, filter, isSecond }) => ({
+].map(({ of, filter, isSecond, isDeep }) => ({
   name: `requests.list of ${of}`,
   ask: async ({ requestLog }, scene) => {
     const asked = { ...filter(scene), since: daysBefore(scene, 30), until: scene.today };
-    const { next } = await requestLog.list(asked, { limit: PAGE.limit });
+    const after = isDeep
+      ? { createdAt: daysBefore(scene, 20).toISOString(), id: NO_ID }
+      : undefined;
+    const { next } = await requestLog.list(asked, { limit: PAGE.limit, after });
     if (isSecond) await requestLog.list(asked, { limit: PAGE.limit, after: next });
   },
 }));
@@ -104,6 +114,16 @@ export const SHAPES = [
     isUnbounded: true,
     ask: ({ spend }, scene) =>
       spend.summary({ userId: scene.userId, ...withinDays(scene) }, 'model'),
+  },
+  {
+    name: 'usage.summary of a user, by model, 24 hours from noon to noon',
+    // As above. The pages of a user ask for it, with the range that they begin with.
+    isUnbounded: true,
+    ask: ({ spend }, scene) =>
+      spend.summary(
+        { userId: scene.userId, since: daysBefore(scene, 1.5), until: daysBefore(scene, 0.5) },
+        'model',
+      ),
   },
   {
     name: 'usage.list, first page',

@@ -298,6 +298,18 @@ test('sums keep the failed requests of days whose rows were deleted, and a check
   await expectSums(rows, [
     { since: new Date(START_MS), until: new Date(START_MS + DAYS * DAY_MS) },
   ]);
+  // Of a part of such a day only the rows are known, which the day without its other parts would not have.
+  const part = {
+    since: new Date(START_MS + 1.2 * DAY_MS),
+    until: new Date(START_MS + 1.9 * DAY_MS),
+  };
+  const known = rows.filter((each) => each.repeats === 0 || !isOld(each));
+  const users = new Set(rows.map(({ userId }) => userId));
+  for (const userId of users) {
+    const chosen = known.filter(isIn({ ...part, userId }));
+    const answer = await database.spend.summary({ ...part, userId }, 'model');
+    expect(answer).toEqual({ total: sumOf(chosen), groups: groupsOf(chosen, 'model') });
+  }
   await database.raw.query('UPDATE usage_sums_state SET failures_since = NULL');
 });
 

@@ -1,8 +1,14 @@
-import type { SpendGroup, SpendQueries, SpendSums } from '@model-gateway/billing';
+import type {
+  SpendFilter,
+  SpendGroup,
+  SpendGrouping,
+  SpendQueries,
+  SpendSums,
+} from '@model-gateway/billing';
 import type { Connection } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { withOwner } from '../usage/key-owner.ts';
-import { spendSlices } from './spend-slices.ts';
+import { dividesDays, spendSlices, type KeptSums } from './spend-slices.ts';
 import { readSumsState } from './sums-state.ts';
 
 /** Sums over usage by every dimension, in Postgres. */
@@ -10,17 +16,19 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
   /** Once all rows are counted, they stay so. */
   let isComplete = false;
 
-  async function countedSince(): Promise<Date | null> {
-    if (isComplete) return null;
-    const state = await connection.run(readSumsState);
-    isComplete = state.countedSince === null;
-    return state.countedSince;
+  async function sumsFor(filter: SpendFilter, by: SpendGrouping): Promise<KeptSums> {
+    const now = new Date();
+    if (isComplete && !dividesDays(filter, by))
+      return { countedSince: null, failuresSince: null, now };
+    const { countedSince, failuresSince } = await connection.run(readSumsState);
+    isComplete = countedSince === null;
+    return { countedSince, failuresSince, now };
   }
 
   return {
     async summary(filter, by) {
       const owned = await connection.run((queries) => withOwner(queries, filter));
-      const slices = spendSlices(owned, by, await countedSince());
+      const slices = spendSlices(owned, by, await sumsFor(owned, by));
       // Keys are ordered by code point, independent of the collation of the database.
       const order =
         by === 'day' || by === 'hour'

@@ -61,30 +61,48 @@ const ADDED_ROWS = Prisma.sql`
 const ADDED_FAILURES = Prisma.sql`0, sum(repeats), sum(repeats), 0, 0, 0, 0, 0, 0`;
 const SLICE_COLUMNS = Prisma.sql`
   (bucket, requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
+const SUBTRACTED = Prisma.sql`
+  bucket, -requests, -errors, -failed, -prompt_tokens, -completion_tokens, -cached_tokens, -total_tokens, -cost, -points`;
 const NOTHING = Prisma.sql`
   SELECT NULL::text, ${ADDED} FROM usage_sums WHERE false HAVING count(*) > 0`;
 
+const DAY_MS = 86_400_000;
+
+/** What kept sums have, and the current time. */
+export interface KeptSums {
+  /** Before it there are only the rows; null where everything is counted. */
+  readonly countedSince: Date | null;
+  /** Of days before it, the rows of failed requests were deleted. */
+  readonly failuresSince: Date | null;
+  readonly now: Date;
+}
+
 /**
  * The sums of the rows that match the filter, by bucket, each in one or more slices: whole days and hours come from kept
- * sums, the rest from the rows. Rows and kept sums change in one transaction, so they agree. Before `countedSince` there are
- * only the rows.
+ * sums, the rest from the rows. Rows and kept sums change in one transaction, so they agree.
  */
-export function spendSlices(
-  filter: SpendFilter,
-  by: SpendGrouping,
-  countedSince: Date | null,
-): Prisma.Sql {
+export function spendSlices(filter: SpendFilter, by: SpendGrouping, sums: KeptSums): Prisma.Sql {
+  const { countedSince } = sums;
   const kept = spanOf(later(filter.since, countedSince), filter.until);
   const uncounted =
     countedSince === null ? [] : spanOf(filter.since, earlier(filter.until, countedSince));
   const slices = [
     ...uncounted.flatMap((span) => rowSlices(span, filter, by)),
-    ...kept.flatMap((span) => keptSlices(span, filter, by)),
+    ...kept.flatMap((span) => keptSlices(span, filter, by, sums)),
   ];
   return Prisma.sql`(${Prisma.join(slices.length > 0 ? slices : [NOTHING], ' UNION ALL ')}) AS slice ${SLICE_COLUMNS}`;
 }
 
-function keptSlices(span: TimeSpan, filter: SpendFilter, by: SpendGrouping): readonly Prisma.Sql[] {
+/** Whether parts of a day may come from the sums of the day: there are none by the hour that have all that the question needs. */
+export const dividesDays = (filter: SpendFilter, by: SpendGrouping): boolean =>
+  by !== 'hour' && cutFor(filter, by, 'hour') === undefined;
+
+function keptSlices(
+  span: TimeSpan,
+  filter: SpendFilter,
+  by: SpendGrouping,
+  sums: KeptSums,
+): readonly Prisma.Sql[] {
   const ofHours = cutFor(filter, by, 'hour');
   const { days, edges, hours, rest } = splitTime(span);
   const wholeDays = days === undefined ? [] : spanOf(days.since, days.until);
@@ -98,13 +116,44 @@ function keptSlices(span: TimeSpan, filter: SpendFilter, by: SpendGrouping): rea
         : [keptSlice(ofDays, grain, part, filter, by)],
     ),
     ...(ofHours === undefined
-      ? edges.flatMap((part) => rowSlices(part, filter, by))
+      ? edges.flatMap((part) => edgeSlices(part, filter, by, sums))
       : [
           ...hours.map((part) => keptSlice(ofHours, 'hour', part, filter, by)),
           ...rest.flatMap((part) => rowSlices(part, filter, by)),
         ]),
   ];
 }
+
+/** A part of a day without hourly sums: its rows, or the whole day without the rows of its other parts, if they are fewer. */
+function edgeSlices(
+  edge: TimeSpan,
+  filter: SpendFilter,
+  by: SpendGrouping,
+  { now, failuresSince }: KeptSums,
+): readonly Prisma.Sql[] {
+  const ofDays = cutFor(filter, by, 'day');
+  const since = new Date(Math.floor(edge.since.getTime() / DAY_MS) * DAY_MS);
+  const until = new Date(since.getTime() + DAY_MS);
+  const others = [...spanOf(since, edge.since), ...spanOf(edge.until, until)];
+  const isShorter = pastMs(others, now) < pastMs([edge], now);
+  const hasFailures = failuresSince === null || since >= failuresSince;
+  if (ofDays === undefined || !isShorter || !hasFailures) return rowSlices(edge, filter, by);
+  return [
+    keptSlice(ofDays, 'day', { since, until }, filter, by),
+    ...others.flatMap((part) => rowSlices(part, filter, by).map(subtracted)),
+  ];
+}
+
+/** How much of the spans is over: the time to come has no rows. */
+const pastMs = (spans: readonly TimeSpan[], now: Date): number =>
+  spans.reduce(
+    (sum, { since, until }) =>
+      sum + Math.max(0, Math.min(until.getTime(), now.getTime()) - since.getTime()),
+    0,
+  );
+
+const subtracted = (slice: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`SELECT ${SUBTRACTED} FROM (${slice}) AS other ${SLICE_COLUMNS}`;
 
 /** The kept lines with the fewest dimensions that have all that the question needs. */
 function cutFor(filter: SpendFilter, by: SpendGrouping, grain: 'day' | 'hour'): Cut | undefined {
@@ -123,7 +172,7 @@ function keptSlice(
   filter: SpendFilter,
   by: SpendGrouping,
 ): Prisma.Sql {
-  const { key, shown } = bucketOf(by, Prisma.sql`since`);
+  const { key, shown } = bucketOf(by, Prisma.sql`since`, grain);
   return Prisma.sql`
     SELECT ${shown}, ${ADDED} FROM usage_sums
     WHERE cut = ${cut.name} AND grain = ${grain}
@@ -152,18 +201,23 @@ const rowSlices = (
   ];
 };
 
-/** What is grouped by, and how it is shown, which is worked out once for each group. */
+/**
+ * What is grouped by, and how it is shown, which is worked out once for each group. Kept lines begin with their day or hour. Of
+ * other times `date_bin` finds it with a division, where `date_trunc` works with the calendar.
+ */
 function bucketOf(
   by: SpendGrouping,
   time: Prisma.Sql,
+  grain?: 'day' | 'hour',
 ): { readonly key: Prisma.Sql; readonly shown: Prisma.Sql } {
   const dimension = GROUPED[by];
   if (dimension === undefined) {
     const [unit, form] =
       by === 'day'
-        ? [Prisma.sql`'day'`, Prisma.sql`'YYYY-MM-DD'`]
-        : [Prisma.sql`'hour'`, Prisma.sql`'YYYY-MM-DD"T"HH24:00:00"Z"'`];
-    const key = Prisma.sql`date_trunc(${unit}, ${time}, 'UTC')`;
+        ? [Prisma.sql`'1 day'`, Prisma.sql`'YYYY-MM-DD'`]
+        : [Prisma.sql`'1 hour'`, Prisma.sql`'YYYY-MM-DD"T"HH24:00:00"Z"'`];
+    const key =
+      by === grain ? time : Prisma.sql`date_bin(${unit}, ${time}, '2000-01-01T00:00:00Z')`;
     return { key, shown: Prisma.sql`to_char(${key} AT TIME ZONE 'UTC', ${form})` };
   }
   const key = COLUMNS[dimension];
