@@ -1,5 +1,13 @@
 // The programs that tests need and npm does not install: Redis, a browser, and a C compiler for a browser engine's library.
-import { accessSync, constants, existsSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fail, runCommand } from './run-command.mjs';
 
@@ -21,14 +29,21 @@ const NEEDED = [
 ];
 /** Tests of pages take less CPU time with it; without it they use the browser above. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
+/** Long tests use them where they are: other stores than the usual ones, and certificates for them. */
+const OTHER_STORES = ['openssl', 'pgbouncer', 'valkey-server'];
 
 /** Installs missing programs as root on Debian; otherwise it fails with the command to install them. */
-export async function ensureSystemPackages() {
+export async function ensureSystemPackages({ isWhole = false } = {}) {
   const missing = NEEDED.filter(({ programs }) => !programs.some(isInstalled));
   const names = missing.map(({ debianPackage }) => debianPackage);
   if (process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
     if (missing.length > 0) await aptInstall(names);
-    if (!isInstalled(HEADLESS_SHELL)) await tryInstall(HEADLESS_SHELL);
+    if (!isInstalled(HEADLESS_SHELL) && !(await tryInstall(HEADLESS_SHELL)))
+      process.stdout.write(`${HEADLESS_SHELL} could not be installed; the tests take longer.\n`);
+    for (const name of isWhole ? OTHER_STORES : []) {
+      if (isInstalled(name) || (await tryInstall(name))) continue;
+      process.stdout.write(`${name} could not be installed; the tests with it are skipped.\n`);
+    }
     return;
   }
   if (missing.length === 0) return;
@@ -48,17 +63,28 @@ async function aptInstall(names) {
   );
 }
 
+/** From the distribution, else from its backports. */
 async function tryInstall(name) {
-  const { ok } = await runApt([name]);
-  if (!ok) process.stdout.write(`${name} could not be installed; the tests take longer.\n`);
+  if ((await runApt([name])).ok) return true;
+  const release = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
+  return release !== undefined && (await runApt([name], backportsOf(release))).ok;
 }
 
-async function runApt(names) {
+/** Flags that add the backports for one command, so that the machine keeps its sources. */
+function backportsOf(release) {
+  const sources = '/etc/apt/sources.list';
+  const file = join(mkdtempSync(join(tmpdir(), 'model-gateway-apt-')), 'sources.list');
+  const own = existsSync(sources) ? readFileSync(sources, 'utf8') : '';
+  writeFileSync(file, `${own}\ndeb http://deb.debian.org/debian ${release}-backports main\n`);
+  return ['-o', `Dir::Etc::sourcelist=${file}`, '-t', `${release}-backports`];
+}
+
+async function runApt(names, flagsOfSource = []) {
   process.stdout.write(`Installing ${names.join(' and ')}…\n`);
   // The run level prevents the packages from starting services.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const update = await runCommand('apt-get', ['update', '-qq'], { env });
-  const flags = ['install', '-y', '-qq', '--no-install-recommends'];
+  const update = await runCommand('apt-get', ['update', '-qq', ...flagsOfSource], { env });
+  const flags = ['install', '-y', '-qq', '--no-install-recommends', ...flagsOfSource];
   const install = await runCommand('apt-get', [...flags, ...names], { env });
   return { ok: install.ok, output: update.output + install.output };
 }

@@ -11,7 +11,7 @@ const jestArguments = process.argv.slice(2);
 const isWhole = ['TEST_LONG', 'TEST_FULL'].some((name) => process.env[name] === '1');
 endChildrenOnSignal();
 await ensureToolchain();
-await ensureSystemPackages();
+await ensureSystemPackages({ isWhole });
 
 let checks = { isBuilt: true, counted: Promise.resolve({ passed: 0, failed: [] }) };
 if (jestArguments.length === 0) checks = await startChecks({ isWhole });

@@ -73,9 +73,11 @@ export async function openStandalone(
       }),
       rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime, bodyMemory }),
       agentTunnel: createAgentTunnel(config, context),
-      videoWorker: createVideoWorker({ ...config, queueRedisUrl: urls.queueRedisUrl }, context, {
-        router: runtime.router,
-      }),
+      videoWorker: createVideoWorker(
+        { ...config, queueRedisUrl: urls.queueRedisUrl, queueRedisAccess: urls.redisAccess },
+        context,
+        { router: runtime.router },
+      ),
     },
     log,
   );

@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import { optionalRedisUrlSetting, redisPrefixSetting } from '@model-gateway/bus';
+import { optionalRedisUrlSetting, redisAccessSettings } from '@model-gateway/bus';
 import {
   encryptionKeySetting,
   migrateSetting,
@@ -54,7 +54,7 @@ export const processSettings = {
   databaseUrl: optionalDatabaseUrlSetting,
   migrate: migrateSetting,
   redisUrl: optionalRedisUrlSetting,
-  redisPrefix: redisPrefixSetting,
+  ...redisAccessSettings,
   ...generatedSecrets,
   ...gatewaySettings,
   ...accountSettings,

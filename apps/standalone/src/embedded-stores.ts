@@ -1,3 +1,4 @@
+import type { RedisAccess } from '@model-gateway/bus';
 import {
   findRedisServer,
   lockDataDir,
@@ -13,7 +14,9 @@ export interface StoreUrls {
   readonly databaseUrl: string;
   /** Undefined without Redis: shared state then stays in this process. */
   readonly redisUrl: string | undefined;
-  /** The Redis of the video queue. */
+  /** How a configured Redis is reached; nothing of it applies to the embedded one. */
+  readonly redisAccess: RedisAccess;
+  /** The Redis of the queues. */
   readonly queueRedisUrl: string;
 }
 
@@ -31,7 +34,12 @@ export async function openEmbeddedStores(
   );
   const databaseUrl = config.databaseUrl ?? (await openPostgres(dataDir, lifecycle, log));
   const redisUrl = config.redisUrl ?? (await openRedis(config, lifecycle, log));
-  return { databaseUrl, redisUrl, queueRedisUrl: redisUrl ?? (await openQueueRedis(lifecycle)) };
+  return {
+    databaseUrl,
+    redisUrl,
+    redisAccess: config.redisUrl === undefined ? {} : config,
+    queueRedisUrl: redisUrl ?? (await openQueueRedis(lifecycle)),
+  };
 }
 
 async function openPostgres(dataDir: string, lifecycle: Lifecycle, log: Log): Promise<string> {

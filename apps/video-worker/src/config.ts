@@ -1,5 +1,10 @@
 import { billingSettings } from '@model-gateway/billing';
-import { busSettings } from '@model-gateway/bus';
+import {
+  busSettings,
+  queueConnection,
+  type QueueConnection,
+  type RedisAccess,
+} from '@model-gateway/bus';
 import { databaseSettings } from '@model-gateway/db';
 import { absoluteDataDir, serverSettings } from '@model-gateway/http';
 import {
@@ -58,9 +63,18 @@ export type VideoWorkerConfig = Pick<
   ConfigOf<typeof processSettings>,
   keyof typeof videoWorkerSettings | 'buildHash' | 'redisPrefix'
 > & {
-  /** The Redis of the video queue. */
+  /** The Redis of the queues. */
   readonly queueRedisUrl: string;
+  readonly queueRedisAccess?: RedisAccess;
 };
+
+/** How the queues reach their Redis. */
+export const queueConnectionOf = (config: VideoWorkerConfig): QueueConnection =>
+  queueConnection({
+    redisUrl: config.queueRedisUrl,
+    redisAccess: config.queueRedisAccess ?? {},
+    prefix: config.redisPrefix,
+  });
 
 /** Reads the configuration of the commands that work on the database. */
 export function readStoreCommandConfig() {
@@ -75,6 +89,7 @@ export function readVideoWorkerConfig(environment: Environment = process.env) {
   return {
     ...config,
     queueRedisUrl: config.redisUrl,
+    queueRedisAccess: config,
     dataDir: absoluteDataDir(config.dataDir, environment['INIT_CWD']),
   };
 }

@@ -1,3 +1,4 @@
+import type { QueueConnection } from '@model-gateway/bus';
 import {
   describeError,
   withTimeout,
@@ -53,9 +54,7 @@ const QUEUES = {
 
 interface JobQueueDependencies {
   readonly queueName: keyof typeof QUEUES;
-  readonly redisUrl: string;
-  /** The prefix of every key of the queue. */
-  readonly prefix: string;
+  readonly redis: QueueConnection;
   /** How many jobs are processed at a time. */
   readonly concurrency: number;
   readonly runStep: RunJobStep;
@@ -64,7 +63,6 @@ interface JobQueueDependencies {
 }
 
 const STEP_NAME = 'move';
-const RECONNECT_DELAY_MS_MAX = 5_000;
 /** The jobs of a worker that does not renew its locks for this time go to other workers. */
 const STALLED_AFTER_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
@@ -78,12 +76,8 @@ const WARNING_EVERY_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 30_000;
 
 export function createJobQueue(dependencies: JobQueueDependencies): JobQueue {
-  const { queueName, redisUrl, prefix, concurrency, runStep, metrics, log } = dependencies;
-  const connection = {
-    url: redisUrl,
-    maxRetriesPerRequest: null,
-    retryStrategy: (attempt: number) => Math.min(attempt * 200, RECONNECT_DELAY_MS_MAX),
-  };
+  const { queueName, concurrency, runStep, metrics, log } = dependencies;
+  const { connection, prefix } = dependencies.redis;
   let queue: Queue<StepMemo> | undefined;
   let worker: Worker<StepMemo> | undefined;
   const running = new Set<Promise<unknown>>();

@@ -7,7 +7,7 @@ import {
 import type { Part, Tracing } from '@model-gateway/kernel';
 import { createPointsCount } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
-import type { VideoWorkerConfig } from './config.ts';
+import { queueConnectionOf, type VideoWorkerConfig } from './config.ts';
 import { createRunJobStep } from './run-job-step.ts';
 import { createBill } from './steps/bill.ts';
 import { createCancel } from './steps/cancel.ts';
@@ -57,8 +57,7 @@ export function createVideoJobRunner(
   const cancel = createCancel({ jobs, router, telemetry, bill, timing, log, stopping: signal });
   const queue = createJobQueue({
     queueName: 'video',
-    redisUrl: config.queueRedisUrl,
-    prefix: `${config.redisPrefix}queue`,
+    redis: queueConnectionOf(config),
     concurrency: config.videoConcurrency,
     runStep: traced(
       createRunJobStep({ jobs, notifications, submit, poll, cancel, timing }),

@@ -1,3 +1,4 @@
+import { queueConnection } from '@model-gateway/bus';
 import { newId, silentLog } from '@model-gateway/kernel';
 import {
   createGate,
@@ -29,8 +30,7 @@ async function startQueue(
   const prefix = uniquePrefix();
   const queue = createJobQueue({
     queueName: 'video',
-    redisUrl,
-    prefix,
+    redis: queueConnection({ redisUrl, redisAccess: {}, prefix }),
     concurrency: 2,
     runStep,
     metrics,

@@ -1,6 +1,7 @@
 import { systemClock, type Clock, type Log, type Requests } from '@model-gateway/kernel';
 import { createFailoverStores } from './failover/failover-stores.ts';
 import { createLocalStores } from './local/local-stores.ts';
+import type { RedisAccess } from './redis/redis-access.ts';
 import { createRequests } from './requests.ts';
 import type { SharedStores } from './stores.ts';
 
@@ -14,6 +15,8 @@ export interface Bus extends SharedStores {
 export interface BusOptions {
   /** Without it everything is served inside this process. */
   readonly redisUrl?: string | undefined;
+  /** How that Redis is reached besides its URL. */
+  readonly redisAccess?: RedisAccess;
   readonly dataDir: string;
   /** The prefix of every key and channel on Redis. */
   readonly prefix?: string;
@@ -34,12 +37,12 @@ const INSTANCE_NAME = 'journal';
 export function createBus(options: BusOptions): Bus {
   const { redisUrl, prefix = PREFIX, clock = systemClock, instanceName = INSTANCE_NAME } = options;
   const log = options.log.child({ part: 'bus' });
-  const { journalClaimIdleMs, callKeptMs } = options;
+  const { journalClaimIdleMs, callKeptMs, redisAccess = {} } = options;
   const common = { dataDir: options.dataDir, log, clock, instanceName, callKeptMs };
   const stores =
     redisUrl === undefined
       ? createLocalStores(common)
-      : createFailoverStores({ ...common, redisUrl, prefix, journalClaimIdleMs });
+      : createFailoverStores({ ...common, redisUrl, redisAccess, prefix, journalClaimIdleMs });
   const requests = createRequests({ channels: stores.channels, log });
   let closed: Promise<void> | undefined;
 

@@ -24,8 +24,10 @@ end
 `;
 
 /** The calls and reservations that are on Redis a moment later, when nothing is pending any more. */
-export async function leftOverCalls(prefix: string): Promise<readonly string[]> {
-  const client = new Redis(sharedRedisUrl());
+export async function leftOverCalls(
+  prefix: string,
+  client = new Redis(sharedRedisUrl()),
+): Promise<readonly string[]> {
   const read = async () => [
     ...(await client.keys(`${prefix}calls:*`)),
     ...(await client.keys(`${prefix}reserved:*`)),
@@ -39,8 +41,11 @@ export async function leftOverCalls(prefix: string): Promise<readonly string[]> 
 }
 
 /** Makes what was admitted on Redis that much older, because its clock cannot be moved. */
-export async function ageAdmissions(prefix: string, milliseconds: number): Promise<void> {
-  const client = new Redis(sharedRedisUrl());
+export async function ageAdmissions(
+  prefix: string,
+  milliseconds: number,
+  client = new Redis(sharedRedisUrl()),
+): Promise<void> {
   try {
     const times: [log: string, time: number][] = [];
     for (const key of await client.keys(`${prefix}admitted:*`)) {

@@ -4,8 +4,11 @@ import { sharedRedisUrl } from './subjects.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Makes what the limits of backends counted on Redis that much older, because its clock cannot be moved. */
-export async function ageLimits(prefix: string, milliseconds: number): Promise<void> {
-  const client = new Redis(sharedRedisUrl());
+export async function ageLimits(
+  prefix: string,
+  milliseconds: number,
+  client = new Redis(sharedRedisUrl()),
+): Promise<void> {
   try {
     for (const key of await client.keys(`${prefix}backend-places:*`)) {
       for (const id of await client.zrange(key, '0', '-1'))

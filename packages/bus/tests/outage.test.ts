@@ -213,7 +213,11 @@ test('a hanging Redis does not block, and is used again when it replies', async 
 test.each([{ hasQuickLine: true }, { hasQuickLine: false }])(
   'a process that gets no CPU keeps its connections and its replies ($hasQuickLine)',
   async ({ hasQuickLine }) => {
-    const connection = createRedisConnection({ url: server.url, log: silentLog, hasQuickLine });
+    const connection = createRedisConnection({
+      target: { url: server.url, prefix: '' },
+      log: silentLog,
+      hasQuickLine,
+    });
     await connection.start();
     const changes: boolean[] = [];
     connection.onChange(() => changes.push(connection.channelsReady()));

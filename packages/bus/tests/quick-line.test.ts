@@ -212,7 +212,7 @@ test('a closed line fails who waits on it and stays closed', async () => {
 });
 
 test('while its line is lost a connection uses its client', async () => {
-  connection = createRedisConnection({ url: server.url, log: silentLog });
+  connection = createRedisConnection({ target: { url: server.url, prefix: '' }, log: silentLog });
   await connection.start();
   const live = connection;
   // The client, the subscriber and the line.

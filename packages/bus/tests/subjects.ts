@@ -64,7 +64,11 @@ export async function redisSubject<Port>(
   { hasQuickLine = true } = {},
 ): Promise<Subject<Port>> {
   const prefix = newPrefix();
-  const connection = createRedisConnection({ url: sharedRedisUrl(), log: silentLog, hasQuickLine });
+  const connection = createRedisConnection({
+    target: { url: sharedRedisUrl(), prefix },
+    log: silentLog,
+    hasQuickLine,
+  });
   const port = make({ connection, prefix, log: silentLog });
   await connection.start();
   return {

@@ -1,4 +1,4 @@
-import { createBus, type Bus } from '@model-gateway/bus';
+import { createBus, type Bus, type RedisAccess } from '@model-gateway/bus';
 import { awaitMigrations, createDatabase, migrateApart, type Database } from '@model-gateway/db';
 import type { Lifecycle, Log } from '@model-gateway/kernel';
 
@@ -6,6 +6,8 @@ interface StoresConfig {
   readonly databaseUrl: string;
   /** Undefined keeps everything that Redis would share inside this process. */
   readonly redisUrl: string | undefined;
+  /** How that Redis is reached besides its URL. */
+  readonly redisAccess: RedisAccess;
   readonly redisPrefix: string;
   readonly dataDir: string;
   readonly migrate: boolean;
@@ -24,7 +26,7 @@ export async function openStores(
   lifecycle: Lifecycle,
   log: Log,
 ): Promise<ProcessStores> {
-  const { databaseUrl, redisUrl, dataDir, encryptionKey } = config;
+  const { databaseUrl, redisUrl, redisAccess, dataDir, encryptionKey } = config;
   if (config.migrate) await migrateApart({ databaseUrl, log });
   else await awaitMigrations({ databaseUrl, log, signal: lifecycle.stopping });
   const database = await lifecycle.open(
@@ -35,7 +37,8 @@ export async function openStores(
   const bus = await lifecycle.open(
     'bus',
     async () => {
-      const opened = createBus({ dataDir, log, redisUrl, prefix: config.redisPrefix });
+      const prefix = config.redisPrefix;
+      const opened = createBus({ dataDir, log, redisUrl, redisAccess, prefix });
       await opened.start();
       return opened;
     },

@@ -1,3 +1,4 @@
+import type { RedisAccess } from '@model-gateway/bus';
 import { checkAddress, listen, type ServerApp } from '@model-gateway/http';
 import {
   createMetrics,
@@ -15,7 +16,7 @@ import { exposeStores } from './expose-stores.ts';
 import { openStores } from './open-stores.ts';
 import { secretOrGenerated, warnOfShortAdminToken } from './process-secrets.ts';
 
-interface ServerConfig extends ConfigOf<typeof tracingSettings> {
+interface ServerConfig extends ConfigOf<typeof tracingSettings>, RedisAccess {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
@@ -55,7 +56,11 @@ export function runServer<Config extends ServerConfig>(
         'encryption-key',
       );
       const tracing = await openTracing({ name, ...config }, lifecycle, log);
-      const stores = await openStores({ ...config, encryptionKey }, lifecycle, log);
+      const stores = await openStores(
+        { ...config, redisAccess: config, encryptionKey },
+        lifecycle,
+        log,
+      );
       const metrics = createMetrics();
       exposeStores(stores, metrics);
       const app = create(config, {

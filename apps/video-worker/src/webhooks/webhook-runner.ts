@@ -3,7 +3,7 @@ import { createResolveReceiver, createSendMail, createSendRequest } from '@model
 import type { AppContext } from '@model-gateway/server-process';
 import type { Router } from '@model-gateway/router';
 import { createDeliver, createWatch } from '@model-gateway/webhooks';
-import type { VideoWorkerConfig } from '../config.ts';
+import { queueConnectionOf, type VideoWorkerConfig } from '../config.ts';
 import { createJobQueue } from '../job-queue.ts';
 import { createWebhookSweep } from './webhook-sweep.ts';
 import { createWebhookWatch } from './webhook-watch.ts';
@@ -26,8 +26,7 @@ export function createWebhookRunner(
   const deliver = createDeliver({ deliveries, send, sendMail, clock, log });
   const queue = createJobQueue({
     queueName: 'webhooks',
-    redisUrl: config.queueRedisUrl,
-    prefix: `${config.redisPrefix}queue`,
+    redis: queueConnectionOf(config),
     concurrency: CONCURRENCY,
     runStep: ({ jobId }) => deliver(jobId),
     metrics,

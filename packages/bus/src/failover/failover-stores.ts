@@ -7,6 +7,7 @@ import { createLocalByteCache } from '../local/local-byte-cache.ts';
 import { createLocalChannels } from '../local/local-channels.ts';
 import { createLocalCounters } from '../local/local-counters.ts';
 import { createLocalLocks } from '../local/local-locks.ts';
+import { keyPrefix, type RedisAccess } from '../redis/redis-access.ts';
 import { createRedisAdmission } from '../redis/redis-admission.ts';
 import { createRedisByteCache } from '../redis/redis-byte-cache.ts';
 import { createRedisChannels } from '../redis/redis-channels.ts';
@@ -33,6 +34,7 @@ import { createUnconfirmedPublishes } from './unconfirmed-publishes.ts';
 
 interface FailoverStoresOptions {
   readonly redisUrl: string;
+  readonly redisAccess: RedisAccess;
   readonly prefix: string;
   readonly dataDir: string;
   readonly log: Log;
@@ -47,9 +49,11 @@ const FACT_KEPT_MS = 5_000;
 
 /** Everything on Redis while it is ready, and inside this process while it is unavailable. */
 export function createFailoverStores(options: FailoverStoresOptions): SharedStores {
-  const { redisUrl, prefix, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
+  const { redisUrl, redisAccess, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
   const { callKeptMs } = options;
-  const connection = createRedisConnection({ url: redisUrl, log });
+  const prefix = keyPrefix(options.prefix, redisAccess);
+  const target = { ...redisAccess, url: redisUrl, prefix };
+  const connection = createRedisConnection({ target, log });
   const fallBack = createFallBack(connection, log);
   const unconfirmed = createUnconfirmedPublishes();
   const file = createFileJournal({ dataDir, log, instanceName });

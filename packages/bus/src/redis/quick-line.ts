@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { RedisOptions } from 'ioredis';
+import { isFromWrongServer, type RedisAddress } from './redis-access.ts';
 
 /**
  * A second connection for the few commands that every request waits for (decision 14). It only writes a command and reads
@@ -22,6 +23,8 @@ interface QuickLineOptions {
     RedisOptions,
     'host' | 'port' | 'family' | 'path' | 'username' | 'password' | 'db' | 'tls'
   >;
+  /** The server that the client uses now, where that is not the one of its options. */
+  readonly address?: () => RedisAddress | undefined;
   readonly timeoutMs: number;
   readonly log: Log;
   /** Called when Redis stops replying on an open line, or refuses writes. */
@@ -70,6 +73,7 @@ const BEYOND_ASCII = /[\u0080-\u00ff]/;
 
 export function createQuickLine({
   redis,
+  address,
   timeoutMs,
   log,
   onUnresponsive,
@@ -109,8 +113,7 @@ export function createQuickLine({
       return;
     }
     call.reject(reply);
-    // A demoted primary keeps replying; a new connection reaches the new primary.
-    if (reply.message.startsWith('READONLY')) onUnresponsive();
+    if (isFromWrongServer(reply.message)) onUnresponsive();
   }
 
   /** One timer for all calls. It also stays when none is pending, for the next one. */
@@ -174,8 +177,9 @@ export function createQuickLine({
     if (socket !== undefined || redis.tls !== undefined) return;
     const reader = createReplyReader(onReply);
     const { host, port, family, path } = redis;
+    const configured = path ? { path } : { host, port: port ?? 6379, family };
     const line = connect({
-      ...(path ? { path } : { host, port: port ?? 6379, family }),
+      ...(address?.() ?? configured),
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_MS,

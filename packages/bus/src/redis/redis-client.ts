@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startPeerTimeout } from '@model-gateway/kernel';
 import { Command, Redis, type RedisOptions } from 'ioredis';
+import { accessOptions, isFromWrongServer, retryDelay, type RedisTarget } from './redis-access.ts';
 
 type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
 
@@ -9,9 +10,6 @@ export const COMMAND_TIMEOUT_MS = 1_000;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const DISCONNECT_TIMEOUT_MS = 250;
-const RETRY_MIN_MS = 50;
-const RETRY_MAX_MS = 2_000;
-const RETRY_JITTER_MS = 50;
 const KEEP_ALIVE_MS = 10_000;
 const LOADING_CHECK_MS = 250;
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -29,11 +27,8 @@ const OPTIONS: ClientOptions = {
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
   keepAlive: KEEP_ALIVE_MS,
   maxLoadingRetryTime: LOADING_CHECK_MS,
-  retryStrategy: (attempt) =>
-    Math.min(RETRY_MIN_MS * 2 ** Math.min(attempt - 1, 10), RETRY_MAX_MS) +
-    Math.floor(Math.random() * RETRY_JITTER_MS),
-  // A demoted primary keeps replying; a new connection reaches the new primary.
-  reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  retryStrategy: retryDelay,
+  reconnectOnError: (error) => isFromWrongServer(error.message),
 };
 
 /** A command had no reply within the command timeout. */
@@ -54,13 +49,13 @@ class TimedRedis extends Redis {
 }
 
 /** A client for one connection, not yet connected. */
-export function createRedisClient(url: string, overrides: ClientOptions = {}): Redis {
-  return new TimedRedis(url, { ...OPTIONS, ...overrides });
+export function createRedisClient(target: RedisTarget, overrides: ClientOptions = {}): Redis {
+  return new TimedRedis(target.url, { ...OPTIONS, ...accessOptions(target), ...overrides });
 }
 
 /** A client for commands that wait in Redis. The caller bounds them. */
-export function createBlockingRedisClient(url: string): Redis {
-  return new Redis(url, { ...OPTIONS, enableOfflineQueue: true });
+export function createBlockingRedisClient(target: RedisTarget): Redis {
+  return new Redis(target.url, { ...OPTIONS, ...accessOptions(target), enableOfflineQueue: true });
 }
 
 /** Sends a command at once, without the batching of the client's methods. */
@@ -83,10 +78,4 @@ export async function closeRedisClient(client: Redis): Promise<void> {
     });
     client.disconnect();
   });
-}
-
-/** The address of a Redis, without the credentials. */
-export function describeRedisUrl(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }

@@ -5,9 +5,9 @@ import {
   COMMAND_TIMEOUT_MS,
   createBlockingRedisClient,
   createRedisClient,
-  describeRedisUrl,
   sendNow,
 } from './redis-client.ts';
+import { describeTarget, type RedisAddress, type RedisTarget } from './redis-access.ts';
 import { createSupervisedClient } from './supervised-client.ts';
 
 /**
@@ -42,14 +42,14 @@ export interface RedisConnection {
 }
 
 interface ConnectionOptions {
-  readonly url: string;
+  readonly target: RedisTarget;
   readonly log: Log;
   /** Without the quick line all commands use the client, as they do over TLS. */
   readonly hasQuickLine?: boolean;
 }
 
 export function createRedisConnection({
-  url,
+  target,
   log,
   hasQuickLine = true,
 }: ConnectionOptions): RedisConnection {
@@ -59,9 +59,10 @@ export function createRedisConnection({
   let started = false;
   let closed: Promise<void> | undefined;
 
-  const commandClient = createRedisClient(url, { enableAutoPipelining: true });
+  const commandClient = createRedisClient(target, { enableAutoPipelining: true });
   const quick = createQuickLine({
     redis: commandClient.options,
+    address: () => addressOf(commandClient, target),
     timeoutMs: COMMAND_TIMEOUT_MS,
     log,
     onUnresponsive: () => commands.drop(),
@@ -78,7 +79,7 @@ export function createRedisConnection({
       announce();
     },
   });
-  const subscriberClient = createRedisClient(url);
+  const subscriberClient = createRedisClient(target);
   const subscriber = createSupervisedClient({
     client: subscriberClient,
     log,
@@ -128,7 +129,7 @@ export function createRedisConnection({
     },
     onSubscriberConnected: (restore) => void restorers.push(restore),
     openBlocking() {
-      const client = createBlockingRedisClient(url);
+      const client = createBlockingRedisClient(target);
       client.on('error', (error: unknown) => {
         log.debug({ reason: describeError(error) }, 'blocking Redis connection error');
       });
@@ -140,7 +141,7 @@ export function createRedisConnection({
         started = true;
       } catch (error) {
         await connection.close();
-        const values = { server: describeRedisUrl(url), reason: describeError(error) };
+        const values = { server: describeTarget(target), reason: describeError(error) };
         throw startupError('redis_unusable', values, error);
       }
     },
@@ -150,4 +151,14 @@ export function createRedisConnection({
     },
   };
   return connection;
+}
+
+/** Where Sentinels or a Cluster have led the client; undefined where the URL says it. */
+function addressOf(
+  { stream }: Redis,
+  { redisSentinels, redisCluster }: RedisTarget,
+): RedisAddress | undefined {
+  if (redisSentinels === undefined && redisCluster === undefined) return undefined;
+  const { remoteAddress: host, remotePort: port } = stream;
+  return host === undefined || port === undefined ? undefined : { host, port };
 }
