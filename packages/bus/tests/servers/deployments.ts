@@ -132,15 +132,16 @@ export async function createSentinelRedis(): Promise<Deployment> {
 /** Three primaries with a replica each. */
 export async function createClusterRedis(key: string): Promise<Deployment> {
   const folder = await makeTemporaryDirectory();
-  const ports = await freePorts(6);
-  const servers = ports.map((port) =>
+  const found = await freePorts(12);
+  const [ports, busPorts] = [found.slice(0, 6), found.slice(6)];
+  const servers = ports.map((port, index) =>
     createServerProcess({
       folder,
       port,
       lines: [
         ...DURABLE,
         'cluster-enabled yes',
-        `cluster-port ${port < 55_000 ? port + 10_000 : port - 10_000}`,
+        `cluster-port ${busPorts[index]}`,
         'cluster-node-timeout 1500',
         'cluster-replica-validity-factor 0',
         'repl-diskless-sync-delay 0',

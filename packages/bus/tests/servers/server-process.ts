@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { eventually } from '../eventually.ts';
 
+/** A server that stops answering must not stop the test. */
+const COMMAND_TIMEOUT_MS = 2_000;
+
 type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
 
 /** One server of a deployment, with a configuration file of its own. */
@@ -39,7 +42,7 @@ export function createServerProcess(options: ServerOptions): ServerProcess {
   let isWritten = false;
 
   function open(): Redis {
-    const opened = new Redis(connection);
+    const opened = new Redis({ ...connection, commandTimeout: COMMAND_TIMEOUT_MS });
     opened.on('error', () => undefined);
     return opened;
   }
