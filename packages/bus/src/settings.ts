@@ -1,6 +1,6 @@
 import { list, optional, setting, text, urlWith, withDefault } from '@model-gateway/kernel';
 import type { z } from 'zod';
-import type { RedisAddress } from './redis/redis-access.ts';
+import type { RedisAddress } from './redis/redis-address.ts';
 
 const redisUrl = urlWith('redis', 'rediss');
 // The URL can carry a password.

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { RedisOptions } from 'ioredis';
-import { isFromWrongServer, type RedisAddress } from './redis-access.ts';
+import { isFromWrongServer } from './redis-access.ts';
+import type { RedisAddress } from './redis-address.ts';
 
 /**
  * A second connection for the few commands that every request waits for (decision 14). It only writes a command and reads

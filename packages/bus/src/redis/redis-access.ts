@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describeError, startupError } from '@model-gateway/kernel';
 import type { RedisOptions } from 'ioredis';
+import type { RedisAddress } from './redis-address.ts';
 import { slotConnector } from './slot-connector.ts';
-
-/** The address of one server. */
-export interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
-}
 
 /** How Redis is reached besides its URL: nothing of it for a server of its own. */
 export interface RedisAccess {

@@ -7,7 +7,8 @@ import {
   createRedisClient,
   sendNow,
 } from './redis-client.ts';
-import { describeTarget, type RedisAddress, type RedisTarget } from './redis-access.ts';
+import { describeTarget, type RedisTarget } from './redis-access.ts';
+import type { RedisAddress } from './redis-address.ts';
 import { createSupervisedClient } from './supervised-client.ts';
 
 /**

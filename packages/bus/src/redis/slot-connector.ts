@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import { isError, withTimeout } from '@model-gateway/kernel';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
 import { z } from 'zod';
-import type { RedisAddress } from './redis-access.ts';
+import type { RedisAddress } from './redis-address.ts';
 
 interface SlotConnectorOptions {
   /** Some nodes of the Cluster. */
