@@ -4,7 +4,10 @@ import type { RawQueries } from '../connection/connection.ts';
 
 const EMPTY: WindowUsage = { costUsd: 0, tokens: 0, version: 0 };
 
-/** The usage that counts against the tier in each window, in their order. */
+/**
+ * The usage that counts against the tier in each window, in their order. The month is computed, so that the index by month is not
+ * an alternative to that by user: without statistics Postgres takes either, and a month has the lines of all users.
+ */
 export async function readWindows(
   queries: RawQueries,
   windows: readonly QuotaWindow[],
@@ -22,7 +25,7 @@ export async function readWindows(
         coalesce(sum(tier_tokens), 0)::double precision AS tokens,
         coalesce(sum(requests), 0)::double precision AS version
       FROM usage_totals total
-      WHERE total.user_id = requested.user_id AND total.month = requested.month
+      WHERE total.user_id = requested.user_id AND total.month + 0 = requested.month
     ) AS used
     ORDER BY requested.position`;
   return windows.map((window, index) => ({ ...window, ...(rows[index] ?? EMPTY) }));
