@@ -59,9 +59,13 @@ export async function problemsOf(page) {
   // Through the protocol: the page's own policy refuses other scripts.
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>
-    globalThis.axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
-    }),
+    // What keeps the focus within an open menu hands it on at once.
+    globalThis.axe.run(
+      { exclude: ['[data-base-ui-focus-guard]'] },
+      {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+      },
+    ),
   );
   const isWide = await page.evaluate(
     () => document.documentElement.scrollWidth > document.documentElement.clientWidth,

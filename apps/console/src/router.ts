@@ -1,4 +1,4 @@
-import { createRouter } from '@tanstack/react-router';
+import { createRoute, createRouter } from '@tanstack/react-router';
 import { ErrorPage, NotFoundPage } from './frame/error-page.tsx';
 import { rootRoute, shellRoute } from './frame/frame-routes.ts';
 import { groupsRoute } from './pages/groups/route.ts';
@@ -42,6 +42,13 @@ const adminRoutes = [
   settingsRoute,
 ] as const;
 
+/** Every other address, with the navigation from which a page can be chosen. */
+const nowhereRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '$',
+  component: NotFoundPage,
+});
+
 /** One line for each page; `shellRoute` has those with the navigation around them. */
 const routes = rootRoute.addChildren([
   indexRoute,
@@ -61,6 +68,7 @@ const routes = rootRoute.addChildren([
     requestsRoute,
     webhooksRoute,
     ...adminRoutes,
+    nowhereRoute,
   ]),
 ]);
 

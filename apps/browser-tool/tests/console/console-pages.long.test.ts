@@ -139,6 +139,15 @@ test.each([...IN_NAVIGATION, ...OTHERS])(
   },
 );
 
+test('an address without a page says so, with the navigation around it', async () => {
+  await tool.post('/resize', { width: 1280, height: 900 });
+  await openWhole('/console/nowhere');
+  await page.see('There is no such page');
+  expect(await page.evaluate('document.querySelectorAll("nav a").length')).toBe(
+    IN_NAVIGATION.length,
+  );
+});
+
 test('what has the focus can be seen, also where a table is a list of cards', async () => {
   await tool.post('/resize', ZOOMED);
   await openWhole('/console/models');

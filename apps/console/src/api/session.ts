@@ -11,7 +11,7 @@ export type SessionState =
   | { readonly status: 'unknown' }
   | {
       readonly status: 'signed-out';
-      /** Whether there was a session, which the user did not end. */
+      /** Whether a session ended while the page was open, and not by its user. */
       readonly hasEnded: boolean;
     }
   | { readonly status: 'signed-in'; readonly user: SessionUser };
@@ -75,8 +75,6 @@ export class HttpError extends Error {
 }
 
 const PATH = '/api/session';
-/** What a browser without a cookie gets. */
-const NO_SESSION = 'authentication_required';
 /** A token is replaced this long before it ends, so that no call is refused in between. */
 const EARLY_MS = 30_000;
 const SECOND_MS = 1000;
@@ -127,7 +125,7 @@ export function createSession(
     } catch (error) {
       // Only the service itself ends a session: one that is not reachable may be again soon.
       if (!(error instanceof HttpError) || error.status !== 401) throw error;
-      leave(state.status === 'signed-in' || error.code !== NO_SESSION);
+      leave(state.status === 'signed-in');
       return undefined;
     }
   }
