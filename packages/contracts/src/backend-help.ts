@@ -21,7 +21,8 @@ export const BACKEND_HELP = {
   no_models: {
     reason: /no models/,
     cause: 'The server answers and has no model.',
-    remedy: 'load a model on the server, or name its models in the registration',
+    remedy:
+      'load a model on the server, or name its models in the registration, which a local-server ignores',
   },
   unreachable: {
     state: 'Unhealthy',
