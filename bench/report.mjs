@@ -139,7 +139,7 @@ function markdownReport(workload, { rows, goals }, machine) {
       (line) => `- ${sentence(line)}`,
     ),
     '',
-    `Measured on ${machine}.`,
+    `${workload.basis ?? 'Measured on'} ${machine}.`,
   ].join('\n');
 }
 
