@@ -91,7 +91,8 @@ export function readBody(
       if (body !== request) body.destroy();
       reject(clientGone());
     };
-    body.once('end', () => {
+    // Each of these events comes once; `once` would cost more functions.
+    body.on('end', () => {
       // Every request closes at its end; that is no error.
       request.off('close', onGone);
       share?.shrink(size);
@@ -104,7 +105,7 @@ export function readBody(
       resolve(whole.toString('utf8'));
     });
     // The only error of a request is a connection that ended early, which is no failure of this service.
-    request.once('error', onGone);
+    request.on('error', onGone);
     if (body !== request) {
       // What was received completely may still be decompressed.
       request.once('end', () => request.off('close', onGone));
@@ -116,7 +117,7 @@ export function readBody(
         reject(new ServiceError('invalid_request', problem, { cause }));
       });
     }
-    request.once('close', onGone);
+    request.on('close', onGone);
   });
 }
 

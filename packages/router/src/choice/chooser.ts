@@ -51,10 +51,10 @@ export interface ChosenBackend {
   readonly model: string;
   /** How the request is tried again; undefined where no route says so. */
   readonly retries?: RetryPolicy | undefined;
-  /** Reports that the first token of a streamed answer has arrived. */
-  begun?(): void;
+  /** Reports that the first token of a streamed answer has arrived; absent where its time decides nothing. */
+  readonly begun?: (() => void) | undefined;
   /** Reports that another target, which took this long, answered the same request first; `settle` must still be called. */
-  lost?(kind: AnswerKind, otherMs: number): void;
+  readonly lost?: ((kind: AnswerKind, otherMs: number) => void) | undefined;
   /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
   answered(): Promise<void>;
   /**
@@ -192,8 +192,8 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       backend,
       model,
       retries: rule,
-      begun: () => times?.took('streamed'),
-      lost: (kind, otherMs) => times?.tookLonger([kind], otherMs),
+      begun: times && (() => times.took('streamed')),
+      lost: times && ((kind, otherMs) => times.tookLonger([kind], otherMs)),
       answered() {
         refusals.keyAccepted(backend.name);
         return permit.settle('success');
