@@ -17,6 +17,7 @@ import {
 } from '@model-gateway/router';
 import type { AgentTunnelConfig } from './config.ts';
 import { createAgentEndpoint, type AgentEndpoint } from './nodes/agent-endpoint.ts';
+import { createFrameAllowances } from './nodes/frame-allowance.ts';
 import { createHeartbeats } from './nodes/heartbeats.ts';
 import { createProgressStreams } from './models/progress-streams.ts';
 import { createNodeRegistry, type NodeRegistry } from './nodes/registry.ts';
@@ -49,6 +50,12 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
       help: 'Frames of GPU nodes that were refused.',
     })
     .series({});
+  const delayed = metrics
+    .counter({
+      name: 'service_agent_frames_delayed_total',
+      help: 'How often nothing was read from a GPU node for a while, because it sent too much.',
+    })
+    .series({});
   const heartbeats = createHeartbeats({
     connections,
     entries,
@@ -70,7 +77,9 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     timeoutMs,
     canTunnel,
     tunnelKey: context.agentTunnelKey,
+    allowances: createFrameAllowances(),
     onRefused: () => refused.inc(),
+    onDelayed: () => delayed.inc(),
   });
   metrics.gauge({
     name: 'service_agents_connected',

@@ -5,6 +5,7 @@ import type {
   AgentStore,
   BackendAnnouncer,
 } from '@model-gateway/router';
+import type { FrameAllowances } from './nodes/frame-allowance.ts';
 import type { Heartbeats } from './nodes/heartbeats.ts';
 import type { ProgressStreams } from './models/progress-streams.ts';
 
@@ -25,6 +26,10 @@ export interface TunnelDependencies {
   readonly canTunnel: boolean;
   /** The key with which gateways authenticate requests through the tunnel. */
   readonly tunnelKey: string;
+  /** How much each node may send. */
+  readonly allowances: FrameAllowances;
   /** Called for every refused frame. */
   readonly onRefused: () => void;
+  /** Called when a node has sent more than it may. */
+  readonly onDelayed: () => void;
 }

@@ -10,6 +10,7 @@ import { createTunnel, type Exchange } from '@model-gateway/tunnel';
 import type { RawData, WebSocket } from 'ws';
 import { createAgentCalls, type AgentCalls } from './agent-calls.ts';
 import { createAgentProtocol, type FrameRefusal } from './agent-protocol.ts';
+import type { FrameAllowance } from './frame-allowance.ts';
 
 /** The open WebSocket of a node. */
 export interface AgentLink {
@@ -41,7 +42,10 @@ export interface AgentLinkOptions {
   readonly heartbeatMs: number;
   /** The connection ends after this time without a heartbeat. */
   readonly timeoutMs: number;
+  readonly allowance: FrameAllowance;
   readonly onRefused: () => void;
+  /** The node has sent more than its allowance. */
+  readonly onDelayed: () => void;
   readonly log: Log;
 }
 
@@ -49,9 +53,10 @@ const HELLO_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 const CLOSE_REFUSED = 1008;
 const REASON_BYTES_MAX = 120;
+const TOO_FAST = 'an agent sends more than its allowance; its frames are read later';
 
 export function createAgentLink(options: AgentLinkOptions): AgentLink {
-  const { socket, agentId, events, heartbeatMs, timeoutMs } = options;
+  const { socket, agentId, events, heartbeatMs, timeoutMs, allowance } = options;
   const log = options.log.child({ agentId });
   const protocol = createAgentProtocol({ agentId, isDeploying: events.isDeploying });
   const calls = createAgentCalls((text) => socket.send(text));
@@ -59,6 +64,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
   let helloId: string | number | undefined;
   let isWelcomed = false;
   let isOver = false;
+  let pause: NodeJS.Timeout | undefined;
 
   const tunnel = createTunnel({
     send(frame, onSent) {
@@ -82,6 +88,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     isOver = true;
     deadline.stop();
     clearInterval(pings);
+    clearTimeout(pause);
     socket.terminate();
     calls.close('the agent disconnected');
     tunnel.close('the agent disconnected');
@@ -101,6 +108,21 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     logged.add(why);
     if (reply !== undefined) socket.send(reply);
     if (isFatal) close(CLOSE_REFUSED, why);
+  }
+
+  /** Reads nothing more from a node that has sent more than its allowance, until that is paid. */
+  function delayReading(): void {
+    const waitMs = allowance.waitMs();
+    if (waitMs === 0 || pause !== undefined || isOver) return;
+    if (!logged.has(TOO_FAST)) log.warn({}, TOO_FAST);
+    logged.add(TOO_FAST);
+    options.onDelayed();
+    socket.pause();
+    pause = setTimeout(() => {
+      pause = undefined;
+      delayReading();
+      if (pause === undefined) socket.resume();
+    }, waitMs);
   }
 
   function onText(text: string): void {
@@ -134,6 +156,9 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
   socket.on('message', (data, isBinary) => {
     if (isOver || socket.readyState !== socket.OPEN) return;
     const bytes = bytesOf(data);
+    if (isBinary) allowance.onTunnelFrame();
+    else allowance.onControlFrame(bytes.length);
+    delayReading();
     if (!isBinary) return onText(bytes.toString('utf8'));
     try {
       onBinary(bytes);
@@ -141,6 +166,14 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
       refuse({ kind: 'refused', why: describeError(error), isFatal: true });
     }
   });
+  for (const event of ['ping', 'pong'] as const) {
+    socket.on(event, () => {
+      allowance.onControlFrame(0);
+      delayReading();
+    });
+  }
+  allowance.onConnection();
+  delayReading();
   socket.on('error', (error) => {
     const isOversized = errorCode(error) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
     if (isOversized) refuse({ kind: 'refused', why: 'frame too large', isFatal: false });

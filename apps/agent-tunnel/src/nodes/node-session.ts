@@ -82,7 +82,9 @@ export function createNodeSession(
     agentId,
     heartbeatMs,
     timeoutMs,
+    allowance: dependencies.allowances.of(agentId),
     onRefused: () => dependencies.onRefused(),
+    onDelayed: () => dependencies.onDelayed(),
     log: dependencies.log,
     events: {
       onHello: (hello) => void sequence.run(() => acceptHello(hello)).catch(onHelloFailed),
