@@ -62,8 +62,10 @@ function readOptions(args) {
       'round-ms': { type: 'string', default: '1000' },
       only: { type: 'string', default: LOADS_DEFAULT },
       'no-build': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
     },
   });
+  if (values.help) return { help: true };
   const other = resolveFromCaller(positionals[0]);
   if (other === undefined || !existsSync(join(other, 'apps/gateway/dist/main.js'))) {
     throw new Error(`OTHER must be a built checkout\n\n${USAGE}`);
