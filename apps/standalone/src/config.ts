@@ -4,6 +4,7 @@ import {
   encryptionKeySetting,
   migrateSetting,
   optionalDatabaseUrlSetting,
+  readUrlSetting,
 } from '@model-gateway/db';
 import { tokenSettings } from '@model-gateway/server-process';
 import {
@@ -52,6 +53,7 @@ export const processSettings = {
   ...tracingSettings,
   ...surfaceSettings,
   databaseUrl: optionalDatabaseUrlSetting,
+  databaseReadUrl: readUrlSetting,
   migrate: migrateSetting,
   redisUrl: optionalRedisUrlSetting,
   ...redisAccessSettings,

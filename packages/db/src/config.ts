@@ -25,6 +25,14 @@ export const optionalDatabaseUrlSetting = setting('DATABASE_URL', optional(datab
   defaultText: 'embedded',
 });
 
+/** A standby that reads of usage can use. */
+export const readUrlSetting = setting('DATABASE_READ_URL', optional(databaseUrl), {
+  description:
+    'A hot standby of the database. Usage, spend and the request log are read from it while it answers.',
+  defaultText: 'unset',
+  secret: true,
+});
+
 /** Whether the app migrates the database when it starts. */
 export const migrateSetting = setting('SERVICE_MIGRATE', withDefault(flag(), true), {
   description: 'Migrate the database at start, under a lock; 0 leaves it to `pnpm db:migrate`.',
@@ -42,6 +50,7 @@ export const encryptionKeySetting = setting('SERVICE_ENCRYPTION_KEY', optional(e
 /** The settings that most server apps need. */
 export const databaseSettings = {
   databaseUrl: databaseUrlSetting,
+  databaseReadUrl: readUrlSetting,
   migrate: migrateSetting,
   encryptionKey: encryptionKeySetting,
 };

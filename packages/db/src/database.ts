@@ -90,18 +90,23 @@ import { createPostgresOutbox } from './webhooks/postgres-outbox.ts';
 import { createPostgresWebhooks } from './webhooks/postgres-webhooks.ts';
 import { createSigningSecrets } from './webhooks/signing-secrets.ts';
 import { allowLongQueries } from './connection/long-queries.ts';
+import { leaveReadOnlyServer } from './connection/read-only-server.ts';
 import { createSecretBox } from './connection/secret-box.ts';
+import { preferStandby } from './connection/standby-connection.ts';
 import { translateFailure } from './connection/store-failure.ts';
 
 const POOL_CONNECTIONS_MAX = 10;
 // It also bounds the wait for a free connection: a burst of requests on a busy machine needs seconds.
 const CONNECT_TIMEOUT_MS = 10_000;
+const STANDBY_CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const PING_TIMEOUT_MS = 1_000;
 
 interface DatabaseOptions {
   readonly databaseUrl: string;
+  /** A standby for reads of usage and of the request log. */
+  readonly readUrl?: string | undefined;
   readonly log: Log;
   /** 32 bytes in base64. */
   readonly encryptionKey?: string | undefined;
@@ -171,32 +176,25 @@ export interface Database extends DatabaseStores {
 /** The first call connects. */
 export function createDatabase({
   databaseUrl,
+  readUrl,
   log,
   encryptionKey,
   poolMax,
 }: DatabaseOptions): Database {
   const secretBox = encryptionKey === undefined ? undefined : createSecretBox(encryptionKey);
   const signingSecrets = createSigningSecrets(secretBox, log);
-  const pool = new Pool({
-    connectionString: databaseUrl,
-    max: poolMax ?? POOL_CONNECTIONS_MAX,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: 'model-gateway',
-    onConnect: (client) => {
-      allowLongQueries(client);
-      return beginInUtc(client);
-    },
-  });
-  // Without a listener, an idle connection that Postgres closes would end the process.
-  pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  const connection = createConnection(prisma, pool);
-  let closed: Promise<void> | undefined;
+  const max = poolMax ?? POOL_CONNECTIONS_MAX;
+  const primary = openServer({ url: databaseUrl, max, connectTimeoutMs: CONNECT_TIMEOUT_MS }, log);
+  const standby =
+    readUrl === undefined
+      ? undefined
+      : openServer({ url: readUrl, max, connectTimeoutMs: STANDBY_CONNECT_TIMEOUT_MS }, log);
+  const { connection, pool } = primary;
+  const reading =
+    standby === undefined ? connection : preferStandby(standby.connection, connection, log);
+  let closed: Promise<unknown> | undefined;
 
-  const storesOn = (within: Connection): DatabaseStores => ({
+  const storesOn = (within: Connection, reader = within): DatabaseStores => ({
     users: createPostgresUsers(within),
     userDirectory: createPostgresUserDirectory(within),
     passwords: createPostgresPasswords(within),
@@ -216,9 +214,9 @@ export function createDatabase({
     usage: createPostgresUsage(within, log),
     rejectedUsage: createPostgresRejectedUsage(within),
     billingFacts: createPostgresBillingFacts(within),
-    usageQueries: createPostgresUsageQueries(within),
-    spend: createPostgresSpend(within),
-    requestLog: createPostgresRequestLog(within),
+    usageQueries: createPostgresUsageQueries(reader),
+    spend: createPostgresSpend(reader),
+    requestLog: createPostgresRequestLog(reader),
     requestLogStore: createPostgresRequestLogStore(within),
     spendSums: createPostgresSpendSums(within),
     ledger: createPostgresLedger(within),
@@ -239,12 +237,47 @@ export function createDatabase({
   });
 
   return {
-    ...storesOn(connection),
+    ...storesOn(connection, reading),
     transaction: (work) =>
       connection.transaction((queries) => work(storesOn(joinTransaction(queries)))),
     ping: () => ping(pool),
     poolStats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => (closed ??= prisma.$disconnect().then(() => pool.end())),
+    async close() {
+      closed ??= Promise.all([primary.close(), standby?.close()]);
+      await closed;
+    },
+  };
+}
+
+interface ServerOptions {
+  readonly url: string;
+  readonly max: number;
+  readonly connectTimeoutMs: number;
+}
+
+/** The connections to one server. */
+function openServer({ url, max, connectTimeoutMs }: ServerOptions, log: Log) {
+  const pool = new Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'model-gateway',
+    onConnect: (client) => {
+      allowLongQueries(client);
+      leaveReadOnlyServer(client);
+      return beginInUtc(client);
+    },
+  });
+  // Without a listener, an idle connection that Postgres closes would end the process.
+  pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  return {
+    pool,
+    connection: createConnection(prisma, pool),
+    close: () => prisma.$disconnect().then(() => pool.end()),
   };
 }
 

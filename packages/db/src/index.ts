@@ -4,6 +4,7 @@ export {
   encryptionKeySetting,
   migrateSetting,
   optionalDatabaseUrlSetting,
+  readUrlSetting,
 } from './config.ts';
 export { createDatabase, type Database, type DatabaseStores } from './database.ts';
 export { migrateApart } from './migrations/migrate-apart.ts';

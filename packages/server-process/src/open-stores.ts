@@ -4,6 +4,8 @@ import type { Lifecycle, Log } from '@model-gateway/kernel';
 
 interface StoresConfig {
   readonly databaseUrl: string;
+  /** A standby for reads. */
+  readonly databaseReadUrl?: string | undefined;
   /** Undefined keeps everything that Redis would share inside this process. */
   readonly redisUrl: string | undefined;
   /** How that Redis is reached besides its URL. */
@@ -31,7 +33,7 @@ export async function openStores(
   else await awaitMigrations({ databaseUrl, log, signal: lifecycle.stopping });
   const database = await lifecycle.open(
     'database',
-    () => createDatabase({ databaseUrl, log, encryptionKey }),
+    () => createDatabase({ databaseUrl, readUrl: config.databaseReadUrl, log, encryptionKey }),
     (opened) => opened.close(),
   );
   const bus = await lifecycle.open(

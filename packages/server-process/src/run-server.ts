@@ -23,6 +23,7 @@ interface ServerConfig extends ConfigOf<typeof tracingSettings>, RedisAccess {
   readonly drainDelaySecs: number;
   readonly logLevel: LogLevel;
   readonly databaseUrl: string;
+  readonly databaseReadUrl?: string | undefined;
   readonly redisUrl: string;
   readonly redisPrefix: string;
   readonly migrate: boolean;

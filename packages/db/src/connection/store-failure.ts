@@ -17,8 +17,8 @@ const UNAVAILABLE_KINDS = new Set([
 
 // Codes of Prisma: not reachable, the pool or a transaction timed out.
 const UNAVAILABLE_CODES = /^(P1\d{3}|P2024|P2028|E[A-Z_]+)$/;
-// Postgres: connection exceptions, insufficient resources, operator intervention.
-const UNAVAILABLE_SQL_STATES = /^(08|53|57P)/;
+// Postgres: connection exceptions, insufficient resources, operator intervention, a server that only reads.
+const UNAVAILABLE_SQL_STATES = /^(08|53|57P|25006)/;
 // Postgres: a text, or a text inside JSON, with a NUL character.
 const UNSTORABLE_SQL_STATES: ReadonlySet<string> = new Set(['22021', '22P05']);
 // Postgres: a serialization failure, a deadlock.
