@@ -5,7 +5,7 @@ import { useLanguage } from '../preferences/language.tsx';
 import { matching } from './matching.ts';
 import type { Choice, SelectProps } from './select.tsx';
 
-const SHOWN_MAX = 40;
+const SHOWN_MAX = 20;
 
 /** A select of many values: its list, which is open at first, can be searched. */
 export function SelectSearch<Value extends string>(props: SelectProps<Value>) {

@@ -32,6 +32,8 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   );
   const create = useCall('keys.create', { changes: ['keys.list'] });
   const [group, setGroup] = useState(NO_GROUP);
+  // Most keys have none, and the fields take longer than the rest of the dialog.
+  const [hasLimits, setHasLimits] = useState(false);
   if (create.data !== undefined)
     return <SecretDialog of="keys" secret={create.data.key} onClose={onClose} />;
   const { fields } = problemOf(create.error);
@@ -61,11 +63,18 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
         {payers.length === 1 ? null : (
           <Select label={t('keys.payer')} value={group} choices={payers} onChange={setGroup} />
         )}
-        <details className="details">
+        <details
+          className="details"
+          onToggle={({ currentTarget: { open } }) => {
+            if (open) setHasLimits(true);
+          }}
+        >
           <summary>{t('keys.limits')}</summary>
-          <div className="form">
-            <KeyLimits error={create.error} />
-          </div>
+          {hasLimits ? (
+            <div className="form">
+              <KeyLimits error={create.error} />
+            </div>
+          ) : null}
         </details>
         <ErrorNote error={create.error} />
         <div className="dialog-actions">
