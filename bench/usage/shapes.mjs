@@ -36,7 +36,7 @@ const SUMMARIES = [
   })),
 );
 
-/** The lines of the charts: one value of a dimension over time, for 30 days by day and for 36 hours, the longest, by hour. */
+/** The lines of the charts: one value of a dimension over time, for 30 days by day and for 30 hours, the longest, by hour. */
 const CHART_LINES = [
   { of: 'a model', filter: () => ({ model: 'model-1' }) },
   { of: 'an upstream', filter: () => ({ upstream: 'upstream-1' }) },
@@ -50,7 +50,7 @@ const CHART_LINES = [
 ].flatMap(({ of, filter }) =>
   [
     { by: 'day', days: 30, length: '30 days' },
-    { by: 'hour', days: 1.5, length: '36 hours' },
+    { by: 'hour', days: 1.25, length: '30 hours' },
   ].map(({ by, days, length }) => ({
     name: `usage.summary of ${of}, by ${by}, ${length}`,
     ask: ({ spend }, scene) =>

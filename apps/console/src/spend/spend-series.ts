@@ -33,7 +33,7 @@ export interface SpendSeries {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Longer ranges are shown by day. */
-const HOURS_SHOWN_MAX = 36;
+const HOURS_SHOWN_MAX = 30;
 
 const FILTER_OF: Readonly<Record<Dimension, string>> = {
   model: 'model',
