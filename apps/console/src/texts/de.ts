@@ -19,6 +19,7 @@ export const de: Texts = {
   'state.loading': 'Wird geladen',
   'state.none': 'Keine',
   'state.guide': 'Wie es mit der API geht',
+  'state.more': { one: 'und {count} weiteres', other: 'und {count} weitere' },
   'table.page': 'Zeilen {from} bis {to} von {total}',
   'table.sort_by': 'Sortieren nach',
   'table.sort': 'Nach {column} sortieren',
@@ -137,7 +138,6 @@ export const de: Texts = {
   'backends.checked': 'Geprüft',
   'backends.not_checked': 'Noch nicht',
   'backends.models': 'Modelle',
-  'backends.models.more': { one: 'und {count} weiteres', other: 'und {count} weitere' },
   'backends.models.none': 'Keine bekannt',
   'backends.requests': 'Anfragen, 24 h',
   'backends.errors': 'Fehler, 24 h',
@@ -179,9 +179,9 @@ export const de: Texts = {
   'backends.form.models.needed': 'Eines pro Zeile. Diese Art listet ihre Modelle nicht auf.',
   'backends.form.more': 'Grenzen, weitere Schlüssel, Fähigkeiten',
   'backends.limit.rpm': 'Anfragen pro Minute',
-  'backends.limit.tpm': 'Tokens pro Minute',
+  'backends.limit.tpm': 'Token pro Minute',
   'backends.limit.concurrency': 'Gleichzeitige Anfragen',
-  'backends.limit.tokens_per_day': 'Tokens pro Tag',
+  'backends.limit.tokens_per_day': 'Token pro Tag',
   'backends.limits.hint':
     'Ein leeres Feld begrenzt nicht. Grenzen zählen über alle Replikate; darüber werden andere Backends verwendet.',
   'backends.form.more_keys': 'Weitere API-Schlüssel',
@@ -825,6 +825,11 @@ export const de: Texts = {
   'attention.upstream':
     '{errors} von {requests} Anfragen an den Upstream {name} sind in der letzten Stunde gescheitert.',
   'attention.node': 'Der GPU-Knoten {name} ist offline. Letzter Heartbeat:',
+  'attention.video': {
+    one: '{count} Video wartet auf ein Backend, das es erstellen kann. In der Warteschlange seit:',
+    other:
+      '{count} Videos warten auf ein Backend, das sie erstellen kann. Das älteste ist in der Warteschlange seit:',
+  },
   'attention.quota.exceeded':
     'Das Kontingent dieses Monats ist aufgebraucht. Anfragen werden abgewiesen.',
   'attention.quota.near': 'Im Tempo dieses Monats ist dein Kontingent aufgebraucht:',
@@ -888,7 +893,7 @@ export const de: Texts = {
   'ledger.balance': 'Kontostand',
   'plan.title': 'Tarif',
   'plan.intro': 'Was du nutzen darfst und was davon übrig ist.',
-  'plan.quota': 'Dieser Monat, Stufe {tier}',
+  'plan.quota': 'Dieser Monat, Tarif {tier}',
   'plan.within': 'Im Kontingent',
   'plan.exceeded': 'Kontingent aufgebraucht',
   'plan.requests': {
@@ -902,8 +907,8 @@ export const de: Texts = {
   'plan.points': 'Punkte',
   'plan.points.none':
     'Noch wurden keine Punkte bewegt. Ein Admin einer Gruppe kann dir welche geben.',
-  'plan.tiers': 'Stufen',
-  'plan.tier': 'Stufe',
+  'plan.tiers': 'Tarife',
+  'plan.tier': 'Tarif',
   'plan.tier.usd': 'USD je Monat',
   'plan.tier.tokens': 'Token je Monat',
   'plan.tier.rpm': 'Anfragen je Minute',
@@ -987,7 +992,7 @@ export const de: Texts = {
   'groups.invite.title': 'Zu „{name}“ einladen',
   'groups.invite.email': 'E-Mail',
   'groups.invite.email.hint': 'Nur diese Person kann annehmen. Leer: wer den Link hat.',
-  'groups.invite.uses': 'Wie oft',
+  'groups.invite.uses': 'Für wie viele',
   'groups.invite.length': 'Gültig für',
   'groups.invite.length.86400': '1 Tag',
   'groups.invite.length.604800': '7 Tage',

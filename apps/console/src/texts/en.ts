@@ -19,6 +19,7 @@ export const en = {
   'state.loading': 'Loading',
   'state.none': 'None',
   'state.guide': 'How to do it with the API',
+  'state.more': { one: 'and {count} more', other: 'and {count} more' } as PluralText,
   'table.page': 'Rows {from} to {to} of {total}',
   'table.sort_by': 'Sort by',
   'table.sort': 'Sort by {column}',
@@ -135,7 +136,6 @@ export const en = {
   'backends.checked': 'Checked',
   'backends.not_checked': 'Not yet',
   'backends.models': 'Models',
-  'backends.models.more': { one: 'and {count} more', other: 'and {count} more' } as PluralText,
   'backends.models.none': 'None known',
   'backends.requests': 'Requests, 24 h',
   'backends.errors': 'Errors, 24 h',
@@ -805,6 +805,11 @@ export const en = {
   'attention.upstream':
     '{errors} of {requests} requests to the upstream {name} failed within the last hour.',
   'attention.node': 'The GPU node {name} is offline. Last heartbeat:',
+  'attention.video': {
+    one: '{count} video waits for a backend that can make it. In the queue since:',
+    other:
+      '{count} videos wait for a backend that can make them. The oldest is in the queue since:',
+  } as PluralText,
   'attention.quota.exceeded': 'The quota of this month is used up. Requests are refused.',
   'attention.quota.near': 'At the pace of this month your quota is used up:',
   'attention.key.expires': 'The key “{name}” expires:',
@@ -964,7 +969,7 @@ export const en = {
   'groups.invite.title': 'Invite to “{name}”',
   'groups.invite.email': 'Email',
   'groups.invite.email.hint': 'Only this person can accept. Empty: anyone with the link.',
-  'groups.invite.uses': 'How often',
+  'groups.invite.uses': 'How many people',
   'groups.invite.length': 'Valid for',
   'groups.invite.length.86400': '1 day',
   'groups.invite.length.604800': '7 days',

@@ -100,6 +100,6 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
     if (ids.length === 0) return t('backends.models.none');
     const shown = ids.slice(0, MODELS_MAX).join(', ');
     const count = ids.length - MODELS_MAX;
-    return count > 0 ? `${shown} ${t('backends.models.more', { count })}` : shown;
+    return count > 0 ? `${shown} ${t('state.more', { count })}` : shown;
   }
 }

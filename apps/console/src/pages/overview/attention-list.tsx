@@ -12,6 +12,7 @@ import { concernsOf } from './attention.ts';
 
 const AGAIN_MS = 30_000;
 const HOUR_MS = 3_600_000;
+const VIDEOS = 100;
 /** A longer list is not read; the worst are first. */
 const SHOWN_MAX = 20;
 
@@ -32,6 +33,7 @@ export const Attention = memo(function Attention({ scope, groupId }: AttentionPr
   const keys = useQuery({ ...api.query('keys.list'), ...again });
   const nodes = useQuery({ ...api.query('agents.list'), ...again, enabled: isAdmin });
   const backends = useQuery({ ...api.query('backends.list'), ...again, enabled: isAdmin });
+  const videos = useQuery({ ...api.query('video.list', { limit: VIDEOS }), ...again });
   const upstreams = useQuery({
     queryKey: ['usage.summary', 'attention', scope, groupId],
     queryFn: ({ signal }) =>
@@ -56,10 +58,11 @@ export const Attention = memo(function Attention({ scope, groupId }: AttentionPr
           nodes: nodes.data,
           backends: backends.data,
           upstreams: upstreams.data?.groups,
+          videos: videos.data?.jobs,
         },
         Date.now(),
       ),
-    [plan.data, keys.data, nodes.data, backends.data, upstreams.data],
+    [plan.data, keys.data, nodes.data, backends.data, upstreams.data, videos.data],
   );
   return (
     <section className="attention" aria-label={t('attention.title')}>
@@ -82,7 +85,7 @@ export const Attention = memo(function Attention({ scope, groupId }: AttentionPr
             </li>
           ))}
           {concerns.length > SHOWN_MAX ? (
-            <li>{t('backends.models.more', { count: concerns.length - SHOWN_MAX })}</li>
+            <li>{t('state.more', { count: concerns.length - SHOWN_MAX })}</li>
           ) : null}
         </ul>
       )}

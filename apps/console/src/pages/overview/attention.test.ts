@@ -131,3 +131,21 @@ test('the day on which a budget is used up is named', () => {
     { values: { name: 'build', share: 50 }, at: '2026-03-21T00:00:00.000Z', to: '/keys' },
   ]);
 });
+
+test('videos that wait for more than ten minutes are named, with the time of the oldest', () => {
+  const seconds = NOW / 1000;
+  const [concern, ...others] = concernsOf(
+    {
+      videos: [
+        { status: 'queued', created_at: seconds - 60 },
+        { status: 'queued', created_at: seconds - 900 },
+        { status: 'queued', created_at: seconds - 1800 },
+        { status: 'running', created_at: seconds - 3600 },
+        { status: 'failed', created_at: seconds - 7200 },
+      ],
+    },
+    NOW,
+  );
+  expect(others).toEqual([]);
+  expect(concern).toMatchObject({ values: { count: 2 }, at: '2026-03-10T23:30:00.000Z' });
+});

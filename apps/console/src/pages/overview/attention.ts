@@ -9,6 +9,7 @@ type BackendRow = Pick<
   RpcResult<'backends.list'>[number],
   'name' | 'state' | 'reason' | 'checked_at'
 >;
+type VideoJob = Pick<RpcResult<'video.list'>['jobs'][number], 'status' | 'created_at'>;
 type UpstreamSums = RpcResult<'usage.summary'>['groups'][number];
 
 /** Something that a person should look at. */
@@ -30,6 +31,7 @@ export interface Situation {
   readonly nodes?: readonly Node[] | undefined;
   readonly backends?: readonly BackendRow[] | undefined;
   readonly upstreams?: readonly UpstreamSums[] | undefined;
+  readonly videos?: readonly VideoJob[] | undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -39,6 +41,9 @@ const SHARE_NEAR = 0.8;
 const ERROR_SHARE = 0.1;
 /** One failure of two says little. */
 const ERRORS_MIN = 3;
+/** A video that waits longer does not start by itself soon. */
+const VIDEO_WAIT_MS = 600_000;
+const SECOND_MS = 1000;
 
 /** What is unhealthy now, and what will run out and when, the worst first. */
 export function concernsOf(situation: Situation, now: number): readonly Concern[] {
@@ -46,6 +51,7 @@ export function concernsOf(situation: Situation, now: number): readonly Concern[
     ...backendConcerns(situation.backends ?? []),
     ...upstreamConcerns(situation.upstreams ?? []),
     ...nodeConcerns(situation.nodes ?? []),
+    ...videoConcerns(situation.videos ?? [], now),
     ...(situation.plan === undefined ? [] : planConcerns(situation.plan, now)),
     ...(situation.keys ?? [])
       .filter(({ active }) => active)
@@ -89,6 +95,24 @@ const nodeConcerns = (nodes: readonly Node[]): readonly Concern[] =>
       ...(at === null ? {} : { at }),
       to: '/nodes',
     }));
+
+function videoConcerns(videos: readonly VideoJob[], now: number): readonly Concern[] {
+  const since = videos
+    .filter(({ status }) => status === 'queued')
+    .map(({ created_at: seconds }) => seconds * SECOND_MS)
+    .filter((time) => now - time > VIDEO_WAIT_MS);
+  if (since.length === 0) return [];
+  return [
+    {
+      id: 'video',
+      state: 'bad',
+      text: 'attention.video',
+      values: { count: since.length },
+      at: new Date(Math.min(...since)).toISOString(),
+      to: '/video',
+    },
+  ];
+}
 
 /** Quotas, and at the pace of this month the day on which one is used up. */
 function planConcerns(

@@ -43,9 +43,7 @@ export function PlanPage() {
           <KeyBudget key={key.id} budget={key} />
         ))}
         {budgets.length > BUDGETS_MAX ? (
-          <Link to="/keys">
-            {t('backends.models.more', { count: budgets.length - BUDGETS_MAX })}
-          </Link>
+          <Link to="/keys">{t('state.more', { count: budgets.length - BUDGETS_MAX })}</Link>
         ) : null}
       </section>
       <section className="panel" aria-label={t('plan.points')}>
