@@ -39,7 +39,7 @@ interface Received {
 }
 
 /** Under load, so many events share the fixed costs of a transaction and the lines of the kept sums. */
-const BATCH_SIZE = 2_000;
+const BATCH_SIZE = 8_000;
 /** Less is not tried at a time: what fails then is not too much, but the store is away. */
 const PART_SIZE_MIN = 50;
 /** A part that was recorded makes the next one larger by so much. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Journal, Log } from '@model-gateway/kernel';
 import { encodeJournalLine, requireEntrySize } from '../journal-line.ts';
+import { gatherMs } from '../gather.ts';
 import { linkedAbort } from '../linked-abort.ts';
 import { pause } from '../pause.ts';
 import { recordBatch, type RecordBatch } from '../record-batch.ts';
@@ -37,8 +38,6 @@ interface FileJournalOptions {
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024;
 const TOUCH_EVERY_MS = 15_000;
 const ADOPT_EVERY_MS = 60_000;
-// Single entries are collected for this long, so that each does not get its own file.
-const GATHER_MS = 50;
 const READ_RETRY_MS = 1_000;
 
 export function createFileJournal(options: FileJournalOptions): FileJournal {
@@ -108,16 +107,19 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
     batchSize: number,
     signal: AbortSignal,
   ): Promise<void> {
+    let lastEntries = 0;
     while (!signal.aborted) {
       try {
         await adoptWhenDue();
         const [oldest] = sealed;
         if (oldest !== undefined) {
+          lastEntries = oldest.remaining;
           await drainSegment(oldest, record, batchSize, signal);
         } else if (writer.entries() === 0) {
           await changed.wait(Math.max(1, adoptDueAt - performance.now()), signal);
         } else {
-          if (writer.entries() < batchSize) await pause(GATHER_MS, signal);
+          // Also a single entry waits, so that each does not get its own file.
+          if (writer.entries() < batchSize) await pause(gatherMs(lastEntries), signal);
           if (!signal.aborted) await writer.seal();
         }
       } catch (error) {

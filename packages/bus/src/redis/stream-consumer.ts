@@ -1,5 +1,6 @@
 import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
+import { gatherMs } from '../gather.ts';
 import { pause } from '../pause.ts';
 import { formatOwner, isOwnerDead, parseOwner, type ProcessOwner } from '../process-owner.ts';
 import { recordBatch, type RecordBatch } from '../record-batch.ts';
@@ -37,11 +38,10 @@ const BLOCK_MS = 500;
 // Only a dead connection reaches it.
 const READ_TIMEOUT_MS = BLOCK_MS + 2_000;
 const RETRY_MS = 200;
-// Well below the number of values that a script of Redis can pass to a command.
-const BATCH_MAX = 2_000;
-// Settling a batch costs the database about as much as thirty entries. So frequent entries are collected first; a single one
-// is recorded at once.
-const GATHER_MS = 50;
+// Redis does nothing else meanwhile. A script can pass several times as many values to a command.
+const ENTRIES_PER_CALL_MAX = 1_000;
+// A batch with more than that is not made larger.
+const CHARS_MAX = 16 * 1024 * 1024;
 const CONSUMER_STALE_MS = 300_000;
 
 // An entry is acknowledged and deleted in one step, so that the length of the stream is the number of unrecorded entries.
@@ -86,6 +86,21 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
       'STREAMS',
       stream,
       from,
+    );
+    return parseReadAnswer(await withTimeout(reading, READ_TIMEOUT_MS));
+  }
+
+  /** New entries that are there, without waiting for one. */
+  async function readWaiting(count: number): Promise<readonly StreamEntry[]> {
+    const reading = blocking.xreadgroup(
+      'GROUP',
+      GROUP,
+      name,
+      'COUNT',
+      count,
+      'STREAMS',
+      stream,
+      '>',
     );
     return parseReadAnswer(await withTimeout(reading, READ_TIMEOUT_MS));
   }
@@ -154,6 +169,18 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
     return read('>', count);
   }
 
+  async function nextBatch(count: number): Promise<readonly StreamEntry[]> {
+    let part = await next(Math.min(count, ENTRIES_PER_CALL_MAX));
+    const batch = [...part];
+    let chars = charsOf(part);
+    while (part.length === ENTRIES_PER_CALL_MAX && batch.length < count && chars < CHARS_MAX) {
+      part = await readWaiting(Math.min(count - batch.length, ENTRIES_PER_CALL_MAX));
+      batch.push(...part);
+      chars += charsOf(part);
+    }
+    return batch;
+  }
+
   async function handOver(
     entries: readonly StreamEntry[],
     record: RecordBatch,
@@ -164,18 +191,22 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
       log.warn({ entries: entries.length - batch.length }, 'unreadable journal entries skipped');
     }
     if (batch.length > 0 && !(await recordBatch(record, batch, { signal, log }))) return;
-    const ids = entries.map(({ streamId }) => streamId);
-    await connection.run((client) => FINISH.run(client, [stream], [GROUP, ...ids]));
+    for (let at = 0; at < entries.length; at += ENTRIES_PER_CALL_MAX) {
+      const part = entries.slice(at, at + ENTRIES_PER_CALL_MAX);
+      const ids = part.map(({ streamId }) => streamId);
+      await connection.run((client) => FINISH.run(client, [stream], [GROUP, ...ids]));
+    }
   }
 
   return {
     async consume(record, batchSize, signal) {
-      const count = Math.min(batchSize, BATCH_MAX);
       while (!signal.aborted) {
         try {
-          const entries = await next(count);
+          const entries = await nextBatch(batchSize);
           if (entries.length > 0) await handOver(entries, record, signal);
-          if (entries.length > 1 && entries.length < count) await pause(GATHER_MS, signal);
+          // A single entry is recorded at once.
+          if (entries.length > 1 && entries.length < batchSize)
+            await pause(gatherMs(entries.length), signal);
         } catch (error) {
           // Delivered but unfinished entries still belong to this consumer.
           ownUnfinished = true;
@@ -188,3 +219,6 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
     },
   };
 }
+
+const charsOf = (entries: readonly StreamEntry[]): number =>
+  entries.reduce((sum, { entry }) => sum + (entry?.body.length ?? 0), 0);

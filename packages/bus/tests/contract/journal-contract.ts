@@ -36,6 +36,31 @@ export function describeJournal(name: string, make: MakeSubject<Journal>): void 
     );
 
     test(
+      'a batch can have thousands of entries, and all of them are finished',
+      withSubject(make, async (journal) => {
+        const entries = entriesOf(2_500);
+        for (let at = 0; at < entries.length; at += 250)
+          await Promise.all(entries.slice(at, at + 250).map((entry) => journal.append(entry)));
+        const sizes: number[] = [];
+        const seen = new Set<string>();
+        const stop = new AbortController();
+        const drained = journal.drain(
+          (batch) => {
+            sizes.push(batch.length);
+            for (const { id } of batch) seen.add(id);
+            return Promise.resolve();
+          },
+          { batchSize: 2_200, signal: stop.signal },
+        );
+        await eventually('all were seen', () => seen.size === entries.length);
+        await eventually('nothing is left', async () => (await journal.lag()) === 0);
+        stop.abort();
+        await drained;
+        expect(Math.max(...sizes)).toBe(2_200);
+      }),
+    );
+
+    test(
       'what is appended while a recorder drains arrives too',
       withSubject(make, async (journal) => {
         const seen = new Set<string>();

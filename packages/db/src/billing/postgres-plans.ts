@@ -70,7 +70,7 @@ export function createPostgresPlans(connection: Connection): PlanStore {
               COALESCE(sum(tier_tokens), 0)::bigint AS tokens,
               COALESCE(sum(requests), 0)::bigint AS requests
             FROM usage_totals
-            WHERE user_id = u.id AND month = ${`${month}-01`}::date
+            WHERE user_id = u.id AND month + 0 = ${`${month}-01`}::date
           ) used
           LEFT JOIN ledger_accounts wallet ON wallet.owner_type = 'user' AND wallet.owner_id = u.id
           WHERE u.id = ${userId}::uuid`;

@@ -37,17 +37,29 @@ async function byPartition(
 ): Promise<ReadonlyMap<string, readonly SettledRow[]>> {
   // A partition that is attached stays attached until this transaction ends.
   await queries.$executeRaw`LOCK TABLE usage_records IN ROW EXCLUSIVE MODE`;
-  const wanted = groupBy(rows, ({ event }) => partitionOf(event));
+  const wanted = partitionsOf(rows);
   const attached = await queries.$queryRaw<{ name: string }[]>`
     SELECT child.relname AS name
     FROM pg_inherits JOIN pg_class child ON child.oid = pg_inherits.inhrelid
     WHERE pg_inherits.inhparent = 'usage_records'::regclass
-      AND child.relname = ANY(${[...wanted.keys()]}::text[])`;
+      AND child.relname = ANY(${[...wanted]}::text[])`;
   const names = new Set(attached.map(({ name }) => name));
-  return groupBy(rows, ({ event }) => {
-    const name = partitionOf(event);
-    return names.has(name) ? name : DEFAULT_PARTITION;
-  });
+  const targetOf = (name: string): string => (names.has(name) ? name : DEFAULT_PARTITION);
+  const [first, ...others] = wanted;
+  if (first !== undefined && others.length === 0) return new Map([[targetOf(first), rows]]);
+  return groupBy(rows, ({ event }) => targetOf(partitionOf(event)));
+}
+
+/** The names of the partitions that rows belong to. Most batches are of one month. */
+function partitionsOf(rows: readonly SettledRow[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  let month: string | undefined;
+  for (const { event } of rows) {
+    if (month !== undefined && event.created_at.startsWith(month)) continue;
+    month = event.created_at.slice(0, MONTH_CHARS);
+    names.add(partitionOf(event));
+  }
+  return names;
 }
 
 function groupBy<Value>(

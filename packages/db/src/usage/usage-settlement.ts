@@ -30,7 +30,7 @@ const IDLE_MS_MAX = 15_000;
 
 interface SettlementOptions {
   readonly pointsPerUsd: number;
-  /** Whether rows of the batch may be there already. If not and there are, storing them fails. */
+  /** Whether rows of the batch may be there already, or twice in it. If not and they are, storing them fails. */
   readonly mayBeKnown: boolean;
 }
 
@@ -41,8 +41,12 @@ export async function settleBatch(
   { pointsPerUsd, mayBeKnown }: SettlementOptions,
 ): Promise<RecordedBatch> {
   await takeTurn(queries, batch);
-  const distinctEvents = distinct(batch, ({ id }) => id);
-  const events = mayBeKnown ? await withoutKnown(queries, distinctEvents) : distinctEvents;
+  const events = mayBeKnown
+    ? await withoutKnown(
+        queries,
+        distinct(batch, ({ id }) => id),
+      )
+    : batch;
   const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
   const windows = await readWindows(queries, windowsOf(batch));
   const accounts = await readAccounts(queries, accountsOf(batch));
@@ -51,9 +55,11 @@ export async function settleBatch(
   return { added: events.length, points, facts: { windows, accounts, budgets } };
 }
 
+/** Budgets are those of days or longer. */
 const usesOfKeys = (batch: readonly UsageEvent[]) =>
-  batch.flatMap(({ key_id: keyId, created_at }) =>
-    keyId === null ? [] : [{ keyId, at: new Date(created_at) }],
+  firstInPeriods(batch, ({ key_id }) => key_id, DATE_CHARS).flatMap(
+    ({ key_id: keyId, created_at }) =>
+      keyId === null ? [] : [{ keyId, at: new Date(created_at) }],
   );
 
 /** Returns the number of points paid. */
@@ -97,9 +103,9 @@ async function takeTurn(queries: RawQueries, batch: readonly UsageEvent[]): Prom
 
 /** The shares that the accounts and the users of events belong to, in ascending order. */
 function sharesOf(events: readonly UsageEvent[]): readonly number[] {
-  const shares = new Set<number>();
-  for (const event of events) shares.add(shareOf(accountOf(event).id)).add(shareOf(event.user_id));
-  return [...shares].toSorted((one, other) => one - other);
+  const users = new Set(events.map(({ user_id }) => user_id));
+  const ids = [...users, ...accountsOf(events).map(({ id }) => id)];
+  return [...new Set(ids.map(shareOf))].toSorted((one, other) => one - other);
 }
 
 const SHARE_CHARS = 8;
@@ -187,12 +193,46 @@ async function updateAccounts(
     WHERE account.owner_type = settled.owner_type AND account.owner_id = settled.owner_id`;
 }
 
-/** Each window and each account once, in the order of first appearance. */
+/** Each window once. */
 const windowsOf = (events: readonly UsageEvent[]): readonly QuotaWindow[] =>
-  distinct(events.map(windowOfEvent), windowName);
+  distinct(
+    firstInPeriods(events, ({ user_id }) => user_id, MONTH_CHARS).map(windowOfEvent),
+    windowName,
+  );
 
-const accountsOf = (events: readonly UsageEvent[]): readonly DrawingAccount[] =>
-  distinct(events.map(accountOf), ({ type, id }) => `${type}:${id}`);
+const MONTH_CHARS = 'YYYY-MM'.length;
+const DATE_CHARS = 'YYYY-MM-DD'.length;
+
+/** Leaves out events of the same owner in the same period as the last one before, which almost all events of a batch are. */
+function firstInPeriods(
+  events: readonly UsageEvent[],
+  ownerOf: (event: UsageEvent) => string | null,
+  periodChars: number,
+): readonly UsageEvent[] {
+  const periods = new Map<string, string>();
+  return events.filter((event) => {
+    const owner = ownerOf(event);
+    if (owner === null) return false;
+    const period = periods.get(owner);
+    if (period !== undefined && event.created_at.startsWith(period)) return false;
+    periods.set(owner, event.created_at.slice(0, periodChars));
+    return true;
+  });
+}
+
+/** Each account once. */
+function accountsOf(events: readonly UsageEvent[]): readonly DrawingAccount[] {
+  const users = new Set<string>();
+  const groups = new Set<string>();
+  for (const event of events) {
+    const { type, id } = accountOf(event);
+    (type === 'user' ? users : groups).add(id);
+  }
+  return [
+    ...[...users].map((id) => ({ type: 'user', id }) as const),
+    ...[...groups].map((id) => ({ type: 'group', id }) as const),
+  ];
+}
 
 const distinct = <Value>(
   values: readonly Value[],

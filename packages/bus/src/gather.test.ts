@@ -1,0 +1,5 @@
+import { gatherMs } from './gather.ts';
+
+test('batches are collected for longer the larger the last one was, up to half a second', () => {
+  expect([0, 1, 10, 20, 100, 8_000].map(gatherMs)).toEqual([50, 50, 50, 100, 500, 500]);
+});
