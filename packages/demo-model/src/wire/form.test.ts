@@ -50,7 +50,8 @@ test('of a large file only the beginning is kept', async () => {
   const { fields } = await read(pieces);
   const uploaded = isUploadedFile(fields.file) ? fields.file : undefined;
   expect(uploaded?.bytes).toBe(100 * megabyte.length);
-  expect(uploaded?.head.buffer.byteLength).toBeLessThan(64 * 1024);
+  // The pool of buffers of Node 24 is 64 KiB.
+  expect(uploaded?.head.buffer.byteLength).toBeLessThanOrEqual(64 * 1024);
 });
 
 test.each([
