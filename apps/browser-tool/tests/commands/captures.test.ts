@@ -230,7 +230,10 @@ describe('the network', () => {
       'await fetch("/json", { method: "POST", body: "hi", headers: { authorization: "Bearer x" } }).then((r) => r.text())',
     );
     const { id } = (await resources('type=fetch'))[0] as { id: string };
-    const { data } = await tool.get(`/network/${id}?body=true`);
+    const read = () => tool.get(`/network/${id}?body=true`);
+    // The browser reports cookies in a message of its own, which can come later.
+    await waitUntil(async () => 'set-cookie' in (await read()).data.response_headers);
+    const { data } = await read();
     expect(data).toMatchObject({
       post_data: 'hi',
       body: '{"hello":"POST"}',

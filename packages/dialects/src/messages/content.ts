@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { openCallSignature, withCallSignatures } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
+import type { Ignored } from '../turn/ignored.ts';
 import { TOOL_ERROR } from '../turn/origin.ts';
 import { withMediaAfterResults } from '../turn/result-media.ts';
 import type {
@@ -25,7 +26,7 @@ const PROVIDER_BLOCK =
 /** What of a request is left out, by name. */
 export interface LeftOut {
   /** For every upstream. */
-  readonly ignored: Set<string>;
+  readonly ignored: Ignored;
   /** Only for those of chat completions. */
   readonly lost: Set<string>;
 }
@@ -155,7 +156,7 @@ function replyPart(
   block: unknown,
   at: number,
   where: string,
-  ignored: Set<string>,
+  ignored: Ignored,
 ): readonly AssistantPart[] {
   const type = textField(block, 'type') ?? '';
   switch (type) {

@@ -4,6 +4,7 @@ import type { DialectRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
 import { chatMessage, chatOfTurn } from '../turn/chat-of-turn.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
+import { createIgnored, type Ignored } from '../turn/ignored.ts';
 import { withOrigin } from '../turn/origin.ts';
 import type { OutputFormat, ReasoningOptions, ToolChoice, Turn } from '../turn/turn.ts';
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';
@@ -72,11 +73,12 @@ export const countTokensRequest: z.ZodType<DialectRequest> =
   messagesBodySchema.transform(translated);
 
 function translated(given: MessagesBody): DialectRequest {
-  const body = withOutputConfig(given);
-  assertNoServers(body);
-  const offered = toolsOf(body.tools ?? []);
-  const ignored = new Set(offered.ignored);
-  for (const name of Object.keys(body)) if (!TRANSLATED.has(name)) ignored.add(name);
+  assertNoServers(given);
+  const offered = toolsOf(given.tools ?? []);
+  const ignored = createIgnored();
+  for (const name of offered.ignored) ignored.add(name);
+  for (const name of Object.keys(given)) if (!TRANSLATED.has(name)) ignored.add(name);
+  const body = withOutputConfig(translatedFields(given));
   const lost = new Set<string>();
   const options = optionsOf(body, offered, ignored);
   const turn: Turn = { model: body.model, messages: [], tools: offered.tools, ...options };
@@ -93,9 +95,16 @@ function translated(given: MessagesBody): DialectRequest {
       value: passedBody(body, offered),
       lost: [...lost],
     }),
-    ignored: [...ignored],
-    ignoredInPassing: [...ignored],
+    ignored: ignored.list(),
+    ignoredInPassing: ignored.list(),
   };
+}
+
+/** Without the other fields, which can be many: each copy of them would take long. */
+function translatedFields(body: MessagesBody): MessagesBody {
+  const { model, messages } = body;
+  const others = [...TRANSLATED].filter((name) => body[name] !== undefined);
+  return { ...Object.fromEntries(others.map((name) => [name, body[name]])), model, messages };
 }
 
 /** Earlier versions of the API have the format of the answer outside of its configuration. */
@@ -110,10 +119,9 @@ function passedBody(
   { given }: OfferedTools,
 ): Readonly<Record<string, unknown>> {
   const { tools: _tools, tool_choice: choice, output_config: config, ...others } = body;
-  const kept = Object.entries(others).filter(([name]) => TRANSLATED.has(name));
   const output = Object.entries(config ?? {}).filter(([name]) => OUTPUT_FIELDS.has(name));
   return {
-    ...Object.fromEntries(kept),
+    ...others,
     ...(given.length === 0 ? {} : { tools: given, ...present({ tool_choice: choice }) }),
     ...(output.length === 0 ? {} : { output_config: Object.fromEntries(output) }),
   };
@@ -136,7 +144,7 @@ function chatMessagesOf(body: MessagesBody, leftOut: LeftOut) {
   return [...system, ...others];
 }
 
-function optionsOf(body: MessagesBody, offered: OfferedTools, ignored: Set<string>): Partial<Turn> {
+function optionsOf(body: MessagesBody, offered: OfferedTools, ignored: Ignored): Partial<Turn> {
   return present({
     toolChoice: toolChoiceOf(body.tool_choice, offered),
     parallelToolCalls:
@@ -182,7 +190,7 @@ const demanded = (name: string): ServiceError =>
     `tool_choice demands the tool '${name}', which runs on the servers of another provider; offer a function tool instead`,
   );
 
-function outputOf(config: unknown, ignored: Set<string>): OutputFormat | undefined {
+function outputOf(config: unknown, ignored: Ignored): OutputFormat | undefined {
   if (typeof config !== 'object' || config === null) return undefined;
   for (const name of Object.keys(config)) {
     if (!OUTPUT_FIELDS.has(name)) ignored.add(`output_config.${name}`);
