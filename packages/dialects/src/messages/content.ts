@@ -1,7 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { openCallSignature, withCallSignatures } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
-import type { Ignored } from '../turn/ignored.ts';
 import { TOOL_ERROR } from '../turn/origin.ts';
 import { withMediaAfterResults } from '../turn/result-media.ts';
 import type {
@@ -26,7 +25,7 @@ const PROVIDER_BLOCK =
 /** What of a request is left out, by name. */
 export interface LeftOut {
   /** For every upstream. */
-  readonly ignored: Ignored;
+  readonly ignored: Set<string>;
   /** Only for those of chat completions. */
   readonly lost: Set<string>;
 }
@@ -156,7 +155,7 @@ function replyPart(
   block: unknown,
   at: number,
   where: string,
-  ignored: Ignored,
+  ignored: Set<string>,
 ): readonly AssistantPart[] {
   const type = textField(block, 'type') ?? '';
   switch (type) {

@@ -4,7 +4,6 @@ import type { DialectRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
 import { chatMessage, chatOfTurn } from '../turn/chat-of-turn.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
-import { createIgnored, type Ignored } from '../turn/ignored.ts';
 import { withOrigin } from '../turn/origin.ts';
 import type { OutputFormat, ReasoningOptions, ToolChoice, Turn } from '../turn/turn.ts';
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';
@@ -75,8 +74,7 @@ export const countTokensRequest: z.ZodType<DialectRequest> =
 function translated(given: MessagesBody): DialectRequest {
   assertNoServers(given);
   const offered = toolsOf(given.tools ?? []);
-  const ignored = createIgnored();
-  for (const name of offered.ignored) ignored.add(name);
+  const ignored = new Set(offered.ignored);
   for (const name of Object.keys(given)) if (!TRANSLATED.has(name)) ignored.add(name);
   const body = withOutputConfig(translatedFields(given));
   const lost = new Set<string>();
@@ -95,8 +93,8 @@ function translated(given: MessagesBody): DialectRequest {
       value: passedBody(body, offered),
       lost: [...lost],
     }),
-    ignored: ignored.list(),
-    ignoredInPassing: ignored.list(),
+    ignored: [...ignored],
+    ignoredInPassing: [...ignored],
   };
 }
 
@@ -144,7 +142,7 @@ function chatMessagesOf(body: MessagesBody, leftOut: LeftOut) {
   return [...system, ...others];
 }
 
-function optionsOf(body: MessagesBody, offered: OfferedTools, ignored: Ignored): Partial<Turn> {
+function optionsOf(body: MessagesBody, offered: OfferedTools, ignored: Set<string>): Partial<Turn> {
   return present({
     toolChoice: toolChoiceOf(body.tool_choice, offered),
     parallelToolCalls:
@@ -190,7 +188,7 @@ const demanded = (name: string): ServiceError =>
     `tool_choice demands the tool '${name}', which runs on the servers of another provider; offer a function tool instead`,
   );
 
-function outputOf(config: unknown, ignored: Ignored): OutputFormat | undefined {
+function outputOf(config: unknown, ignored: Set<string>): OutputFormat | undefined {
   if (typeof config !== 'object' || config === null) return undefined;
   for (const name of Object.keys(config)) {
     if (!OUTPUT_FIELDS.has(name)) ignored.add(`output_config.${name}`);

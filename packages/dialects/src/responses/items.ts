@@ -5,7 +5,7 @@ import { withMediaAfterResults } from '../turn/result-media.ts';
 import type { AssistantPart, TextPart, TurnMessage, UserPart } from '../turn/turn.ts';
 import type { Item } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';
-import type { Ignored } from '../turn/ignored.ts';
+import type { Ignored } from './ignored.ts';
 import { openReasoning } from './reasoning-content.ts';
 import { functionName } from './tools.ts';
 

@@ -1,6 +1,6 @@
 import type { ResponsesBody } from './body.ts';
 import { FieldProblem } from './field-problem.ts';
-import type { Ignored } from '../turn/ignored.ts';
+import type { Ignored } from './ignored.ts';
 import { responsesBodySchema } from './body.ts';
 
 const KNOWN = new Set([...Object.keys(responsesBodySchema.shape), 'conversation']);

@@ -2,7 +2,7 @@ import { GATEWAY_FIELDS } from '../gateway-fields.ts';
 import { isSealed } from '../turn/call-signatures.ts';
 import { textField } from '../turn/fields.ts';
 import type { Item, ResponsesBody } from './body.ts';
-import type { Ignored } from '../turn/ignored.ts';
+import type { Ignored } from './ignored.ts';
 import { upstreamItemId } from './item-id.ts';
 import { typeOf } from './items.ts';
 

@@ -4,7 +4,7 @@ import type { DialectRequest } from '../dialect.ts';
 import { withOrigin, type Origin } from '../turn/origin.ts';
 import { responsesBodySchema, type Item, type ResponsesBody } from './body.ts';
 import { FieldProblem } from './field-problem.ts';
-import { createIgnored } from '../turn/ignored.ts';
+import { createIgnored } from './ignored.ts';
 import { typeOf } from './items.ts';
 import { refuseFields } from './other-fields.ts';
 import { passedBody } from './passed-request.ts';

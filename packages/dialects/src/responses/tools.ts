@@ -4,7 +4,7 @@ import { fieldOf, listField, present, textField } from '../turn/fields.ts';
 import type { FunctionTool, ToolChoice } from '../turn/turn.ts';
 import type { Item, ResponsesBody } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';
-import type { Ignored } from '../turn/ignored.ts';
+import type { Ignored } from './ignored.ts';
 
 /** What a function of the turn is in this API. */
 export interface DeclaredTool {

@@ -5,7 +5,7 @@ import { present } from '../turn/fields.ts';
 import type { OutputFormat, Turn, TurnMessage } from '../turn/turn.ts';
 import type { Item, ResponsesBody } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';
-import { createIgnored } from '../turn/ignored.ts';
+import { createIgnored } from './ignored.ts';
 import { messagesOf } from './items.ts';
 import { noteIgnored } from './other-fields.ts';
 import { noTools, readTools, type ToolSet } from './tools.ts';
