@@ -10,6 +10,9 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.drain()));
 });
 
+/** The test would be over before. */
+const NEVER_MS = 3_600_000;
+
 async function serve(
   app: Omit<Parameters<typeof listen>[0]['app'], 'routes'>,
   drainTimeoutMs = 5_000,
@@ -162,6 +165,20 @@ test('draining ends also while new requests keep coming, and cuts none of them',
   // A connection that was not accepted yet is reset when the server stops listening.
   expect(await previous.answer).toMatch(/ECONNREFUSED|ECONNRESET/);
   await drained;
+});
+
+test('a connection on which nothing has come does not delay the end', async () => {
+  const server = await serve(
+    { handle: (_request, response) => sendText(response, 200, 'ok') },
+    NEVER_MS,
+  );
+  const silent = connect(server.port, '127.0.0.1');
+  await once(silent, 'connect');
+  // Its connection is accepted after the other one.
+  await fetch(`http://127.0.0.1:${server.port}/`);
+  const closed = once(silent, 'close');
+  await server.drain();
+  await closed;
 });
 
 test('an app without WebSockets refuses an upgrade', async () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '@model-gateway/contracts';
 import {
   describeError,
@@ -42,6 +42,8 @@ export interface HttpServer {
 const DRAIN_TIMEOUT_MS = 30_000;
 /** The part of the time limit in which new requests are served. The rest is for those that came last. */
 const ACCEPTING_SHARE = 5 / 6;
+/** How long a connection without any request is kept when the server stops. */
+const SILENT_MS = 250;
 // Longer than the idle timeouts of common load balancers, so that the load balancer closes idle connections first.
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 80_000;
@@ -62,6 +64,11 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     headersTimeout: HEADERS_TIMEOUT_MS,
   });
   const inFlight = trackRequests();
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
   const isAllowedOrigin = createOriginCheck(host, app.origins);
   const observe = createRequestObserver({
     routes: app.routes,
@@ -101,6 +108,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       if (drainDelaySecs > 0) await sleep(drainDelaySecs * SECOND_MS);
       const endsAt = performance.now() + drainTimeoutMs;
       await inFlight.settled(drainTimeoutMs * ACCEPTING_SHARE);
+      void closeSilent(connections);
       await closeAnswered(server, inFlight, endsAt - performance.now());
     },
   };
@@ -215,4 +223,12 @@ function closeAnswered(
     });
     inFlight.onSettled(() => server.closeIdleConnections());
   });
+}
+
+/** Closes connections on which nothing has come yet: clients open some in advance, and the server does not call those idle. */
+async function closeSilent(connections: ReadonlySet<Socket>): Promise<void> {
+  await sleep(SILENT_MS);
+  // What has arrived meanwhile is read first.
+  await setImmediate();
+  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
 }
