@@ -116,12 +116,26 @@ test('an alias has the facts of its target, and replaces a model of the same id'
   expect(listed['d']).toMatchObject({ alias_of: 'demo-chat' });
 });
 
+const route = (model: string, target: string): RouteRule => ({
+  model,
+  targets: [{ model: target, priority: 0, weight: 1 }],
+  ...DEFAULT_RETRIES,
+});
+
+test('a model whose id is an alias of something that is not served is not listed', () => {
+  const aliases = [alias('m', 'gone'), alias('best', 'gone'), alias('Qwen/Qwen3-0.6B', 'gone')];
+  const listed = modelEntries({
+    backends: [backend('one', ['m', 'other'])],
+    unlisted: [],
+    routes: [route('best', 'other')],
+    aliases,
+    priceOf: () => undefined,
+  }).map(({ id }) => id);
+  expect(listed).toContain('other');
+  expect(listed.filter((id) => aliases.some((one) => one.alias === id))).toEqual([]);
+});
+
 test('an alias of a route is listed with what the first target can do, while there is one', () => {
-  const route = (model: string, target: string): RouteRule => ({
-    model,
-    targets: [{ model: target, priority: 0, weight: 1 }],
-    ...DEFAULT_RETRIES,
-  });
   const listed = entries({
     backends: [backend('one', ['m'], { contextLength: 100 })],
     aliases: [alias('a', 'best'), alias('x', 'lost')],

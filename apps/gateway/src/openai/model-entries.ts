@@ -25,7 +25,7 @@ const QUICK_START_CREATED = unixSeconds(new Date('2026-01-01T00:00:00Z'));
 
 /**
  * The entries of the listing, each id once: what the backends serve, then aliases, routes and quick-start models. An alias
- * replaces a model of the same id, as it does in routing. A route whose id is also that of a model adds no entry.
+ * replaces a model of the same id, as it does in routing, also where its target is not served. A route whose id is also that of a model adds no entry.
  */
 export function modelEntries(facts: ListingFacts): ModelEntry[] {
   const { backends, unlisted, aliases, routes, priceOf } = facts;
@@ -43,22 +43,27 @@ export function modelEntries(facts: ListingFacts): ModelEntry[] {
   for (const { alias, target, setAt } of aliases) {
     const id = matchModel(target, routableIds) ?? target;
     const served = routable.get(id) ?? routed.get(id);
-    if (served === undefined) continue;
+    if (served === undefined) {
+      // The alias applies nevertheless, so that requests for a model of this id fail.
+      entries.delete(alias);
+      continue;
+    }
     entries.set(alias, {
       ...entry(alias, 'alias', unixSeconds(setAt)),
       alias_of: target,
       ...details(id, served, priceOf),
     });
   }
+  const aliased = new Set(aliases.map(({ alias }) => alias));
   for (const [id, served] of routed) {
-    if (entries.has(id)) continue;
+    if (entries.has(id) || aliased.has(id)) continue;
     entries.set(id, {
       ...entry(id, 'route', unixSeconds(served.registeredAt)),
       ...details(id, served, priceOf),
     });
   }
   for (const id of QUICK_START_MODELS) {
-    if (entries.has(id)) continue;
+    if (entries.has(id) || aliased.has(id)) continue;
     entries.set(id, {
       ...entry(id, QUICK_START_OWNER, QUICK_START_CREATED),
       capabilities: ['chat'],

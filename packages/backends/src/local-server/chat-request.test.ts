@@ -53,6 +53,21 @@ test.each([
   });
 });
 
+test('calls of the older form and their results are those of tools', () => {
+  const messages = [
+    user,
+    { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{"at":1}' } },
+    { role: 'function', name: 'look', content: 'a cat' },
+  ];
+  expect(chat({ messages })).toMatchObject({
+    messages: [
+      user,
+      { role: 'assistant', tool_calls: [{ function: { name: 'look', arguments: { at: 1 } } }] },
+      { role: 'tool', tool_name: 'look', content: 'a cat' },
+    ],
+  });
+});
+
 test('content parts become a text and images', () => {
   const content = [
     { type: 'text', text: 'what is' },

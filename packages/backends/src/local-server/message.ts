@@ -22,6 +22,8 @@ const messageSchema = z.looseObject({
   images: ifPresent(z.array(z.unknown())),
   tool_calls: ifPresent(z.array(toolCallSchema)),
   tool_call_id: ifPresent(z.string()),
+  name: ifPresent(z.string()),
+  function_call: ifPresent(toolCallSchema.shape.function),
   reasoning_content: ifPresent(z.string()),
 });
 
@@ -52,18 +54,27 @@ export function localMessages(messages: unknown): readonly unknown[] {
 }
 
 function localMessage(message: Message, where: string, { toolNames, parse }: Context): unknown {
-  const { role, content, images, tool_calls, tool_call_id, reasoning_content, ...rest } = message;
+  const { role, content, images, tool_call_id, function_call, reasoning_content, ...rest } =
+    message;
+  // `function_call` and the role `function` are the older form of calls and their results.
+  const isOlderResult = role === 'function';
+  const tool_calls =
+    message.tool_calls ?? (function_call === undefined ? undefined : [{ function: function_call }]);
   const parts: readonly Part[] =
     typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
   const pictures = [
     ...parts.flatMap((part, at) => partImages(part, `${where}.content.${at}`)),
     ...(images ?? []).map((image, at) => imageData(image, `${where}.images.${at}`)),
   ];
-  const toolName = tool_call_id === undefined ? undefined : toolNames.get(tool_call_id);
+  const toolName = isOlderResult
+    ? message.name
+    : tool_call_id === undefined
+      ? undefined
+      : toolNames.get(tool_call_id);
   return {
     ...rest,
     // The newer name of the same role.
-    role: role === 'developer' ? 'system' : role,
+    role: role === 'developer' ? 'system' : isOlderResult ? 'tool' : role,
     content: parts.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n'),
     ...(pictures.length === 0 ? {} : { images: pictures }),
     ...(tool_calls === undefined

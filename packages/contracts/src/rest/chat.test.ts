@@ -37,6 +37,10 @@ test.each([
   },
   { what: 'tool calls', body: { ...hello, messages: [user, called, { ...user, role: 'tool' }] } },
   {
+    what: 'calls of the older form',
+    body: { ...hello, messages: [user, called, { ...user, role: 'function', name: 'look' }] },
+  },
+  {
     what: 'unknown fields',
     body: { ...hello, messages: [{ ...user, name: 'Ada' }], tool_choice: 'auto', seed: 7 },
   },

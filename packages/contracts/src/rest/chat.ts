@@ -28,7 +28,8 @@ const toolCalls: z.ZodType = boundedArray(anyObject(), { max: TOOLS_MAX });
 
 const contentPart = passFurtherFields(z.looseObject({ type: z.string() }));
 
-const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
+// `function` is the older form of `tool`: the result of a `function_call`.
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 const ROLE_NAMES: ReadonlySet<unknown> = new Set(ROLES);
 
 /** A message as clients of the chat-completions convention send it; fields beyond these pass through. */

@@ -41,6 +41,15 @@ test.each([
   );
 });
 
+test('the result of a call of the older form is answered', () => {
+  const messages = [
+    { role: 'user', content: 'Look!' },
+    { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
+    { role: 'function', name: 'look', content: 'a cat' },
+  ];
+  expect(text('', { messages })).toContain('The tool look answered: "a cat".');
+});
+
 test('images are counted, and other parts are named', () => {
   const parts = [
     image(`data:image/png;base64,${PNG}`),

@@ -84,17 +84,23 @@ export const readStop = (value: unknown): readonly string[] =>
 
 function readMessage(value: unknown): ChatMessage {
   const message = asObject(value);
+  // The older form of a call and its result, which have no id.
+  const olderCall = asText(asObject(message.function_call).name);
+  const isOlderResult = message.role === 'function';
   const parts = asList(message.content).map(asObject);
   const texts = parts.map((part) => asText(part.text) ?? '').filter((text) => text !== '');
   return {
-    role: asText(message.role) ?? 'user',
+    role: isOlderResult ? 'tool' : (asText(message.role) ?? 'user'),
     text: asText(message.content) ?? texts.join('\n'),
     attachments: readAttachments(parts, asList(message.images)),
-    toolCalls: asList(message.tool_calls).map((call) => ({
-      id: asText(asObject(call).id) ?? '',
-      name: asText(asObject(asObject(call).function).name) ?? '',
-    })),
-    toolCallId: asText(message.tool_call_id),
+    toolCalls: [
+      ...asList(message.tool_calls).map((call) => ({
+        id: asText(asObject(call).id) ?? '',
+        name: asText(asObject(asObject(call).function).name) ?? '',
+      })),
+      ...(olderCall === undefined ? [] : [{ id: olderCall, name: olderCall }]),
+    ],
+    toolCallId: asText(isOlderResult ? message.name : message.tool_call_id),
   };
 }
 

@@ -73,12 +73,12 @@ export function turnMessage(message: unknown, at: number): TurnMessage {
     case 'developer':
       return { role: 'system', parts: textsOf(message, where) };
     case 'assistant':
-      return { role: 'assistant', parts: replyPartsOf(message, where) };
+      return { role: 'assistant', parts: replyPartsOf(message, at) };
     case 'tool':
     case 'function':
       return {
         role: 'tool',
-        callId: textField(message, 'tool_call_id') ?? textField(message, 'name') ?? '',
+        callId: textField(message, 'tool_call_id') ?? olderCallId(message, at - 1),
         parts: userPartsOf(message, where),
         ...(isToolError(message) ? { isError: true } : {}),
       };
@@ -173,7 +173,12 @@ function textsOf(message: unknown, where: string): readonly TextPart[] {
   });
 }
 
-function replyPartsOf(message: unknown, where: string): readonly AssistantPart[] {
+/** Calls of the older form have no id: the result is the next message and has the same name. */
+const olderCallId = (called: unknown, at: number): string =>
+  `${textField(called, 'name') ?? 'call'}_${at}`;
+
+function replyPartsOf(message: unknown, messageAt: number): readonly AssistantPart[] {
+  const where = `messages.${messageAt}`;
   const content = fieldOf(message, 'content');
   const refusal = textField(message, 'refusal');
   const contents: readonly AssistantPart[] = Array.isArray(content)
@@ -184,8 +189,7 @@ function replyPartsOf(message: unknown, where: string): readonly AssistantPart[]
   const legacy = fieldOf(message, 'function_call');
   const calls = listField(message, 'tool_calls').map((call) => toolCallPartOf(call));
   if (legacy !== undefined && legacy !== null) {
-    const name = textField(legacy, 'name') ?? '';
-    calls.push(toolCallPartOf({ id: name, function: legacy }));
+    calls.push(toolCallPartOf({ id: olderCallId(legacy, messageAt), function: legacy }));
   }
   return [
     ...reasoningPartsOf(message),

@@ -98,6 +98,8 @@ test('other forms of a chat request say the same', () => {
       { role: 'user', content: 'see', images: [{ data: 'AA==', media_type: 'image/gif' }] },
       { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
       { role: 'function', name: 'look', content: 'a cat' },
+      { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
+      { role: 'function', name: 'look', content: 'a dog' },
     ],
   });
   expect(turn).toEqual({
@@ -117,9 +119,14 @@ test('other forms of a chat request say the same', () => {
       },
       {
         role: 'assistant',
-        parts: [{ type: 'tool_call', id: 'look', name: 'look', arguments: '{}' }],
+        parts: [{ type: 'tool_call', id: 'look_2', name: 'look', arguments: '{}' }],
       },
-      { role: 'tool', callId: 'look', parts: [{ type: 'text', text: 'a cat' }] },
+      { role: 'tool', callId: 'look_2', parts: [{ type: 'text', text: 'a cat' }] },
+      {
+        role: 'assistant',
+        parts: [{ type: 'tool_call', id: 'look_4', name: 'look', arguments: '{}' }],
+      },
+      { role: 'tool', callId: 'look_4', parts: [{ type: 'text', text: 'a dog' }] },
     ],
   });
 });

@@ -5,6 +5,7 @@ import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
+import { isResultRole } from './history/stored-message.ts';
 import { createTurnRecord, type TurnRecord } from './history/turn-record.ts';
 
 /** A turn with its complete messages, ready to be routed. */
@@ -105,7 +106,7 @@ async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise
 function newMessagesOf({ request: { messages }, history }: ChatTurn): readonly ChatMessage[] {
   if (history !== 'client') return messages;
   const sinceReply = messages.slice(messages.findLastIndex(isReply) + 1);
-  const results = sinceReply.filter(({ role }) => role === 'tool');
+  const results = sinceReply.filter(({ role }) => isResultRole(role));
   const last = (results.length === 0 ? messages : sinceReply).findLast(isUser);
   return last === undefined ? results : [last];
 }

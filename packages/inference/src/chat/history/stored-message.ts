@@ -9,6 +9,7 @@ const ROLES: ReadonlySet<string> = new Set<ChatMessage['role']>([
   'user',
   'assistant',
   'tool',
+  'function',
 ]);
 
 /** A message of a client as it is stored: its text, and the other fields that a model needs later. */
@@ -32,7 +33,7 @@ export function toStoredReply({ content, toolCalls }: Reply, model: string): New
 /** The stored messages for a model, from the first one that can start a conversation. */
 export function toHistory(stored: readonly NewMessage[]): readonly ChatMessage[] {
   // Older messages may have been cut off: upstreams reject a reply or a tool result without its request.
-  const first = stored.findIndex(({ role }) => role !== 'assistant' && role !== 'tool');
+  const first = stored.findIndex(({ role }) => role !== 'assistant' && !isResultRole(role));
   return first === -1 ? [] : stored.slice(first).flatMap(toChatMessage);
 }
 
@@ -48,5 +49,8 @@ function toChatMessage({ role, content, images, toolCalls, extra }: NewMessage):
     },
   ];
 }
+
+/** Whether a message of this role is the result of a call. `function` is the older form of `tool`. */
+export const isResultRole = (role: string): boolean => role === 'tool' || role === 'function';
 
 const isRole = (role: string): role is ChatMessage['role'] => ROLES.has(role);
