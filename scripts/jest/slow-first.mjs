@@ -27,7 +27,7 @@ export const SLOW_FILES = [
   'infra/tests/monitoring/tracing.long.test.ts',
   'apps/standalone/tests/watchdog.test.ts',
   'apps/gpu-agent/tests/daemon.test.ts',
-  'apps/rpc/tests/transports/two-processes.test.ts',
+  'apps/rpc/tests/transports/two-processes.long.test.ts',
   'apps/gateway/tests/routing/router-processes.test.ts',
   'apps/gateway/tests/routing/router-without-redis.test.ts',
   'apps/video-worker/tests/video-redis-restart.test.ts',

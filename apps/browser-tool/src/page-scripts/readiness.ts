@@ -164,6 +164,7 @@ export async function isStable(element: Element): Promise<boolean> {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x, y, width, height].join(' ');
   };
+  await animationsStarted(element);
   // Until the next frame this is the box of the previous one.
   const before = boxOf();
   // On a loaded machine frames take longer, and without a frame nothing moves.
@@ -175,13 +176,25 @@ export async function isStable(element: Element): Promise<boolean> {
 
 /** Whether an animation runs in the document or in a shadow root around an element. */
 export function isAnimated(element: Element): boolean {
-  const isMoving = (root: DocumentOrShadowRoot): boolean =>
-    root.getAnimations().some(({ playState }) => playState === 'running');
+  return animationsAround(element).length > 0;
+}
+
+/** The running animations of the document and of the shadow roots around an element. */
+export function animationsAround(element: Element): readonly Animation[] {
+  const found: Animation[] = [];
   let root = element.getRootNode();
-  for (; root instanceof ShadowRoot; root = root.host.getRootNode()) {
-    if (isMoving(root)) return true;
-  }
-  return root instanceof Document && isMoving(root);
+  for (; root instanceof ShadowRoot; root = root.host.getRootNode())
+    found.push(...root.getAnimations());
+  if (root instanceof Document) found.push(...root.getAnimations());
+  return found.filter(({ playState }) => playState === 'running');
+}
+
+/** Waits for animations that were asked for and have not begun: on a loaded machine they do not move for several frames. */
+export async function animationsStarted(element: Element): Promise<void> {
+  const pending = animationsAround(element).filter((animation) => animation.pending);
+  if (pending.length === 0) return;
+  const started = Promise.allSettled(pending.map((animation) => animation.ready));
+  await Promise.race([started, new Promise((resolve) => setTimeout(resolve, 1_000))]);
 }
 
 /** Waits for the next animation frame; a background page has none, so there is a timeout. */
