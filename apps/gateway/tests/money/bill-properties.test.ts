@@ -59,7 +59,22 @@ const PRICES: readonly Price[] = [
   },
 ];
 
+/** The same twice as dear. The prices change from one to the other and back. */
+const RAISED = PRICES.map((price): Price => {
+  const twice = (usd: number | null): number | null => (usd === null ? null : 2 * usd);
+  return {
+    ...price,
+    inputPerMillion: 2 * price.inputPerMillion,
+    outputPerMillion: 2 * price.outputPerMillion,
+    cachedInputPerMillion: twice(price.cachedInputPerMillion),
+    cacheWritePerMillion: twice(price.cacheWritePerMillion),
+    perRequest: twice(price.perRequest),
+  };
+});
+type Catalogue = typeof PRICES;
+
 let gateway: GatewayUnderTest;
+let catalogue: Catalogue = PRICES;
 let upstreams: Readonly<Record<(typeof BACKENDS)[number], ScriptedBiller>>;
 let key: string;
 
@@ -69,8 +84,7 @@ beforeAll(async () => {
     SERVICE_BREAKER_FAILURES: '1000000',
   });
   const { database, bus } = gateway.test.context;
-  for (const price of PRICES) await database.prices.set(price);
-  await bus.channels.publish('prices', 'both');
+  await setPrices(PRICES);
   upstreams = {
     one: await startScriptedBiller('one', MODELS.one),
     two: await startScriptedBiller('two', MODELS.two),
@@ -94,8 +108,7 @@ beforeAll(async () => {
     })
   ).secret;
   await waitUntil(async () => (await listed('hedged')).status === 200);
-  // The prices are known when the model is listed at the higher of both.
-  await waitUntil(async () => (await (await listed('both')).text()).includes('0.000007'));
+  await pricesKnown();
 });
 afterAll(async () => {
   await gateway.test.close();
@@ -104,6 +117,19 @@ afterAll(async () => {
 
 const listed = (model: string): Promise<Response> =>
   fetch(`${gateway.url}/v1/models/${model}`, { headers: { 'x-api-key': key } });
+
+async function setPrices(prices: Catalogue): Promise<void> {
+  const { database, bus } = gateway.test.context;
+  for (const price of prices) await database.prices.set(price);
+  catalogue = prices;
+  await bus.channels.publish('prices', 'both');
+}
+
+/** The prices are known when a model of both backends is listed at the higher of its two. */
+const pricesKnown = (): Promise<void> => {
+  const highest = catalogue === PRICES ? '0.000007' : '0.000014';
+  return waitUntil(async () => (await (await listed('both')).text()).includes(highest));
+};
 
 /** One request, and what the upstreams do with it. */
 interface Ask {
@@ -186,8 +212,11 @@ async function answer(asked: Ask): Promise<Answered> {
 }
 
 /** In billionths of a dollar, by another way than the service computes it. */
-function charged(backend: string, model: string, used: ScriptedUsage): number {
-  const price = PRICES.find(
+function charged(
+  prices: Catalogue,
+  { backend, model, used }: { backend: string; model: string; used: ScriptedUsage },
+): number {
+  const price = prices.find(
     (one) => one.pattern === model && (one.backend === backend || one.backend === null),
   );
   if (price === undefined) throw new Error(`${model} has no price`);
@@ -217,16 +246,34 @@ async function rowsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Usage
 const nanoOf = (row: UsageEvent): number => (row.cost ?? NaN) * 1e9;
 
 /** What the upstreams charge for one script, and who of them answered it. */
-const chargesOf = (scriptId: string) =>
+const chargesOf = (scriptId: string, prices = catalogue) =>
   BACKENDS.flatMap((backend) =>
     upstreams[backend].charges
       .filter(({ id }) => id === scriptId)
-      .map((charge) => ({ backend, nano: charged(backend, charge.model, charge), charge })),
+      .map((charge) => ({
+        backend,
+        nano: charged(prices, { backend, model: charge.model, used: charge }),
+        charge,
+      })),
   );
+
+/** The prices that a row says it was billed at: while they change it may be either. */
+function catalogueOf(row: UsageEvent): Catalogue {
+  const found = [PRICES, RAISED].find((prices) =>
+    prices.some(
+      ({ pattern, backend, inputPerMillion }) =>
+        pattern === row.model &&
+        (backend === null || backend === row.upstream) &&
+        inputPerMillion === row.price?.input_per_million,
+    ),
+  );
+  if (found === undefined) throw new Error(`no price is that of ${JSON.stringify(row)}`);
+  return found;
+}
 
 /** What the answers that a row does not bill, because another target was faster, are charged at. */
 function expectRow(row: UsageEvent, { script }: Ask): number {
-  const charges = chargesOf(script.id);
+  const charges = chargesOf(script.id, catalogueOf(row));
   const billed = charges.filter(({ backend }) => backend === row.upstream);
   expect(billed).toHaveLength(1);
   for (const { nano, charge } of billed) {
@@ -264,12 +311,23 @@ function expectFailure(status: number, { script }: Ask): number {
   return 0;
 }
 
+const run = fc.record({
+  asks: fc.array(ask, { minLength: 1, maxLength: 8 }),
+  /** Whether the prices change while the requests are served. */
+  changesPrices: fc.boolean(),
+});
+
 test('the sum of the rows is what the upstreams charge, without the answers of targets that lost against another', async () => {
   let hits = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(ask, { minLength: 1, maxLength: 8 }), async (asks) => {
+    fc.asyncProperty(run, async ({ asks, changesPrices }) => {
       const scripts = asks.map((one) => ({ ...one, script: { ...one.script, id: newId() } }));
-      const first = await Promise.all(scripts.map(answer));
+      const earlier = catalogue;
+      const [first] = await Promise.all([
+        Promise.all(scripts.map(answer)),
+        changesPrices ? setPrices(earlier === PRICES ? RAISED : PRICES) : undefined,
+      ]);
+      await pricesKnown();
       const again = scripts.filter((one, index) => one.repeats && first[index]?.status === 200);
       const repeated = await Promise.all(again.map(answer));
       const served = first.filter(({ status }) => status === 200);
@@ -278,7 +336,9 @@ test('the sum of the rows is what the upstreams charge, without the answers of t
       for (const [index, one] of scripts.entries()) {
         const { id = '', status = 0 } = first[index] ?? {};
         const row = rows.get(id);
-        truth += chargesOf(one.script.id).reduce((sum, { nano }) => sum + nano, 0);
+        const prices = row === undefined ? catalogue : catalogueOf(row);
+        expect(changesPrices ? [PRICES, RAISED] : [earlier]).toContain(prices);
+        truth += chargesOf(one.script.id, prices).reduce((sum, { nano }) => sum + nano, 0);
         truth -= row === undefined ? expectFailure(status, one) : expectRow(row, one);
         billed += row === undefined ? 0 : nanoOf(row);
       }
@@ -291,7 +351,14 @@ test('the sum of the rows is what the upstreams charge, without the answers of t
       }
       expect(billed).toBeCloseTo(truth, 2);
     }),
-    { numRuns: RUNS, examples: [[[REPEATED]]] },
+    {
+      numRuns: RUNS,
+      // The second begins at the prices that the first left.
+      examples: [
+        [{ asks: [REPEATED], changesPrices: true }],
+        [{ asks: [REPEATED], changesPrices: false }],
+      ],
+    },
   );
   expect(hits).toBeGreaterThan(0);
 });
