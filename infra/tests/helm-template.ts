@@ -6,9 +6,10 @@ import type { Manifest } from './manifest.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What `.` stands for. */
+/** What `.` and the variables of a `range` stand for. */
 interface Scope {
   readonly dot: unknown;
+  readonly variables?: Values;
 }
 
 /** A part of a template: text, or an action with what it contains. */
@@ -104,6 +105,14 @@ function renderNode(node: Node, scope: Scope): string {
   if (node.kind === 'value') return textOf(evaluate(node.pipeline, scope), node.pipeline);
   const { pipeline, nodes } = node;
   if (node.kind === 'if') return isTrue(evaluate(pipeline, scope)) ? render(nodes, scope) : '';
+  const entries = /^(\$\w+), (\$\w+) := (.*)$/.exec(pipeline);
+  if (entries !== null) {
+    const [, name = '', value = '', map = ''] = entries;
+    return entriesOf(evaluate(map, scope), pipeline)
+      .map((entry) => ({ ...scope, variables: { [name]: entry[0], [value]: entry[1] } }))
+      .map((inner) => render(nodes, inner))
+      .join('');
+  }
   const list = evaluate(pipeline, scope);
   if (!Array.isArray(list)) throw new Error(`{{ range ${pipeline} }} is no list`);
   return list.map((dot: unknown) => render(nodes, { ...scope, dot })).join('');
@@ -117,8 +126,15 @@ function evaluate(pipeline: string, scope: Scope): unknown {
   return calls.reduce<unknown>(applied, isNegated ? !isTrue(value) : value);
 }
 
-function lookUp(path: string, { dot }: Scope): unknown {
+/** In the order of Helm. */
+function entriesOf(value: unknown, where: string): readonly (readonly [string, unknown])[] {
+  if (!isMap(value)) throw new Error(`{{ range ${where} }} is no map`);
+  return Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+function lookUp(path: string, { dot, variables = {} }: Scope): unknown {
   if (path === '.') return dot;
+  if (path in variables) return variables[path];
   if (!/^(\.\w+)+$/.test(path)) throw new Error(`{{ ${path} }} is not supported here`);
   let value: unknown = dot;
   for (const name of path.slice(1).split('.')) {
@@ -134,6 +150,7 @@ function applied(value: unknown, call: string): unknown {
   if (name === 'toYaml') return stringify(value).trimEnd();
   const text = textOf(value, call);
   if (name === 'indent') return text.replaceAll(/^/gm, ' '.repeat(Number(argument)));
+  if (name === 'quote') return JSON.stringify(text);
   if (name === 'sha256sum') return createHash('sha256').update(text).digest('hex');
   throw new Error(`the function ${call} is not supported here`);
 }

@@ -19,6 +19,7 @@ const everything = renderChart(
     publicUrl: 'https://gateway.example.com',
     ingress: { host: 'gateway.example.com', tlsSecretName: 'tls' },
     autoscaling: { customMetrics: true },
+    settings: { SERVICE_LOG_BODIES: 1, SERVICE_OIDC_ISSUER: 'https://id.example.com/"x"' },
     stores,
   }),
 );
@@ -30,7 +31,7 @@ function comparable(manifest: Manifest): unknown {
     name === 'namespace' && value === 'model-gateway' ? undefined : value,
   );
   const { metadata, ...others } = JSON.parse(
-    text.replaceAll(`:${TAG}"`, '"').replaceAll(/,"model-gateway\/config":"\w+"/g, ''),
+    text.replaceAll(`:${TAG}"`, '"').replaceAll(/,"model-gateway\/(?:config|settings)":"\w+"/g, ''),
   ) as Manifest;
   const { annotations = {}, ...named } = metadata;
   const kept = Object.entries(annotations).filter(([name]) => !name.startsWith('helm.sh/'));
@@ -118,6 +119,21 @@ test('another configuration file restarts the pods that read it', () => {
   expect(find(changed, 'Deployment', 'video-worker')).toEqual(
     find(unchanged, 'Deployment', 'video-worker'),
   );
+});
+
+test('settings reach every process of the service, numbers as texts, and restart its pods', () => {
+  expect(find(everything, 'ConfigMap', 'model-gateway-settings')).toMatchObject({
+    data: { SERVICE_LOG_BODIES: '1', SERVICE_OIDC_ISSUER: 'https://id.example.com/"x"' },
+  });
+  const changed = renderChart(chart, chartValues(chart, { settings: { A: 'b' }, stores }));
+  const unchanged = renderChart(chart, chartValues(chart, { stores }));
+  for (const app of ['gateway', 'rpc', 'agent-tunnel', 'video-worker']) {
+    const deployment = find(changed, 'Deployment', app);
+    expect(JSON.stringify(deployment)).toContain(
+      '"configMapRef":{"name":"model-gateway-settings","optional":true}',
+    );
+    expect(deployment).not.toEqual(find(unchanged, 'Deployment', app));
+  }
 });
 
 test.each([
