@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** The health check may be this much later than that of a control. */
 export const HEALTH_LATE_MS = 500;
 const HEALTH_INTERVAL_MS = 50;
@@ -8,6 +10,7 @@ const ROUNDS_MS_MAX = 60_000;
 /** A process under test, and one that shows how late answers are because of the machine. */
 interface Compared {
   readonly url: string;
+  readonly pid: number;
   readonly controlUrl: string;
 }
 
@@ -28,13 +31,14 @@ export async function lateMs(compared: Compared, ask: () => Promise<unknown>): P
 }
 
 /** Asks both at the same moments until it is stopped; `stop` returns by how much the first was later, at most. */
-function compareDelays({ url, controlUrl }: Compared): { stop(): Promise<number> } {
+function compareDelays({ url, pid, controlUrl }: Compared): { stop(): Promise<number> } {
   let latestMs = 0;
   let isAsking = false;
   let last: Promise<void> = Promise.resolve();
   async function askBoth(): Promise<void> {
+    const waitedBefore = waitedMs(pid);
     const [ours, control] = await Promise.all([healthMs(url), healthMs(controlUrl)]);
-    latestMs = Math.max(latestMs, ours - control);
+    latestMs = Math.max(latestMs, ours - (waitedMs(pid) - waitedBefore) - control);
     isAsking = false;
   }
   const timer = setInterval(() => {
@@ -51,6 +55,13 @@ function compareDelays({ url, controlUrl }: Compared): { stop(): Promise<number>
       return latestMs;
     },
   };
+}
+
+/** How long the main thread of a process had work but no core, since its start: other processes made it late, not its work. */
+function waitedMs(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  const [, nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1_000_000;
 }
 
 async function healthMs(url: string): Promise<number> {

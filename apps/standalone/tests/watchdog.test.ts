@@ -172,7 +172,8 @@ type Requests = readonly (readonly [what: string, ask: () => Promise<unknown>])[
 async function lateAfter(requests: Requests, controlUrl: string): Promise<readonly string[]> {
   const late: string[] = [];
   for (const [what, ask] of requests) {
-    const byMs = await lateMs({ url: standalone.url, controlUrl }, ask);
+    const { url, pid } = standalone;
+    const byMs = await lateMs({ url, pid, controlUrl }, ask);
     if (byMs > HEALTH_LATE_MS) late.push(`${what}: ${byMs} ms`);
   }
   return late;
