@@ -129,6 +129,18 @@ export const PAGES = [
       await page.getByRole('menu').waitFor();
     },
   },
+  { name: 'account-page', path: '/account' },
+  {
+    name: 'account-wrong',
+    path: '/account',
+    async prepare(page) {
+      await page.getByLabel('Current password').fill('a wrong password');
+      await page.getByLabel('New password', { exact: true }).fill('a second password');
+      await page.getByLabel('New password, again').fill('a second password');
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByText('This is not your current password.').waitFor();
+    },
+  },
   { name: 'not-found', path: '/nowhere' },
   // Of admins
   { name: 'backends-empty', path: '/backends' },
@@ -296,6 +308,7 @@ export const TRANSLATED_PATHS = [
   '/keys',
   '/usage',
   '/plan',
+  '/account',
   '/groups',
   '/people',
   '/overview',

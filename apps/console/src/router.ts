@@ -1,6 +1,7 @@
 import { createRoute, createRouter } from '@tanstack/react-router';
 import { ErrorPage, NotFoundPage } from './frame/error-page.tsx';
 import { rootRoute, shellRoute } from './frame/frame-routes.ts';
+import { accountRoute } from './pages/account/route.ts';
 import { groupsRoute } from './pages/groups/route.ts';
 import { auditRoute } from './pages/audit/route.ts';
 import { backendsRoute } from './pages/backends/route.ts';
@@ -63,6 +64,7 @@ const routes = rootRoute.addChildren([
     keysRoute,
     usageRoute,
     planRoute,
+    accountRoute,
     groupsRoute,
     overviewRoute,
     requestsRoute,

@@ -309,6 +309,36 @@ test('signing out and in again needs only the keyboard, and leads back to the pa
   expect(await evaluate('location.pathname')).toBe('/console/audit');
 });
 
+test('a person changes their own password, and signs in with the new one', async () => {
+  await menu('Account and password');
+  await see('All your other sign-ins end.');
+  const change = async (current: string, next: string, again = next): Promise<void> => {
+    await fill('Current password', current);
+    await fill('New password', next);
+    await fill('New password, again', again);
+    await press('Change the password');
+  };
+  const second = 'a second password';
+  await change(ADMIN.password, second, 'a second pasword');
+  await see('The two new passwords differ.');
+  // A wrong password is sent once: five of them end the attempts for a while.
+  for (const wrong of ['1', '2', '3', '4']) {
+    await change(wrong, second);
+    await see('This is not your current password.');
+  }
+  await change(ADMIN.password, second);
+  await see('The password was changed.');
+  await signOut();
+  await fill('Email', ADMIN.email);
+  await fill('Password', ADMIN.password);
+  await press('Sign in');
+  await see('Email or password is wrong.');
+  await fill('Password', second);
+  await press('Sign in');
+  await see('Change the password');
+  expect(await evaluate('location.pathname')).toBe('/console/account');
+});
+
 test('a second person accepts an invitation to a group, and sees no page of admins', async () => {
   await visit('Groups');
   await press('Create a group');
@@ -336,9 +366,14 @@ test('a second person accepts an invitation to a group, and sees no page of admi
 });
 
 async function signOut(): Promise<void> {
-  await press('Account');
-  await act('/click', { target: '//*[@role="menuitem"][normalize-space()="Sign out"]' });
+  await menu('Sign out');
   await see('Password');
+}
+
+/** Chooses something in the menu of the account. */
+async function menu(name: string): Promise<void> {
+  await press('Account');
+  await act('/click', { target: `//*[@role="menuitem"][normalize-space()="${name}"]` });
 }
 
 /** Presses Tab until an empty field has the focus. */

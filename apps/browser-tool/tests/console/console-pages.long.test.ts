@@ -37,6 +37,7 @@ const IN_NAVIGATION = [
   'settings',
 ].map((name) => `/console/${name}`);
 const OTHERS = [
+  '/console/account',
   '/console/playground/embeddings',
   '/console/playground/realtime',
   '/console/routes/explain?model=demo-chat',

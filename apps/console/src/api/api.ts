@@ -6,6 +6,7 @@ import {
 } from '@model-gateway/client';
 import type { RpcInput, RpcMethodName, RpcResult } from '@model-gateway/contracts';
 import { queryOptions } from '@tanstack/react-query';
+import { problemOf } from './problem.ts';
 import { HttpError, type Session } from './session.ts';
 
 /** Everything that the page asks of the service. */
@@ -38,6 +39,12 @@ interface RestRequest {
 
 const AUTHENTICATION_REQUIRED = -32_005;
 
+/** Not so where a field is named: a wrong password that is sent again would count twice. */
+const isTokenRefused = (error: unknown): boolean =>
+  error instanceof RpcCallError &&
+  error.code === AUTHENTICATION_REQUIRED &&
+  Object.keys(problemOf(error).fields).length === 0;
+
 type Call = Api['call'];
 
 function queryFor<Name extends RpcMethodName>(call: Call, method: Name, params: RpcInput<Name>) {
@@ -59,8 +66,7 @@ export function createApi(session: Session, baseUrl: string): Api {
     try {
       return await client.call(method, ...others);
     } catch (error) {
-      const isRefused = error instanceof RpcCallError && error.code === AUTHENTICATION_REQUIRED;
-      if (!isRefused || session.getState().status !== 'signed-in') throw error;
+      if (!isTokenRefused(error) || session.getState().status !== 'signed-in') throw error;
       if ((await session.renew()) === undefined) throw error;
       return client.call(method, ...others);
     }

@@ -1,4 +1,5 @@
 import { Menu } from '@base-ui/react/menu';
+import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
 import { useState } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
@@ -19,7 +20,7 @@ interface AccountMenuProps {
   readonly anchor: HTMLElement;
 }
 
-/** Theme, language and the way out. */
+/** Theme, language, the page of the account and the way out. */
 export function AccountMenu({ isOpen, onChange, anchor }: AccountMenuProps) {
   const { t, language, choose } = useLanguage();
   const { session } = useApi();
@@ -67,6 +68,9 @@ export function AccountMenu({ isOpen, onChange, anchor }: AccountMenuProps) {
               ))}
             </Menu.RadioGroup>
             <Menu.Separator className="separator" />
+            <Menu.LinkItem className="item" closeOnClick render={<Link to="/account" />}>
+              {t('account.open')}
+            </Menu.LinkItem>
             <Menu.Item className="item" onClick={() => void session.signOut()}>
               {t('frame.sign_out')}
             </Menu.Item>

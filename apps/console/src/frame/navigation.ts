@@ -34,6 +34,13 @@ interface NavigationGroup {
   readonly items: readonly NavigationItem[];
 }
 
+/** The account of the viewer, which the menu at the top leads to. */
+export const ACCOUNT_PAGE: NavigationItem = {
+  to: '/account',
+  text: 'frame.account',
+  icon: UserRound,
+};
+
 /** The navigation. An item is added together with its page. */
 export const NAVIGATION: readonly NavigationGroup[] = [
   {

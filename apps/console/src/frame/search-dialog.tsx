@@ -7,7 +7,7 @@ import { modelsQuery } from '../api/models.ts';
 import { useApi, useUser } from '../api/use-api.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { matching } from '../ui/matching.ts';
-import { NAVIGATION } from './navigation.ts';
+import { ACCOUNT_PAGE, NAVIGATION } from './navigation.ts';
 
 interface Hit {
   readonly id: string;
@@ -99,7 +99,7 @@ function useHits(text: string): readonly HitGroup[] {
   const models = useQuery(modelsQuery(api)).data;
   const keys = useQuery(api.query('keys.list')).data;
   const all = useMemo((): readonly HitGroup[] => {
-    const pages = NAVIGATION.flatMap(({ items }) => items)
+    const pages = [...NAVIGATION.flatMap(({ items }) => items), ACCOUNT_PAGE]
       .filter(({ isForAdmins = false }) => isAdmin || !isForAdmins)
       .map((item) => ({ id: `page ${item.to}`, label: t(item.text), to: item.to }));
     return [

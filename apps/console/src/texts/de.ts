@@ -120,6 +120,27 @@ export const de: Texts = {
   'sign_in.have_account': 'Ich habe ein Konto',
   'sign_in.password.hint': 'Mindestens 8 Zeichen.',
 
+  // Account
+  'account.open': 'Konto und Passwort',
+  'account.intro': 'Wer du hier bist, und dein Passwort.',
+  'account.you': 'Du',
+  'account.id': 'Nutzer-ID',
+  'account.password': 'Passwort ändern',
+  'account.password.ends': 'Alle deine anderen Anmeldungen enden. Diese bleibt bestehen.',
+  'account.password.current': 'Aktuelles Passwort',
+  'account.password.wrong': 'Das ist nicht dein aktuelles Passwort.',
+  'account.password.next': 'Neues Passwort',
+  'account.password.again': 'Neues Passwort, noch einmal',
+  'account.password.differs': 'Die beiden neuen Passwörter sind verschieden.',
+  'account.password.done':
+    'Das Passwort wurde geändert. Alle deine anderen Anmeldungen sind beendet.',
+  'account.password.provider':
+    'Wenn du dich über {provider} anmeldest und hier kein Passwort hast, bitte einen Admin um einen Link, um eines zu setzen.',
+  'account.data': 'Deine Daten',
+  'account.data.text': 'Was diese Installation über deine Arbeit speichert.',
+  'account.data.usage': 'Nutzung, auch als CSV',
+  'account.data.erase': 'Um das Konto und seine Gespräche zu entfernen, wende dich an einen Admin.',
+
   // Backends
   'backends.title': 'Backends',
   'backends.intro': 'Die Server, die Anfragen beantworten.',

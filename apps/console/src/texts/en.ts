@@ -118,6 +118,26 @@ export const en = {
   'sign_in.have_account': 'I have an account',
   'sign_in.password.hint': 'At least 8 characters.',
 
+  // Account
+  'account.open': 'Account and password',
+  'account.intro': 'Who you are here, and your password.',
+  'account.you': 'You',
+  'account.id': 'User id',
+  'account.password': 'Change the password',
+  'account.password.ends': 'All your other sign-ins end. This one goes on.',
+  'account.password.current': 'Current password',
+  'account.password.wrong': 'This is not your current password.',
+  'account.password.next': 'New password',
+  'account.password.again': 'New password, again',
+  'account.password.differs': 'The two new passwords differ.',
+  'account.password.done': 'The password was changed. All your other sign-ins have ended.',
+  'account.password.provider':
+    'If you sign in through {provider} and have no password here, ask an admin for a link to set one.',
+  'account.data': 'Your data',
+  'account.data.text': 'What this installation keeps about your work.',
+  'account.data.usage': 'Usage, also as CSV',
+  'account.data.erase': 'To have the account and its conversations removed, ask an admin.',
+
   // Backends
   'backends.title': 'Backends',
   'backends.intro': 'The servers that answer requests.',

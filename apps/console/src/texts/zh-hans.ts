@@ -117,6 +117,26 @@ export const zhHans: Texts = {
   'sign_in.have_account': '我已有账户',
   'sign_in.password.hint': '至少 8 个字符。',
 
+  // Account
+  'account.open': '账户与密码',
+  'account.intro': '你在这里的身份和你的密码。',
+  'account.you': '你',
+  'account.id': '用户 ID',
+  'account.password': '更改密码',
+  'account.password.ends': '你的所有其他登录都会结束，当前登录保持不变。',
+  'account.password.current': '当前密码',
+  'account.password.wrong': '这不是你的当前密码。',
+  'account.password.next': '新密码',
+  'account.password.again': '再次输入新密码',
+  'account.password.differs': '两次输入的新密码不一致。',
+  'account.password.done': '密码已更改。你的所有其他登录都已结束。',
+  'account.password.provider':
+    '如果你通过 {provider} 登录，且在此没有密码，请向管理员索取设置密码的链接。',
+  'account.data': '你的数据',
+  'account.data.text': '此安装保存的与你的工作有关的内容。',
+  'account.data.usage': '用量，也可下载 CSV',
+  'account.data.erase': '如需删除账户及其对话，请联系管理员。',
+
   // Backends
   'backends.title': '后端',
   'backends.intro': '回答请求的服务器。',

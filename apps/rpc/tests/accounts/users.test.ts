@@ -28,7 +28,11 @@ const LAST_ADMIN = {
     'the last active admin cannot be demoted, deactivated or erased: make another account an admin first',
 };
 const BAD_LINK = { code: -32_005, message: 'the reset link is invalid, used or expired' };
-const WRONG_PASSWORD = { code: -32_005, message: 'the current password is wrong' };
+const WRONG_PASSWORD = {
+  code: -32_005,
+  message: 'the current password is wrong',
+  data: { issues: [{ path: 'current', message: 'the current password is wrong' }] },
+};
 
 let servers: TwoServers;
 let left = '';

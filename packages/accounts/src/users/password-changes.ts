@@ -118,8 +118,13 @@ export function createPasswordChanges(dependencies: PasswordChangesDependencies)
   };
 }
 
-const wrongPassword = (): ServiceError =>
-  new ServiceError('invalid_credentials', 'the current password is wrong');
+/** Names the field, so that a client does not take it for the end of its own sign-in. */
+function wrongPassword(): ServiceError {
+  const message = 'the current password is wrong';
+  return new ServiceError('invalid_credentials', message, {
+    details: { issues: [{ path: 'current', message }] },
+  });
+}
 
 const invalidResetToken = (): ServiceError =>
   new ServiceError('invalid_credentials', 'the reset link is invalid, used or expired');

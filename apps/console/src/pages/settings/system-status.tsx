@@ -23,7 +23,7 @@ export function SystemStatus() {
     <section className="panel" aria-labelledby="system-status">
       <h2 id="system-status">{t('status.title')}</h2>
       <ErrorNote error={status.error} onRetry={() => void status.refetch()} />
-      <dl className="status-facts">
+      <dl className="fact-grid">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
