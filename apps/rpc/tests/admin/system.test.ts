@@ -34,6 +34,8 @@ test('only admins read the settings, and never a secret', async () => {
     (result as { settings: { name: string }[] }).settings.find((one) => one.name === name);
   expect(read('SERVICE_MAX_KEYS_PER_USER')).toMatchObject({ value: '7', source: 'environment' });
   expect(read('SERVICE_REGISTRATIONS_PER_HOUR')).toMatchObject({ value: '600', source: 'default' });
+  // The value that applies, not the words of the reference about it.
+  expect(read('SERVICE_BUILD_HASH')).toMatchObject({ value: 'dev', source: 'default' });
   const secret = { value: null, is_secret: true };
   expect(read('SERVICE_JWT_SECRET')).toMatchObject({ ...secret, is_set: true });
   expect(read('SERVICE_ADMIN_TOKEN')).toMatchObject({ ...secret, is_set: true });

@@ -93,8 +93,7 @@ export function effectiveSettings(
         schema,
       }): EffectiveSetting => {
         const given = blankIsUnset(environment[env]);
-        const hasDefault = schema.safeParse(undefined).data !== undefined;
-        const value = given === undefined ? (hasDefault ? (defaultText ?? null) : null) : given;
+        const value = given ?? shownDefault(schema.safeParse(undefined).data, defaultText);
         const isSet = value !== null || fallback !== undefined;
         const unset = fallback ?? 'default';
         return {
@@ -108,6 +107,12 @@ export function effectiveSettings(
       },
     )
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** What applies while a setting is not given: the value itself, or words for it where it is a list or a switch. */
+function shownDefault(value: unknown, words: string | undefined): string | null {
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  return value === undefined ? null : (words ?? null);
 }
 
 /** A URL can have a password although its setting is no secret. */
