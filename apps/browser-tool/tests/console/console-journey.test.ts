@@ -94,6 +94,10 @@ const fill = (label: string, text: string): Promise<void> =>
   act('/type', { target: field(label), text });
 const visit = (name: string): Promise<void> => act('/click', { target: named('a', name) });
 const DIALOG = '//*[@role="dialog" or @role="alertdialog"]';
+const closed = (): Promise<void> =>
+  waitUntil(async () => (await evaluate('document.querySelector(".dialog") === null')) === true, {
+    what: 'the end of the dialog',
+  });
 
 test('a new installation is set up: account, demo model, key, a streamed chat and its usage row', async () => {
   await open('/');
@@ -184,6 +188,7 @@ test('a video job is submitted and followed until it is done', async () => {
   await fill('Models', 'video-model');
   await press('Test and add');
   await see('studio');
+  await closed();
   await visit('Video');
   await press('New video');
   await fill('Description', 'A cat plays the piano.');

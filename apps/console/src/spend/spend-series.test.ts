@@ -3,6 +3,7 @@ import {
   bucketsOf,
   largestKeys,
   periodBefore,
+  isRestUngrouped,
   seriesOf,
   shownPeriod,
   type SpendGroup,
@@ -85,6 +86,14 @@ test('the largest groups have a series each, the rest is one, and the sum stays 
     { name: 'A', values: [0, 5] },
     { name: 'Other', values: [7, 2], isRest: true },
   ]);
+});
+
+test('the rest has the name of what belongs to no group, where it is nothing else', () => {
+  const parts = [{ key: 'a', overTime: [] }];
+  expect(isRestUngrouped({ groups: [group('a', 5), group(null, 1)], parts })).toBe(true);
+  const groups = [group('a', 5), group(null, 1), group('b', 1)];
+  expect(isRestUngrouped({ groups, parts })).toBe(false);
+  expect(isRestUngrouped({ groups: [group('a', 5)], parts })).toBe(false);
 });
 
 test('without a rest there is no "other", and without anything only that', () => {

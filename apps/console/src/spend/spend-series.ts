@@ -168,6 +168,18 @@ export function seriesOf(
     : named;
 }
 
+/** Whether all that has no series of its own is what belongs to no group, such as requests without a key. */
+export const isRestUngrouped = ({
+  groups,
+  parts,
+}: Pick<SpendSeries, 'groups' | 'parts'>): boolean => {
+  const shown = new Set<string | null>(parts.map(({ key }) => key));
+  const rest = groups.filter(
+    ({ key, requests, errors }) => !shown.has(key) && requests + errors > 0,
+  );
+  return rest.length > 0 && rest.every(({ key }) => key === null);
+};
+
 /** Less is a difference of rounding. */
 const REST_MIN = 1e-9;
 

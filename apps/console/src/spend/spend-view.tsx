@@ -6,6 +6,7 @@ import { Empty } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
 import {
   DIMENSIONS,
+  isRestUngrouped,
   seriesOf,
   type Dimension,
   type Measure,
@@ -26,6 +27,7 @@ export function MeasureChart({ data, by, measure, ...size }: MeasureChartProps) 
   const nameOf = useNames();
   // A text, so that a chart is drawn again only when a name in it has changed.
   const names = JSON.stringify(data.parts.map(({ key }) => [key, nameOf(by, key)]));
+  const rest = isRestUngrouped(data) ? nameOf(by, null) : t('chart.other');
   const plot = useMemo(
     () => ({
       kind: 'bars' as const,
@@ -34,9 +36,9 @@ export function MeasureChart({ data, by, measure, ...size }: MeasureChartProps) 
       from: data.from,
       to: data.to,
       isByDay: data.isByDay,
-      series: seriesOf(data, measure, namesIn(names), t('chart.other')),
+      series: seriesOf(data, measure, namesIn(names), rest),
     }),
-    [data, measure, names, t],
+    [data, measure, names, rest],
   );
   const title = t(data.isByDay ? 'spend.chart.day' : 'spend.chart.hour', {
     measure: t(`spend.measure.${measure}`),

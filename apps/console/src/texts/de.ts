@@ -150,6 +150,7 @@ export const de: Texts = {
   'backends.state.Healthy': 'Gesund',
   'backends.state.Degraded': 'Eingeschränkt',
   'backends.state.Unhealthy': 'Nicht erreichbar',
+  'backends.state.unchecked': 'Noch nicht geprüft',
   'backends.circuit': 'Sicherung',
   'backends.circuit.closed': 'Geschlossen',
   'backends.circuit.open': 'Offen nach Fehlern',
@@ -1063,7 +1064,8 @@ export const de: Texts = {
   'playground.beside.none': 'Keines',
   'playground.keep': 'Chat auf dem Server behalten',
   'playground.conversations': 'Gespräche',
-  'playground.conversations.none': 'Noch wird kein Gespräch behalten.',
+  'playground.conversations.none':
+    'Noch wird kein Gespräch behalten. Wähle unter Parameter „Chat auf dem Server behalten“, dann stehen Chats hier.',
   'playground.conversations.messages': { one: '{count} Nachricht', other: '{count} Nachrichten' },
   'playground.conversations.delete': '„{title}“ löschen',
   'playground.conversations.delete.text':

@@ -147,6 +147,7 @@ export const en = {
   'backends.state.Healthy': 'Healthy',
   'backends.state.Degraded': 'Degraded',
   'backends.state.Unhealthy': 'Unhealthy',
+  'backends.state.unchecked': 'Not checked yet',
   'backends.circuit': 'Circuit',
   'backends.circuit.closed': 'Closed',
   'backends.circuit.open': 'Open after failures',
@@ -1035,7 +1036,8 @@ export const en = {
   'playground.beside.none': 'None',
   'playground.keep': 'Keep the chat on the server',
   'playground.conversations': 'Conversations',
-  'playground.conversations.none': 'No conversation is kept yet.',
+  'playground.conversations.none':
+    'No conversation is kept yet. Tick “Keep the chat on the server” under Parameters, and chats are listed here.',
   'playground.conversations.messages': {
     one: '{count} message',
     other: '{count} messages',

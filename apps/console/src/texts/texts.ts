@@ -40,8 +40,9 @@ export function languageOf(wanted: readonly string[]): Language {
 export function createTranslate(texts: Texts, language: Language): Translate {
   const plural = new Intl.PluralRules(language);
   const number = new Intl.NumberFormat(language);
-  return (key, values = {}) => {
+  return (key, values) => {
     const text = texts[key];
+    if (values === undefined) return typeof text === 'string' ? text : text.other;
     const isOne = typeof values['count'] === 'number' && plural.select(values['count']) === 'one';
     const form = typeof text === 'string' ? text : ((isOne ? text.one : undefined) ?? text.other);
     return form.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {

@@ -145,6 +145,7 @@ export const zhHans: Texts = {
   'backends.state.Healthy': '正常',
   'backends.state.Degraded': '降级',
   'backends.state.Unhealthy': '不可用',
+  'backends.state.unchecked': '尚未检查',
   'backends.circuit': '熔断器',
   'backends.circuit.closed': '关闭',
   'backends.circuit.open': '失败后打开',
@@ -975,7 +976,8 @@ export const zhHans: Texts = {
   'playground.beside.none': '无',
   'playground.keep': '在服务器上保留聊天',
   'playground.conversations': '对话',
-  'playground.conversations.none': '还没有保留的对话。',
+  'playground.conversations.none':
+    '还没有保留的对话。在“参数”下勾选“在服务器上保留聊天”，对话就会列在这里。',
   'playground.conversations.messages': { other: '{count} 条消息' },
   'playground.conversations.delete': '删除“{title}”',
   'playground.conversations.delete.text': '其所有消息都会丢失。此操作无法撤销。',

@@ -36,9 +36,13 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
     <li className="card" aria-label={name}>
       <div className="card-head">
         <h2 className="card-title">{name}</h2>
-        <Badge state={STATES[state]}>{t(`backends.state.${state}`)}</Badge>
+        {checkedAt === null ? (
+          <Badge state="neutral">{t('backends.state.unchecked')}</Badge>
+        ) : (
+          <Badge state={STATES[state]}>{t(`backends.state.${state}`)}</Badge>
+        )}
       </div>
-      {reason === null ? null : <p className="card-reason">{reason}</p>}
+      {reason === null || checkedAt === null ? null : <p className="card-reason">{reason}</p>}
       <dl className="card-facts">
         <dt>{t('backends.kind')}</dt>
         <dd>{t(`backends.kind.${kind?.type ?? 'agent'}`)}</dd>

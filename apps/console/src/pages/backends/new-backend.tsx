@@ -67,7 +67,8 @@ export function NewBackend({ takenNames, onDone, onCancel }: NewBackendProps) {
       <BackendFields
         kind={kind}
         draft={draft}
-        problems={isChecked ? problems : {}}
+        // Once it is added, its name is taken: by itself.
+        problems={isChecked && !add.isPending && !add.isSuccess ? problems : {}}
         onChange={change}
       />
       {test.isPending ? <p role="status">{t('backends.testing')}</p> : null}

@@ -110,7 +110,8 @@ test('the worst is first, and a few failures are none', () => {
       keys: [key({ expires_at: '2026-03-13T00:00:00Z' })],
       backends: [
         { name: 'good', state: 'Healthy', reason: null, checked_at: null },
-        { name: 'away', state: 'Unhealthy', reason: 'refused', checked_at: null },
+        { name: 'away', state: 'Unhealthy', reason: 'refused', checked_at: '2026-03-10T23:59:00Z' },
+        { name: 'new', state: 'Unhealthy', reason: 'not probed yet', checked_at: null },
       ],
       upstreams: [
         { key: 'well', requests: 100, errors: 2, failed: 2, ...sums },

@@ -62,14 +62,19 @@ export function concernsOf(situation: Situation, now: number): readonly Concern[
 const backendConcerns = (backends: readonly BackendRow[]): readonly Concern[] =>
   backends
     .filter(({ state }) => state !== 'Healthy')
-    .map(({ name, state, reason, checked_at: at }) => ({
-      id: `backend ${name}`,
-      state: 'bad',
-      text: 'attention.backend',
-      values: { name, state, reason: reason ?? '' },
-      ...(at === null ? {} : { at }),
-      to: '/backends',
-    }));
+    .flatMap(({ name, state, reason, checked_at: at }) =>
+      // One that was added a moment ago was not checked yet.
+      at === null
+        ? []
+        : {
+            id: `backend ${name}`,
+            state: 'bad',
+            text: 'attention.backend',
+            values: { name, state, reason: reason ?? '' },
+            at,
+            to: '/backends',
+          },
+    );
 
 const upstreamConcerns = (upstreams: readonly UpstreamSums[]): readonly Concern[] =>
   upstreams

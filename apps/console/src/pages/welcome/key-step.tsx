@@ -14,13 +14,16 @@ export function KeyStep({ onDone }: { readonly onDone: () => void }) {
       <p>{t(data === undefined ? 'welcome.key.text' : 'keys.created.text')}</p>
       <ErrorNote error={create.error} />
       {data === undefined ? (
-        <div>
+        <div className="card-actions">
           <Button
             kind="primary"
             disabled={create.isPending}
             onClick={() => create.mutate({ name: t('welcome.key.name') })}
           >
             {t('welcome.key.create')}
+          </Button>
+          <Button kind="quiet" onClick={onDone}>
+            {t('action.skip')}
           </Button>
         </div>
       ) : (

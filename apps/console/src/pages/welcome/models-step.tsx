@@ -10,8 +10,13 @@ import { ModelPicker } from '../playground/model-picker.tsx';
 import { TierChoice } from './tier-choice.tsx';
 import { useState } from 'react';
 
+interface ModelsStepProps {
+  readonly onDone: (model: string) => void;
+  readonly onSkip?: () => void;
+}
+
 /** What can answer now: the demo model, or models of backends. */
-export function ModelsStep({ onDone }: { readonly onDone: (model: string) => void }) {
+export function ModelsStep({ onDone, onSkip }: ModelsStepProps) {
   const { t } = useLanguage();
   const api = useApi();
   const models = useQuery(modelsQuery(api));
@@ -54,18 +59,23 @@ export function ModelsStep({ onDone }: { readonly onDone: (model: string) => voi
               : t('welcome.models.demo')}
           </p>
           <ModelPicker models={ready} value={model} onChange={setChosen} />
-          <div>
-            <Button kind="primary" onClick={() => onDone(model)}>
-              {model === demo?.id ? t('welcome.models.use_demo') : t('action.next')}
-            </Button>
-          </div>
         </>
       )}
-      {isAdmin ? (
-        <div>
+      <div className="card-actions">
+        {model === undefined ? null : (
+          <Button kind="primary" onClick={() => onDone(model)}>
+            {model === demo?.id ? t('welcome.models.use_demo') : t('action.next')}
+          </Button>
+        )}
+        {isAdmin ? (
           <Button onClick={() => setAdding(true)}>{t('welcome.models.add')}</Button>
-        </div>
-      ) : null}
+        ) : null}
+        {onSkip === undefined ? null : (
+          <Button kind="quiet" onClick={onSkip}>
+            {t('action.skip')}
+          </Button>
+        )}
+      </div>
     </div>
   );
 }

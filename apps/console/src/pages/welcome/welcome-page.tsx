@@ -4,7 +4,6 @@ import { Check } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useSessionState } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { AccountStep } from './account-step.tsx';
 import { FirstChat } from './first-chat.tsx';
@@ -27,20 +26,16 @@ export function WelcomePage() {
           <Step number={1} current={step} title={t('welcome.account')}>
             <AccountStep onDone={next} />
           </Step>
-          <Step
-            number={2}
-            current={step}
-            title={t('welcome.models')}
-            {...(isSignedIn ? { onSkip: next } : {})}
-          >
+          <Step number={2} current={step} title={t('welcome.models')}>
             <ModelsStep
               onDone={(chosen) => {
                 setModel(chosen);
                 next();
               }}
+              {...(isSignedIn ? { onSkip: next } : {})}
             />
           </Step>
-          <Step number={3} current={step} title={t('welcome.key')} onSkip={next}>
+          <Step number={3} current={step} title={t('welcome.key')}>
             <KeyStep onDone={next} />
           </Step>
         </ol>
@@ -63,11 +58,10 @@ interface StepProps {
   readonly number: number;
   readonly current: number;
   readonly title: string;
-  readonly onSkip?: () => void;
   readonly children: ReactNode;
 }
 
-function Step({ number, current, title, onSkip, children }: StepProps) {
+function Step({ number, current, title, children }: StepProps) {
   const { t } = useLanguage();
   const isDone = number < current;
   return (
@@ -79,16 +73,7 @@ function Step({ number, current, title, onSkip, children }: StepProps) {
         <span className="visually-hidden">{t('welcome.step', { step: number, steps: STEPS })}</span>
         {title}
       </h2>
-      {number === current ? (
-        <div className="step-body">
-          {children}
-          {onSkip === undefined ? null : (
-            <Button kind="quiet" onClick={onSkip}>
-              {t('action.skip')}
-            </Button>
-          )}
-        </div>
-      ) : null}
+      {number === current ? <div className="step-body">{children}</div> : null}
     </li>
   );
 }
