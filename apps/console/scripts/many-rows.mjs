@@ -1,7 +1,7 @@
 // Answers of a service that has thousands of everything: the first row of each list, many times.
 const DAY_MS = 86_400_000;
 
-/** Rows of a method, many times. */
+/** Rows of a method, many times; as many as were asked for, where the service gives one page at a time. */
 const MANY = {
   'keys.list': (keys, many) =>
     many(keys, (key, place) => ({
@@ -53,6 +53,26 @@ const MANY = {
           groups: many(summary.groups, (group, place) => ({ ...group, key: idOf(place) })),
         }
       : summary,
+  'requests.list': ({ requests, ...others }, _many, { limit }) => ({
+    ...others,
+    requests: times(limit, requests, (request, place) => ({
+      ...request,
+      id: idOf(place),
+      created_at: new Date(Date.now() - place * DAY_MS).toISOString(),
+    })),
+  }),
+  'users.list': ({ users, ...others }, _many, { limit }) => ({
+    ...others,
+    users: times(limit, users, (user, place) => ({
+      ...user,
+      id: idOf(place),
+      email: `${place}@example.com`,
+    })),
+  }),
+  'audit.list': ({ entries, ...others }, _many, { limit }) => ({
+    ...others,
+    entries: times(limit, entries, (entry, place) => ({ ...entry, seq: place + 1 })),
+  }),
   'billing.pricing.get': ({ pricing }, many) => ({
     pricing: many(pricing, (price, place) => ({ ...price, pattern: `model-${place}` })),
   }),
@@ -65,8 +85,7 @@ export async function manyRows(page, count) {
   page.on('request', (request) => isAsked(request) && pending.add(request));
   page.on('requestfinished', (request) => pending.delete(request));
   page.on('requestfailed', (request) => pending.delete(request));
-  const many = ([first], change) =>
-    first === undefined ? [] : Array.from({ length: count }, (_, place) => change(first, place));
+  const many = (rows, change) => times(count, rows, change);
   await page.route('**/v1/models', async (route) => {
     const response = await route.fetch();
     const { data, ...others } = await response.json();
@@ -86,6 +105,13 @@ export async function manyRows(page, count) {
     // What arrived last is rendered in the frames that follow.
     await page.evaluate(() => new Promise((done) => requestIdleCallback(done)));
   };
+}
+
+/** The first row, so many times. */
+function times(count, [first], change) {
+  return first === undefined
+    ? []
+    : Array.from({ length: count }, (_, place) => change(first, place));
 }
 
 const nearlyUsedBudget = () => ({

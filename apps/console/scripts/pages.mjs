@@ -1,4 +1,10 @@
-// The pages of which screenshots are taken. `prepare` brings a page into another state, such as an open dialog.
+/** Opens a dialog with the first button of this name. */
+const opening = (name) => async (page) => {
+  await page.getByRole('button', { name }).first().click();
+  await page.locator('[role=dialog], [role=alertdialog]').waitFor();
+};
+
+/** The pages of which screenshots are taken. `prepare` brings a page into another state, such as an open dialog. */
 export const PAGES = [
   { name: 'playground', path: '/playground' },
   {
@@ -27,7 +33,7 @@ export const PAGES = [
   {
     name: 'keys-create',
     path: '/keys',
-    prepare: (page) => page.getByRole('button', { name: 'Create a key' }).first().click(),
+    prepare: opening('Create a key'),
   },
   { name: 'usage', path: '/usage', prepare: (page) => page.locator('canvas').waitFor() },
   {
@@ -38,31 +44,23 @@ export const PAGES = [
   {
     name: 'usage-filter',
     path: '/usage?measure=requests',
-    prepare: (page) => page.getByRole('button', { name: 'Filter' }).click(),
+    prepare: opening('Filter'),
   },
   { name: 'plan', path: '/plan', prepare: (page) => page.getByRole('meter').first().waitFor() },
   {
     name: 'keys-edit',
     path: '/keys',
-    prepare: (page) => page.getByRole('button', { name: /^Edit/ }).first().click(),
+    prepare: opening(/^Edit/),
   },
   {
     name: 'keys-rotate',
     path: '/keys',
-    prepare: (page) =>
-      page
-        .getByRole('button', { name: /^Rotate/ })
-        .first()
-        .click(),
+    prepare: opening(/^Rotate/),
   },
   {
     name: 'keys-revoke',
     path: '/keys',
-    prepare: (page) =>
-      page
-        .getByRole('button', { name: /^Revoke/ })
-        .first()
-        .click(),
+    prepare: opening(/^Revoke/),
   },
   {
     name: 'embeddings',
@@ -114,7 +112,10 @@ export const PAGES = [
   {
     name: 'search',
     path: '/usage',
-    prepare: (page) => page.keyboard.press('Control+K'),
+    async prepare(page) {
+      await page.keyboard.press('Control+K');
+      await page.getByRole('dialog').waitFor();
+    },
   },
   {
     name: 'range',
@@ -174,7 +175,7 @@ export const PAGES = [
   {
     name: 'backends-remove',
     path: '/backends',
-    prepare: (page) => page.getByRole('button', { name: 'Remove cloud' }).click(),
+    prepare: opening('Remove cloud'),
   },
   { name: 'people', path: '/people', prepare: (page) => page.getByRole('table').waitFor() },
   {
@@ -291,11 +292,7 @@ export const PAGES = [
   {
     name: 'audit-details',
     path: '/audit',
-    prepare: (page) =>
-      page
-        .getByRole('button', { name: /^Details of entry/ })
-        .first()
-        .click(),
+    prepare: opening(/^Details of entry/),
   },
   { name: 'settings', path: '/settings', prepare: (page) => page.getByRole('table').waitFor() },
 ];

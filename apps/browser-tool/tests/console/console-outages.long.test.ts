@@ -145,12 +145,13 @@ test('while Postgres is away the page says so, and shows the content when it is 
   expect(await isSamePage()).toBe(true);
 });
 
-test('while Redis is away pages still open, and new requests appear again when it is back', async () => {
+test('while Redis is away pages still open and say that they are not live, and new requests appear again when it is back', async () => {
   redis.cut();
   await visit('Plan');
   await see('Plan');
   await visit('Requests');
   await waitUntil(async () => (await rows()) > 0, { what: 'the table of requests' });
+  await see('The live connection is lost. Trying again');
   redis.restore();
   await see('Live: new requests appear by themselves');
   const before = await rows();
@@ -160,14 +161,19 @@ test('while Redis is away pages still open, and new requests appear again when i
 });
 
 test('a restart is shown and healed; a session that it ended comes back to the same page', async () => {
+  await tool.open(`${line.url}console/requests?status=ok&range=7d`);
+  await see('Live: new requests appear by themselves');
+  await mark();
   await service.stop();
   await see(LOST);
   await database.query('DELETE FROM refresh_tokens');
   settings = { ...settings, SERVICE_JWT_SECRET: 'another secret of at least thirty-two bytes' };
   service = await start(service.port);
+  await see('Your session has ended. Sign in to go on where you were.');
   await signIn();
-  await see('Live: new requests appear by themselves');
+  await see('Live: new requests appear by themselves', 'Last 7 days');
   expect(await evaluate('location.pathname')).toBe('/console/requests');
+  expect(await evaluate('location.search')).toContain('status=ok');
   expect(await isSamePage()).toBe(true);
 });
 

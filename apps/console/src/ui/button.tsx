@@ -30,7 +30,8 @@ export function IconButton({ label, children, ...rest }: IconButtonProps) {
       >
         {children}
       </button>
-      {popup}
+      {/* What it opened is in that place. */}
+      {rest['aria-expanded'] === true ? null : popup}
     </>
   );
 }

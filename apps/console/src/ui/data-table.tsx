@@ -11,6 +11,7 @@ import { useLanguage } from '../preferences/language.tsx';
 import { PAGE_ROWS, TablePages } from './table-pages.tsx';
 import { sortRows, type SortKey } from './table-order.ts';
 import { useAfterPaint } from './use-after-paint.ts';
+import { useRowSlots } from './row-slots.ts';
 import { useTableOrder } from './use-table-order.ts';
 
 const features = tableFeatures({ rowSortingFeature });
@@ -19,6 +20,7 @@ const features = tableFeatures({ rowSortingFeature });
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
+  /** Without state of its own: elements of a row are used for another one. */
   readonly cell: (row: Row) => ReactNode;
   /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
@@ -85,6 +87,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       setOrder({ sort, page: 0 });
     },
   });
+  const slots = useRowSlots(data.map(rowId));
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
   const content = (
     <div className="table-frame" aria-busy={shown !== order}>
@@ -127,8 +130,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           ))}
         </thead>
         <tbody>
-          {table.getRowModel().rows.map(({ id, original }) => (
-            <TableRow key={id} row={original} columns={columns} />
+          {table.getRowModel().rows.map(({ original }, place) => (
+            <TableRow key={slots[place]} row={original} columns={columns} />
           ))}
         </tbody>
         {total === undefined ? null : (

@@ -1,5 +1,5 @@
 import { TextField } from './field.tsx';
-import { useAddressText } from './use-address-text.ts';
+import { afterPause, useAddressText } from './use-address-text.ts';
 
 interface SearchFieldProps {
   readonly label: string;
@@ -11,7 +11,7 @@ interface SearchFieldProps {
 
 /** What a page is searched for, which is in its address. */
 export function SearchField({ label, hint, value, onChange }: SearchFieldProps) {
-  const [text, setText] = useAddressText(value, onChange);
+  const [text, setText] = useAddressText(value, onChange, afterPause);
   return (
     <TextField
       label={label}

@@ -23,10 +23,8 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const payers = useMemo(
     () => [
       { value: NO_GROUP, label: t('keys.payer.self') },
-      ...(groups ?? []).map(({ id, name }) => ({
-        value: id,
-        label: t('spend.scope.group', { name }),
-      })),
+      // Only the name: a text for each of thousands of groups takes long.
+      ...(groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
     ],
     [groups, t],
   );

@@ -1,6 +1,6 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { memo, useMemo, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -51,7 +51,8 @@ interface KeyTableProps {
   readonly onChange: (change: { readonly key: Key; readonly action: Action }) => void;
 }
 
-function KeyTable({ keys, onChange }: KeyTableProps) {
+/** Not rendered again when a dialog opens above it. */
+const KeyTable = memo(function KeyTable({ keys, onChange }: KeyTableProps) {
   const { t, format } = useLanguage();
   const columns = useMemo(
     (): readonly Column<Key>[] => [
@@ -137,7 +138,7 @@ function KeyTable({ keys, onChange }: KeyTableProps) {
       rowId={({ id }) => id}
     />
   );
-}
+});
 
 const BADGES = {
   active: 'good',

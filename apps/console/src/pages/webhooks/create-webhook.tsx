@@ -103,7 +103,7 @@ function useOwners() {
       ...(isAdmin ? [{ value: PLATFORM, label: t('webhooks.owner.platform') }] : []),
       ...(groups ?? [])
         .filter(({ my_role: role }) => isAdmin || role === 'owner' || role === 'admin')
-        .map(({ id, name }) => ({ value: id, label: t('spend.scope.group', { name }) })),
+        .map(({ id, name }) => ({ value: id, label: name })),
     ],
     [groups, isAdmin, t],
   );
