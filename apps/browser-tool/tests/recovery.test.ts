@@ -86,6 +86,22 @@ test('a tab that crashes is replaced', async () => {
   expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
 });
 
+test('a browser that can open no new tab is replaced', async () => {
+  await tool.open(`${site.url}/`);
+  const pid = await browserPid();
+  const crash = neverEnding('third');
+  await waitUntil(() => site.requests.includes('/third'));
+  const own = (type: string): readonly number[] =>
+    processesWith(`--type=${type}`).filter((process) => isBelow(process, pid));
+  const forking = own('zygote');
+  expect(forking).not.toEqual([]);
+  for (const each of forking) process.kill(each, 'SIGSTOP');
+  for (const renderer of own('renderer')) process.kill(renderer, 'SIGKILL');
+  expect(await crash).toMatchObject({ status: 503, code: 'BROWSER_CRASHED' });
+  expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
+  await waitUntil(() => !isAlive(pid));
+});
+
 test('a page that hangs costs its call, not the tool', async () => {
   await tool.open(`${site.url}/`);
   await tool.post('/evaluate', { expression: 'setTimeout(() => { for (;;) {} }); 0' });

@@ -36,6 +36,8 @@ const WAIT_PAUSE_MS = 100;
 const COUNT_MS_MIN = 1_000;
 const PING_TIMEOUT_MS = 2_000;
 const START_PAGE_MS = 10_000;
+/** For a new tab in the place of one that hangs or crashed. */
+const NEW_TAB_TIMEOUT_MS = 10_000;
 
 type ResolvedChromium = Extract<ResolvedBrowser, { readonly kind: 'cdp' }>;
 
@@ -113,7 +115,7 @@ function createCdpEngine(
   const elements = createElements(scripts, refs);
   const actions = createActions(browser, scripts, elements);
   let isClosing = false;
-  void Promise.race([
+  const ended = Promise.race([
     chromium.exited,
     connection.closed.then(() => 'it closed the connection'),
   ]).then(async (reason) => {
@@ -266,7 +268,11 @@ function createCdpEngine(
       const isUsable = async (tab: Page): Promise<boolean> =>
         !tab.hasEnded && (tab.loading.isNavigating || isResponsive(tab));
       if (page !== undefined && (await isUsable(page))) return false;
-      await browser.replacePage();
+      const isReplaced = browser.replacePage().then(() => true);
+      if (await withTimeout(isReplaced, NEW_TAB_TIMEOUT_MS).catch(() => false)) return true;
+      log.warn({ pid: chromium.pid }, 'the browser cannot open a new tab; ending it');
+      await chromium.end();
+      await ended;
       return true;
     },
     async close() {

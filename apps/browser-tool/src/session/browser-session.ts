@@ -138,18 +138,17 @@ export function createBrowserSession({
   const runNow: RunCall = async (options, work) => {
     closing.signal.throwIfAborted();
     const notes: CallNotes = { dialogs: [], downloads: [], openedTab: undefined };
-    const current = await withDeadline(
-      ensureEngine(),
-      options,
-      closing.signal,
-      'The browser is still starting',
-    );
+    const started = (): Promise<BrowserEngine> =>
+      withDeadline(ensureEngine(), options, closing.signal, 'The browser is still starting');
+    let current = await started();
     let restarted = isLost;
-    isLost = false;
     if (mayHang) {
       mayHang = false;
       restarted = (await current.ensureResponsive()) || restarted;
+      // A browser that could not be used any more was ended.
+      if (engine !== current) current = await started();
     }
+    isLost = false;
     const deadline = deadlineOf(options);
     const signals = [
       deadline.signal,

@@ -3,6 +3,7 @@ import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.j
 import type { CallNotes, DialogAnswer, DialogReport, Viewport } from '../../engine.ts';
 import type { Captures } from '../../capture/captures.ts';
 import { scriptSource } from '../../page-scripts/source.ts';
+import { ToolError } from '../../tool-error.ts';
 import { createChanges, type Changes } from '../changes.ts';
 import { createConsoleCapture } from '../capture/console-capture.ts';
 import { createConsoleThrottle } from '../capture/console-throttle.ts';
@@ -93,7 +94,7 @@ export function createPage(
     requests,
     changes,
     ended,
-    ready: prepare(sessionId, 'page'),
+    ready: Promise.race([prepare(sessionId, 'page'), crashed()]),
     get isCrashed() {
       return ending === 'crashed';
     },
@@ -117,6 +118,14 @@ export function createPage(
     },
   };
   return page;
+
+  /** Rejects when the tab crashes: then the commands that prepare it are never answered. */
+  async function crashed(): Promise<never> {
+    if ((await ended) === 'closed') return new Promise<never>(() => undefined);
+    throw new ToolError('BROWSER_CRASHED', 'A new tab crashed before it was ready.', {
+      hint: 'Call again: a new tab is opened.',
+    });
+  }
 
   async function prepare(session: string, type: string): Promise<void> {
     const send: Page['send'] = (method, params) => connection.send(method, params, session);
