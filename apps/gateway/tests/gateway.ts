@@ -30,8 +30,9 @@ export interface GatewayUnderTest {
 
 export async function startGateway(
   env: Readonly<Record<string, string>> = {},
+  stores: Parameters<typeof createTestContext>[0] = {},
 ): Promise<GatewayUnderTest> {
-  const test = await createTestContext();
+  const test = await createTestContext(stores);
   const { database } = test.context;
   const user = await database.users.create({
     id: newId(),

@@ -82,6 +82,42 @@ test('while Redis is unavailable each process has its own limits and facts for 5
   expect(answer).toMatchObject({ account: STATE });
 });
 
+test('what calls have used while Redis is unavailable counts for 15 minutes, or until it is settled', async () => {
+  await server.kill();
+  await modeIs(bus, 'local');
+  const { admission } = bus;
+  const tier = { monthlyUsdQuota: null, monthlyTokenQuota: 100 };
+  const use = async (id: string): Promise<AdmissionAnswer> => {
+    const reservation = {
+      tokens: 9,
+      costUsd: 0,
+      points: 0,
+      tier,
+      account: ACCOUNT,
+      isPriced: true,
+    };
+    const call = { id, userId: 'user', callsMax: 9, reservation };
+    const answer = await admission.admit({ knownEpoch: 0, limits: [], window: WINDOW, call });
+    const ended = { endsCall: true, endsReservation: true, isUrgent: true };
+    admission.endCall({
+      id,
+      userId: 'user',
+      ...ended,
+      usage: { tokens: 3, costUsd: 0, points: 0 },
+    });
+    return answer;
+  };
+  await use('first');
+  await use('second');
+  clock.advance(14 * 60_000);
+  expect(await use('third')).toMatchObject({ reserved: { tokens: 6 }, unsettled: { tokens: 6 } });
+  const settled = [{ id: 'first', userId: 'user' }];
+  await admission.updateHints({ windows: [], accounts: [], settled });
+  expect(await use('fourth')).toMatchObject({ reserved: { tokens: 6 } });
+  clock.advance(60_000);
+  expect(await use('fifth')).toMatchObject({ reserved: { tokens: 6 } });
+});
+
 test('everything on Redis expires by itself', async () => {
   await bus.admission.updateHints(FACTS);
   await ask(bus);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A proxy to a store that can be cut off to simulate an outage. */
+/** A proxy to a store that can be cut off or slowed down to simulate an outage. */
 export interface StoreLine {
   readonly url: string;
   /** How many connections were refused so far. */
@@ -11,6 +11,8 @@ export interface StoreLine {
   /** Ends the connections whose client sent this text last, keeps the others and refuses new ones. False without any. */
   cutWhere(sent: string): boolean;
   restore(): void;
+  /** Delays everything that the store sends from now on, as if it were slow; `Infinity` until the next call, as if it were paused. */
+  delayAnswers(milliseconds: number): void;
   close(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
   const lastSent = new WeakMap<Socket, string>();
   let isCut = false;
   let refusals = 0;
+  const answers = createDelay();
   const server = createServer((socket) => {
     if (isCut) {
       refusals += 1;
@@ -28,12 +31,14 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
     }
     socket.on('data', (sent) => lastSent.set(socket, sent.toString('latin1')));
     const upstream = connect(Number(store.port), store.hostname);
+    socket.pipe(upstream);
+    upstream.on('data', (sent) => answers.add(() => socket.write(sent)));
+    upstream.on('end', () => answers.add(() => socket.end()));
     for (const [one, other] of [
       [socket, upstream],
       [upstream, socket],
     ] as const) {
       sockets.add(one);
-      one.pipe(other);
       one.on('error', () => other.destroy());
       one.on('close', () => {
         sockets.delete(one);
@@ -66,10 +71,40 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
     restore: () => {
       isCut = false;
     },
+    delayAnswers: (milliseconds) => answers.set(milliseconds),
     async close() {
       cut();
+      answers.set(0);
       server.close();
       await once(server, 'close');
+    },
+  };
+}
+
+/** Runs what is added in its order, so many milliseconds later. */
+function createDelay() {
+  const waiting: { readonly run: () => void; dueAt: number }[] = [];
+  let delayMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function runDue(): void {
+    clearTimeout(timer);
+    while (waiting[0] !== undefined && waiting[0].dueAt <= performance.now())
+      waiting.shift()?.run();
+    const next = waiting[0]?.dueAt ?? Infinity;
+    if (next < Infinity) timer = setTimeout(runDue, next - performance.now());
+  }
+
+  return {
+    add(run: () => void): void {
+      waiting.push({ run, dueAt: performance.now() + delayMs });
+      runDue();
+    },
+    set(milliseconds: number): void {
+      delayMs = milliseconds;
+      const latest = performance.now() + milliseconds;
+      for (const each of waiting) each.dueAt = Math.min(each.dueAt, latest);
+      runDue();
     },
   };
 }

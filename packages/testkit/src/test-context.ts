@@ -27,11 +27,18 @@ export interface TestContext {
   close(): Promise<void>;
 }
 
+interface TestContextOptions {
+  /** The address under which the context reaches a store: of Postgres first, then of the Redis of each process. */
+  readonly reach?: (storeUrl: string) => Promise<string>;
+}
+
 /** A hash of full cost takes a quarter of a second of CPU time. */
 const CHEAP_PASSWORDS = { memoryCost: 1024, timeCost: 2, parallelism: 1 };
 
 /** Builds the context that a server process would build, for apps under test. */
-export async function createTestContext(): Promise<TestContext> {
+export async function createTestContext({
+  reach = (storeUrl) => Promise.resolve(storeUrl),
+}: TestContextOptions = {}): Promise<TestContext> {
   const testDatabase = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-test-'));
   const stopping = new AbortController();
@@ -45,14 +52,14 @@ export async function createTestContext(): Promise<TestContext> {
   watchSecret('the JWT secret', jwtSecret);
   watchSecret('the key of the tunnel', agentTunnelKey);
   const database = createDatabase({
-    databaseUrl: testDatabase.url,
+    databaseUrl: await reach(testDatabase.url),
     log,
     encryptionKey: Buffer.alloc(32, 7).toString('base64'),
   });
   const redisPrefix = uniquePrefix();
   const openBus = async (): Promise<Bus> => {
     const opened = createBus({
-      redisUrl: testRedisUrl(),
+      redisUrl: await reach(testRedisUrl()),
       prefix: redisPrefix,
       dataDir,
       log,

@@ -26,14 +26,14 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
       if (isOver) return undefined;
       const admitting = admit(expected);
       responses.push(admitting.catch(() => undefined));
-      return refusalOf(admitting);
+      return refusalOf(admitting, ['store_unavailable']);
     },
     take: () => responses.shift() ?? NOTHING_TAKEN,
     async check() {
       const admitting = admit(EXPECTED_NOTHING);
       void admitting.then((reservation) => reservation.end()).catch(() => undefined);
       // What others reserve may be left over when the next response begins.
-      return refusalOf(admitting, 'quota_reserved');
+      return refusalOf(admitting, ['store_unavailable', 'quota_reserved']);
     },
     endAll() {
       isOver = true;
@@ -47,12 +47,14 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
 /** Failures of the stores refuse no response. */
 async function refusalOf(
   admitting: Promise<Reservation>,
-  exceptFor?: ServiceError['code'],
+  exceptFor: readonly ServiceError['code'][],
 ): Promise<string | undefined> {
   try {
     await admitting;
     return undefined;
   } catch (error) {
-    return error instanceof ServiceError && error.code !== exceptFor ? error.message : undefined;
+    return error instanceof ServiceError && !exceptFor.includes(error.code)
+      ? error.message
+      : undefined;
   }
 }

@@ -53,8 +53,9 @@ export interface TestUser {
 export async function startChatScene(
   env: Readonly<Record<string, string>> = {},
   changes: Partial<AppContext> = {},
+  stores: Parameters<typeof createTestContext>[0] = {},
 ): Promise<ChatScene> {
-  const test = await createTestContext();
+  const test = await createTestContext(stores);
   const context = { ...test.context, ...changes };
   const config = readRpcConfig({
     DATABASE_URL: 'postgres://unused',

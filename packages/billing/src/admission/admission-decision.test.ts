@@ -108,6 +108,17 @@ test.each([
   expect(decideAdmission({ tier: free, window, account, reserved, isPriced, now })).toBe(decision);
 });
 
+test.each([
+  { why: 'the usage is not known', window: undefined, account: unopened },
+  { why: 'neither usage nor account are known', window: undefined, account: undefined },
+  { why: 'the account is not known', window: { tokens: 90, costUsd: 0 }, account: undefined },
+  { why: 'the tier is drained, the account not known', window: drained, account: undefined },
+])('when $why, what others reserve refuses', ({ window, account: state }) => {
+  const asked = { tier: free, window, account: state, isPriced: true, now };
+  expect(decideAdmission({ ...asked, reserved: none })).toBe('admit');
+  expect(decideAdmission({ ...asked, reserved: { ...none, tokens: 100 } })).toBe('quota_reserved');
+});
+
 test('what is used up is reported as such, whatever is reserved', () => {
   const state = { tier: free, window: drained, account: unopened, isPriced: true, now };
   const reserved = { tokens: 1000, costUsd: 9, points: 9 };

@@ -17,10 +17,12 @@ interface AdmissionState {
 }
 
 export const NOTHING_RESERVED: ReservedAmounts = { tokens: 0, costUsd: 0, points: 0 };
+const NOTHING_USED = { tokens: 0, costUsd: 0 };
 
 /**
  * Whether a request is allowed by its tier or, when that is drained, by its points. What the request itself may use does not
- * count: a single request gets the last token. Unknown values refuse no request.
+ * count: a single request gets the last token. Unknown values refuse no request by themselves: an unknown window counts as
+ * empty, and where the account is unknown as well, only what other requests reserve refuses.
  */
 export function decideAdmission(state: AdmissionState): AdmissionDecision {
   const { account } = state;
@@ -44,8 +46,8 @@ function isCovered(
   { tier, window, account, isPriced, now }: AdmissionState,
   reserved: ReservedAmounts,
 ): boolean {
-  if (window === undefined || !isDrained(tier, withReserved(window, reserved))) return true;
-  if (account === undefined) return true;
+  if (!isDrained(tier, withReserved(window ?? NOTHING_USED, reserved))) return true;
+  if (account === undefined) return reserved.tokens === 0 && reserved.costUsd === 0;
   const { balance, refusedUntil } = account;
   const isRefused = refusedUntil !== null && refusedUntil.getTime() > now.getTime();
   return balance > reserved.points && isPriced && !isRefused;

@@ -211,4 +211,6 @@ export interface AdmissionStore {
   updateHints(facts: AdmissionFacts): Promise<void>;
   /** Ends a call without waiting for that. What is never ended expires by itself. */
   endCall(end: CallEnd): void;
+  /** Called when another place begins to count the calls, which then does not know those in flight. */
+  readonly onReplaced?: (listener: () => void) => void;
 }

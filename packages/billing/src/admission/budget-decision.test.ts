@@ -13,6 +13,13 @@ test.each([
     unsettled: 0.5,
     decision: 'budget_exceeded',
   },
+  {
+    why: 'unknown, reserved',
+    budget: 1,
+    spent: undefined,
+    reserved: 1,
+    decision: 'budget_reserved',
+  },
   { why: 'reserved', budget: 1, spent: 0.5, reserved: 0.5, decision: 'budget_reserved' },
   { why: 'ten times 0.1', budget: 1, spent: 0.9999999999999999, decision: 'budget_exceeded' },
 ])('$why: $decision', ({ budget, spent, unsettled = 0, reserved = unsettled, decision }) => {

@@ -7,15 +7,16 @@ const TOLERANCE_USD = 1e-9;
 
 /**
  * Whether the budget of a key allows a request. What the request itself may cost does not count: a single request gets the
- * last cent. Unknown values refuse no request.
+ * last cent. Of an unknown budget nothing counts as used but what is not settled yet.
  */
 export function decideBudget(
   budgetUsd: number | null,
   usage: Pick<BudgetUsage, 'costUsd'> | undefined,
   { reservedUsd, unsettledUsd }: Pick<KeyCounts, 'reservedUsd' | 'unsettledUsd'>,
 ): BudgetDecision {
-  if (budgetUsd === null || usage === undefined) return 'admit';
+  if (budgetUsd === null) return 'admit';
   const isSpent = (costUsd: number): boolean => costUsd >= budgetUsd - TOLERANCE_USD;
-  if (isSpent(usage.costUsd + unsettledUsd)) return 'budget_exceeded';
-  return isSpent(usage.costUsd + reservedUsd) ? 'budget_reserved' : 'admit';
+  const usedUsd = usage?.costUsd ?? 0;
+  if (isSpent(usedUsd + unsettledUsd)) return 'budget_exceeded';
+  return isSpent(usedUsd + reservedUsd) ? 'budget_reserved' : 'admit';
 }

@@ -1,7 +1,9 @@
 import type { AdmissionStore } from '@model-gateway/billing';
+import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { FallBack } from './fall-back.ts';
 
 interface FailoverAdmissionOptions {
+  readonly connection: Pick<RedisConnection, 'commandsReady' | 'onChange'>;
   readonly redis: AdmissionStore;
   readonly local: AdmissionStore;
   readonly fallBack: FallBack;
@@ -9,10 +11,11 @@ interface FailoverAdmissionOptions {
 
 /**
  * While Redis is unavailable, this process counts limits and calls locally, from zero, and knows only the facts that it
- * reads meanwhile. None of it is copied to Redis: a minute later the limits are exact again, and facts come from the database.
+ * reads meanwhile. Neither is copied to Redis: a minute later the limits are exact again, and facts come from the database.
+ * Calls in flight are announced to whichever store takes over.
  */
 export function createFailoverAdmission(options: FailoverAdmissionOptions): AdmissionStore {
-  const { redis, local, fallBack } = options;
+  const { connection, redis, local, fallBack } = options;
   return {
     admit: (request) =>
       fallBack(
@@ -28,6 +31,15 @@ export function createFailoverAdmission(options: FailoverAdmissionOptions): Admi
     endCall(end) {
       local.endCall(end);
       redis.endCall(end);
+    },
+    onReplaced(listener) {
+      let wasReady = connection.commandsReady();
+      connection.onChange(() => {
+        const isReady = connection.commandsReady();
+        if (isReady === wasReady) return;
+        wasReady = isReady;
+        listener();
+      });
     },
   };
 }

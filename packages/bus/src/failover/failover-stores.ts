@@ -133,6 +133,7 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
       redis: createRedisLimits({ connection, prefix }),
     }),
     admission: createFailoverAdmission({
+      connection,
       fallBack,
       local: createLocalAdmission({
         clock,

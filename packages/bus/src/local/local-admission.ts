@@ -44,8 +44,8 @@ const FACTS_MAX = 100_000;
 export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionStore {
   const { clock, counters, epochCounter, factKeptMs, callKeptMs = CALL_KEPT_MS } = options;
   const calls = createLocalCalls(clock, callKeptMs);
-  // What calls have used and is not settled. Later the facts are read again, which then include it.
-  const unsettled = createLocalCalls(clock, factKeptMs);
+  // What calls have used and is not settled: while Redis or the database is unavailable, nothing is.
+  const unsettled = createLocalCalls(clock, callKeptMs);
   const logs = createBoundedExpiringMap<number[]>({ clock, entriesMax: LIMITS_MAX });
   const windows = createBoundedExpiringMap<WindowUsage>({ clock, entriesMax: FACTS_MAX });
   const accounts = createBoundedExpiringMap<AccountState>({ clock, entriesMax: FACTS_MAX });
@@ -123,14 +123,10 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
     if (keyId !== undefined) all.add(keyName(keyId), id, amounts);
   }
 
-  /** Begins the call of a request, unless the facts and the other reservations refuse it. */
+  /** Begins the call of a request, unless known facts and the other reservations refuse it: the caller may know more. */
   function begin(
     { call }: AdmissionRequest,
-    facts: {
-      readonly window: WindowUsage | undefined;
-      readonly account: AccountState | undefined;
-      readonly budget: BudgetUsage | undefined;
-    },
+    facts: StoredFacts,
     counts: KeyCounts | undefined,
   ): Reserved & { readonly hasBegun: boolean } {
     const reservation = call?.reservation;
@@ -139,12 +135,16 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       const { tier, isPriced, account, key } = reservation;
       held = reservedBy(call.userId, account);
       const { reserved } = held;
+      const { window, account: balance, budget } = facts;
       const state = { ...facts, tier, isPriced, reserved, now: new Date(clock.now()) };
-      const isLeft =
-        key === undefined ||
-        counts === undefined ||
-        decideBudget(key.budgetUsd, facts.budget, counts) === 'admit';
-      if (!isLeft || decideAdmission(state) !== 'admit') return { ...held, hasBegun: false };
+      const isSpent =
+        key !== undefined &&
+        counts !== undefined &&
+        budget !== undefined &&
+        decideBudget(key.budgetUsd, budget, counts) !== 'admit';
+      const isRefused =
+        window !== undefined && balance !== undefined && decideAdmission(state) !== 'admit';
+      if (isSpent || isRefused) return { ...held, hasBegun: false };
       const links = { pointsName: reservedName(accountKey(account)), keyId: key?.id };
       reserve(calls, call, links, reservation);
     }
@@ -215,6 +215,12 @@ const NO_RESERVATION: Reserved = {
   reserved: NOTHING_RESERVED,
   unsettled: { tokens: 0, costUsd: 0 },
 };
+
+interface StoredFacts {
+  readonly window: WindowUsage | undefined;
+  readonly account: AccountState | undefined;
+  readonly budget: BudgetUsage | undefined;
+}
 
 type Reserved = Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled'>;
 

@@ -115,13 +115,37 @@ test('while the database is unavailable no request is refused, and it is not rea
   state.isUnavailable = true;
   await cover(UNKNOWN);
   await cover(UNKNOWN);
-  await quotas.admitUser('u', priced);
   expect(state.asked).toBe(1);
+  // A tier is read in any case: without it there would be no limit at all.
+  await quotas.admitUser('u', priced);
+  expect(state.asked).toBe(2);
   state.isUnavailable = false;
   clock.advance(2_000);
   await expect(cover(UNKNOWN)).rejects.toMatchObject({
     code: 'quota_exceeded',
   });
+});
+
+test('while the database is unavailable, what others reserve refuses', async () => {
+  const { state, cover } = setup();
+  state.isUnavailable = true;
+  await expect(cover(UNKNOWN, { ...NOTHING_RESERVED, tokens: 100 })).rejects.toMatchObject({
+    code: 'quota_reserved',
+  });
+});
+
+test('while the database is unavailable, the last known tier limits a user, and an unknown one reserves', async () => {
+  const { state, quotas } = setup({ window: { ...drained, tokens: 0 } });
+  await quotas.admitUser('u', priced);
+  state.isUnavailable = true;
+  await quotas.admitUser('u', priced);
+  await quotas.admitUser('v', priced);
+  const tokens = { tokens: 2 };
+  expect(state.requested.map(({ call }) => call?.reservation)).toMatchObject([
+    { ...tokens, tier: TIER },
+    { ...tokens, tier: TIER },
+    { ...tokens, tier: { monthlyTokenQuota: null } },
+  ]);
 });
 
 test('a user with points is served what has a price', async () => {

@@ -3,6 +3,7 @@ import {
   decideAdmission,
   decideBudget,
   isDrained,
+  NOTHING_RESERVED,
   windowOf,
   withReserved,
   type AdmissionStore,
@@ -46,7 +47,7 @@ interface PayerKey extends KeyLimits {
 /** The answer of the admission store to a request that its limits allow. */
 export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
 
-/** Refuses requests that neither the monthly quota nor points cover. Unknown values refuse no request. */
+/** Refuses requests that neither the monthly quota nor points cover. What is unknown counts as not used. */
 export interface Quotas {
   /** The call that the admission store begins for a request. Throws while its usage could not be written. */
   callOf(payer: Payer, request: RequestedAdmission): RequestedCall;
@@ -107,6 +108,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const idPrefix = randomToken(ID_PREFIX_BYTES);
   let calls = 0;
   const renewals = createRenewals();
+  store.onReplaced?.(() => renewals.renewAll());
 
   /** On a drained tier a request with a cost costs at least one point. */
   const pointsOf = (costUsd: number, { multiplier, tier }: Payer): number =>
@@ -119,7 +121,9 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const id = jobId ?? `${idPrefix}-${calls.toString(36)}`;
     const { userId, tier, key } = payer;
     const callsMax = callsPerUserMax;
-    if (!hasQuota(tier) && key === undefined) return { id, userId, callsMax };
+    // An unknown tier refuses nothing, but may have a quota that other requests are counted in.
+    if (!hasQuota(tier) && key === undefined && tier !== UNKNOWN_TIER)
+      return { id, userId, callsMax };
     const usage = expected();
     const { costUsd, isPriced } = prices.expect(request, usage);
     return {
@@ -157,8 +161,9 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const { tier, userId } = payer;
     if (!hasQuota(tier)) return undefined;
     const { reserved, unsettled } = passed;
-    const window = passed.window ?? (await stored.window(windowOf(userId, now)));
-    if (window === undefined || !isDrained(tier, withReserved(window, reserved))) return undefined;
+    const window =
+      passed.window ?? (await stored.window(windowOf(userId, now))) ?? NOTHING_RESERVED;
+    if (!isDrained(tier, withReserved(window, reserved))) return undefined;
     const account = passed.account ?? (await stored.account(drawingAccountOf(payer)));
     const state = { tier, window, account, reserved, isPriced: prices.isPriced(model), now };
     const decision = decideAdmission(state);
@@ -273,7 +278,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     userId: string,
     request: RequestedAdmission,
   ): Promise<AdmittedUser> {
-    const tier = (await stored.tierOf(userId)) ?? { ...UNLIMITED, name: '', rpm: null };
+    const tier = (await stored.tierOf(userId)) ?? UNKNOWN_TIER;
     const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
     const call = callOf(payer, request);
     const passed = await admitCall(payer, call);
@@ -346,7 +351,12 @@ const limitsOf = ({ id, budgetUsd, tokensPerMinute }: PayerKey): KeyLimits => ({
 const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0, tokens: 0, nextFreeMs: 0 };
 const ID_PREFIX_BYTES = 9;
 const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
-const UNLIMITED = { monthlyUsdQuota: null, monthlyTokenQuota: null };
+const UNKNOWN_TIER: TierLimits = {
+  name: '',
+  monthlyUsdQuota: null,
+  monthlyTokenQuota: null,
+  rpm: null,
+};
 
 /** Whether a tier can be drained at all. */
 export const hasQuota = ({ monthlyUsdQuota, monthlyTokenQuota }: TierLimits): boolean =>

@@ -9,6 +9,8 @@ export interface Renewals {
   add(call: Renewable): Renewal;
   /** Can be repeated. */
   remove(renewal: Renewal): void;
+  /** Renews all calls now, whatever their age. */
+  renewAll(): void;
 }
 
 /** The entry of a call. */
@@ -36,7 +38,7 @@ export function createRenewals(renewMs: number = RENEW_MS): Renewals {
   const ring = new Link(undefined);
   let timer: NodeJS.Timeout | undefined;
 
-  function renewAll(): void {
+  function renewOld(): void {
     for (let link = ring.next; link !== ring;) {
       const { next } = link;
       if (link.isOld) link.call?.renew();
@@ -55,11 +57,14 @@ export function createRenewals(renewMs: number = RENEW_MS): Renewals {
       link.next = ring;
       ring.previous.next = link;
       ring.previous = link;
-      timer ??= setInterval(renewAll, renewMs).unref();
+      timer ??= setInterval(renewOld, renewMs).unref();
       return link;
     },
     remove(renewal) {
       if (renewal instanceof Link) takeOut(renewal);
+    },
+    renewAll() {
+      for (let link = ring.next; link !== ring; link = link.next) link.call?.renew();
     },
   };
 }

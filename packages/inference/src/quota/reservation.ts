@@ -84,7 +84,7 @@ interface ReservationOptions {
   readonly isUrgent: boolean;
   readonly pointsOf: (costUsd: number) => number;
   readonly store: Pick<AdmissionStore, 'admit' | 'endCall'>;
-  readonly renewals: Renewals;
+  readonly renewals: Pick<Renewals, 'add' | 'remove'>;
 }
 
 /** A reservation that began. It is renewed until it ends. */
