@@ -184,6 +184,17 @@ test('of several choices the first is the reply, and all of them are billed', ()
   expect(observer.text).toBe('one two three');
 });
 
+test('an event that begins and ends like those before it, with more between, is parsed', () => {
+  const { observer, read } = reader();
+  const [before, after] = text('|').split('|');
+  const call = { function: { name: 'look', arguments: '{}' } };
+  const calls = JSON.stringify([{ index: 0, ...call }]);
+  const more = `${before}a","tool_calls":${calls},"role":"assistant${after}`;
+  const events = [text('one'), text(' two'), more, text(' three')];
+  expect(read(...events).passed.toString()).toBe(events.join(''));
+  expect(observer.readReply()).toMatchObject({ content: 'one twoa three', toolCalls: [call] });
+});
+
 test('the text of events is what was said, whatever it contains', () => {
   const content = fc.oneof(
     fc.string({ unit: 'grapheme' }),

@@ -39,6 +39,8 @@ export function createEventSplitter(): EventSplitter {
     push(raw) {
       const chunk = heldReturn || raw.includes(RETURN) ? withoutReturns(raw) : raw;
       if (chunk.length === 0) return NOTHING;
+      // Most upstreams send whole events.
+      if (waitingBytes === 0 && chunk.at(-1) === NEWLINE && chunk.at(-2) === NEWLINE) return chunk;
       // The end of an event can be split across two chunks.
       const last = waiting.at(-1)?.at(-1);
       const startsWithEnd = last === NEWLINE && chunk[0] === NEWLINE;
