@@ -2,6 +2,7 @@ import { estimateTokens } from '@model-gateway/billing';
 import type { PassedCapability } from '@model-gateway/router';
 import { choicesOf, property } from '../stream/chunk-fields.ts';
 import { tokensOfImages } from '../usage/estimate-usage.ts';
+import { largestCount } from '../usage/largest-count.ts';
 import { tokensOfSeconds } from './audio-length.ts';
 
 /** The fields of a request, from its JSON or its form. */
@@ -43,8 +44,10 @@ export const PASSED_OPERATIONS = {
     path: '/completions',
     promptTokens: ({ prompt, suffix }) => tokensOfInput(prompt) + tokensOfInput(suffix),
     isPromptReported: false,
-    completionTokens: ({ max_tokens: max }) =>
-      typeof max === 'number' ? max : COMPLETION_TOKENS_DEFAULT,
+    completionTokens: ({ max_tokens: max, n, best_of: bestOf, prompt }) =>
+      (typeof max === 'number' ? max : COMPLETION_TOKENS_DEFAULT) *
+      (largestCount([1, n, bestOf]) ?? 1) *
+      promptsIn(prompt),
     textOf: (answer) =>
       choicesOf(answer)
         .map((choice) => stringOf(property(choice, 'text')))
@@ -78,6 +81,10 @@ export const PASSED_OPERATIONS = {
   transcriptions: { ...transcribing, path: '/audio/transcriptions' },
   translations: { ...transcribing, path: '/audio/translations' },
 } as const satisfies Readonly<Record<string, PassedOperation>>;
+
+/** Several prompts are answered one by one; token ids are one prompt. */
+const promptsIn = (prompt: unknown): number =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(prompt.length, 1) : 1;
 
 /** The tokens of a text, of texts, of token ids, or of objects and parts with texts and images. */
 function tokensOfInput(input: unknown): number {

@@ -12,6 +12,10 @@ test.each([
   [{ max_tokens: 9_000, max_completion_tokens: 1 }, 9_000],
   [{ extra: { max_completion_tokens: 9_000 } }, 9_000],
   [{ max_tokens: null, max_completion_tokens: -1, extra: 7 }, 256],
+  [{ n: 4 }, 1_024],
+  [{ n: 3, max_tokens: 10 }, 30],
+  [{ n: 1, max_tokens: 10, extra: { n: 5 } }, 50],
+  [{ n: null, max_tokens: 10, extra: { n: -2 } }, 10],
 ])('%j reserves the completion tokens that an upstream may generate: %i', (fields, expected) => {
   const request = { model: 'm', messages, ...fields };
   expect(expectedChat(request).completionTokens).toBe(expected);

@@ -10,6 +10,7 @@ import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Renewable, Renewal, Renewals } from './renewals.ts';
 import { RECALLED_TOKENS_MAX } from '../memory/recall-message.ts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
+import { largestCount } from '../usage/largest-count.ts';
 
 /** A request in flight, and what it reserves. Ending it waits for nothing, never fails, and can be repeated. */
 export interface Reservation {
@@ -65,7 +66,7 @@ export const expectedChat = (
   promptTokens:
     estimatePrompt(request) +
     (memory?.isConfigured === true && request.memory !== false ? RECALLED_TOKENS_MAX : 0),
-  completionTokens: completionMax(request) ?? COMPLETION_TOKENS_DEFAULT,
+  completionTokens: (completionMax(request) ?? COMPLETION_TOKENS_DEFAULT) * choicesMax(request),
 });
 
 export const EXPECTED_NOTHING: ExpectedUsage = { promptTokens: 0, completionTokens: 0 };
@@ -168,10 +169,10 @@ export function withoutLimits(call: RequestedCall): RequestedCall {
 
 /** The largest that the request names: upstreams differ in which field they read first. */
 function completionMax(request: ChatRequest): number | undefined {
-  const named = [
-    request.max_tokens,
-    request['max_completion_tokens'],
-    property(request['extra'], 'max_completion_tokens'),
-  ].filter((value): value is number => typeof value === 'number' && value > 0);
-  return named.length === 0 ? undefined : Math.max(...named);
+  const ofExtra = property(request['extra'], 'max_completion_tokens');
+  return largestCount([request.max_tokens, request['max_completion_tokens'], ofExtra]);
 }
+
+/** Each choice may use the maximum of tokens. */
+const choicesMax = (request: ChatRequest): number =>
+  largestCount([1, request['n'], property(request['extra'], 'n')]) ?? 1;
