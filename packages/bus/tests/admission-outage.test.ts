@@ -116,6 +116,19 @@ test('what calls have used while Redis is unavailable counts for 15 minutes, or 
   expect(await use('fourth')).toMatchObject({ reserved: { tokens: 6 } });
   clock.advance(60_000);
   expect(await use('fifth')).toMatchObject({ reserved: { tokens: 6 } });
+
+  // The recorder settles it a while after Redis is back, which this process does not learn.
+  for (const { readyMs, tokens } of [
+    { readyMs: 59_999, tokens: 9 },
+    { readyMs: 60_000, tokens: 0 },
+  ]) {
+    await server.start();
+    await modeIs(bus, 'redis');
+    clock.advance(readyMs);
+    await server.kill();
+    await modeIs(bus, 'local');
+    expect(await use(`after-${readyMs}`)).toMatchObject({ reserved: { tokens } });
+  }
 });
 
 test('everything on Redis expires by itself', async () => {

@@ -1,13 +1,19 @@
 import type { AdmissionStore } from '@model-gateway/billing';
+import type { Clock } from '@model-gateway/kernel';
+import type { LocalAdmission } from '../local/local-admission.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { FallBack } from './fall-back.ts';
 
 interface FailoverAdmissionOptions {
   readonly connection: Pick<RedisConnection, 'commandsReady' | 'onChange'>;
   readonly redis: AdmissionStore;
-  readonly local: AdmissionStore;
+  readonly local: LocalAdmission;
   readonly fallBack: FallBack;
+  readonly clock: Clock;
 }
+
+/** How long Redis is back until the usage of the time without it is settled: then this process need not count it. */
+const SETTLED_WITHIN_MS = 60_000;
 
 /**
  * While Redis is unavailable, this process counts limits and calls locally, from zero, and knows only the facts that it
@@ -15,7 +21,20 @@ interface FailoverAdmissionOptions {
  * Calls in flight are announced to whichever store takes over.
  */
 export function createFailoverAdmission(options: FailoverAdmissionOptions): AdmissionStore {
-  const { connection, redis, local, fallBack } = options;
+  const { connection, redis, local, fallBack, clock } = options;
+  let readySince = clock.now();
+  let wasReady = connection.commandsReady();
+  const replaced = new Set<() => void>();
+
+  connection.onChange(() => {
+    const isReady = connection.commandsReady();
+    if (isReady === wasReady) return;
+    wasReady = isReady;
+    if (isReady) readySince = clock.now();
+    else if (clock.now() - readySince >= SETTLED_WITHIN_MS) local.forgetUnsettled();
+    for (const listener of replaced) listener();
+  });
+
   return {
     admit: (request) =>
       fallBack(
@@ -32,14 +51,6 @@ export function createFailoverAdmission(options: FailoverAdmissionOptions): Admi
       local.endCall(end);
       redis.endCall(end);
     },
-    onReplaced(listener) {
-      let wasReady = connection.commandsReady();
-      connection.onChange(() => {
-        const isReady = connection.commandsReady();
-        if (isReady === wasReady) return;
-        wasReady = isReady;
-        listener();
-      });
-    },
+    onReplaced: (listener) => void replaced.add(listener),
   };
 }

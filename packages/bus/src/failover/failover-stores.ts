@@ -134,6 +134,7 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
     }),
     admission: createFailoverAdmission({
       connection,
+      clock,
       fallBack,
       local: createLocalAdmission({
         clock,

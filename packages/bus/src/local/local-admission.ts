@@ -40,12 +40,18 @@ const LIMITED_MS = 60_000;
 const LIMITS_MAX = 100_000;
 const FACTS_MAX = 100_000;
 
+/** Admission inside one process. */
+export interface LocalAdmission extends AdmissionStore {
+  /** Forgets what calls have used: it has been settled meanwhile. */
+  forgetUnsettled(): void;
+}
+
 /** Limits, calls and facts inside one process. */
-export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionStore {
+export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmission {
   const { clock, counters, epochCounter, factKeptMs, callKeptMs = CALL_KEPT_MS } = options;
   const calls = createLocalCalls(clock, callKeptMs);
   // What calls have used and is not settled: while Redis or the database is unavailable, nothing is.
-  const unsettled = createLocalCalls(clock, callKeptMs);
+  let unsettled = createLocalCalls(clock, callKeptMs);
   const logs = createBoundedExpiringMap<number[]>({ clock, entriesMax: LIMITS_MAX });
   const windows = createBoundedExpiringMap<WindowUsage>({ clock, entriesMax: FACTS_MAX });
   const accounts = createBoundedExpiringMap<AccountState>({ clock, entriesMax: FACTS_MAX });
@@ -193,6 +199,9 @@ export function createLocalAdmission(options: LocalAdmissionOptions): AdmissionS
       return { outcome: 'passed', epoch, window, account, budget, key, ...begun, counted: after };
     },
     endCall,
+    forgetUnsettled() {
+      unsettled = createLocalCalls(clock, callKeptMs);
+    },
     async updateHints(facts) {
       for (const { costUsd, tokens, version, ...window } of facts.windows) {
         update(windows, windowKey(window), { costUsd, tokens, version });
