@@ -64,7 +64,14 @@ export interface DialectStream {
   /** After the last event of a complete answer; the body is that of `answer`, as it was kept. */
   end(answer?: object): string;
   /** Instead of `end`, if the answer was cut off. */
-  fail(message: string): string;
+  fail(failure: StreamFailure): string;
+}
+
+/** Why an answer was cut off. */
+export interface StreamFailure {
+  readonly message: string;
+  /** The status that the upstream's error stands for, where it says so. */
+  readonly upstreamStatus?: number | undefined;
 }
 
 /** Passes one streamed answer on. Of the events of the turn it needs only the usage, where the upstream reported none. */

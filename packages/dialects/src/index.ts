@@ -1,4 +1,10 @@
-export type { Dialect, DialectRequest, DialectStream, StreamHead } from './dialect.ts';
+export type {
+  Dialect,
+  DialectRequest,
+  DialectStream,
+  StreamFailure,
+  StreamHead,
+} from './dialect.ts';
 export { messagesDialect } from './messages/index.ts';
 export { countTokensRequest, MESSAGES_API, messagesBodySchema } from './messages/request.ts';
 export { responsesBodySchema, type Item } from './responses/body.ts';

@@ -1,5 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Dialect, DialectRequest, DialectStream } from '@model-gateway/dialects';
+import type {
+  Dialect,
+  DialectRequest,
+  DialectStream,
+  StreamFailure,
+} from '@model-gateway/dialects';
 import {
   beginResponse,
   disconnectSignal,
@@ -89,7 +94,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     const head = { ...streamed.head, promptTokens };
     const writer = createStreamWriter(dialect, request, { head, first: streamed.first });
     const more = [...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)];
-    let failure: string | undefined;
+    let failure: StreamFailure | undefined;
     beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
     response.socket?.setNoDelay(true);
     const write = (text: string): Promise<void> | undefined =>
@@ -97,8 +102,8 @@ export function createDialectRoute<Request extends DialectRequest>(
     await write(writer.stream.begin());
     await streamed.deliver(
       (chunks) => write(writer.write(chunks)),
-      (message) => {
-        failure = message;
+      (problem) => {
+        failure = problem;
       },
     );
     response.end(

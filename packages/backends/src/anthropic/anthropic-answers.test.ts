@@ -151,11 +151,17 @@ test('a stream that is cut off or has an error does not look complete', async ()
   const whole = fixture('stream.txt');
   const cut = Buffer.from(whole.slice(0, whole.indexOf('event: message_delta')));
   await expect(eventsOf(chunksOfMessage(streamOf([cut]), context))).rejects.toThrow('before');
-  const error =
-    '\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
-  const failed = chunksOfMessage(streamOf([cut, Buffer.from(error)]), context);
+  const failing = (type: string) => {
+    const event = { type: 'error', error: { type, message: 'Overloaded' } };
+    const data = Buffer.from(`\ndata: ${JSON.stringify(event)}\n\n`);
+    return chunksOfMessage(streamOf([cut, data]), context);
+  };
+  await expect(eventsOf(failing('overloaded_error'))).rejects.toMatchObject({
+    status: 529,
+    message: 'upstream 529: Overloaded',
+  });
   const chunks: unknown[] = [];
-  for await (const chunk of failed) chunks.push(chunk);
+  for await (const chunk of failing('new_error')) chunks.push(chunk);
   expect(chunks.at(-1)).toEqual({ error: { message: 'Overloaded' } });
 });
 

@@ -2,7 +2,7 @@ import { MESSAGES_API, reasoningFields, chatUsage, withOrigin } from '@model-gat
 import { tryParseJson } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
 import { createChunkShape, type AnswerContext, type ChunkShape } from '../chunk-shape.ts';
-import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
+import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { countOf, fieldOf, isFields, textOf, type Fields } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { finishFields, usageOf } from './from-upstream.ts';
@@ -15,6 +15,14 @@ const COUNTS = [
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
 ];
+
+/** What the errors of a stream would be as answers. Those of a request come before a stream begins. */
+const ERROR_STATUSES: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  timeout_error: 504,
+  api_error: 500,
+};
 
 interface ChunkOptions {
   /** Whether each chunk remembers its event, for a client of the same API. */
@@ -100,8 +108,11 @@ class MessageReader {
         return this.#shape.usage(chatUsage(usageOf(this.#usage)));
       case 'error': {
         this.isOver = true;
+        const { secret } = this.#context;
+        const status = ERROR_STATUSES[textOf(event['error'], 'type') ?? ''];
+        if (status !== undefined) throw upstreamRefused(status, JSON.stringify(event), secret);
         const message = textOf(event['error'], 'message') ?? 'unknown error';
-        return { error: { message: cleanMessage(message, this.#context.secret) } };
+        return { error: { message: cleanMessage(message, secret) } };
       }
       default:
         return undefined;

@@ -4,6 +4,7 @@ import { randomToken, tryParseJson } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { countOf, fieldOf } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { readAnswer, type GeminiAnswer, type GeminiPart } from './read-answer.ts';
 
@@ -49,7 +50,7 @@ export async function* chunksOfAnswer(
   let finish: string | undefined;
   for await (const data of eventData(body)) {
     const value = tryParseJson(data);
-    if (hasError(value)) throw upstreamRefused(500, data, secret);
+    if (hasError(value)) throw upstreamRefused(errorStatus(value), data, secret);
     const answer = readAnswer(value);
     shape ??= createChunkShape(answer.model ?? model, clock);
     usage = answer.usage ?? usage;
@@ -72,6 +73,12 @@ export async function* chunksOfAnswer(
 
 const hasError = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'error' in value;
+
+/** The status that an error in a stream names. */
+function errorStatus(value: unknown): number {
+  const code = countOf(fieldOf(value, 'error'), 'code') ?? 0;
+  return code >= 400 && code < 600 ? code : 500;
+}
 
 const textOf = (parts: readonly GeminiPart[], isThought: boolean): string =>
   parts.map((part) => (part.isThought === isThought ? part.text : '')).join('');

@@ -272,6 +272,15 @@ test('a stream without a reason to end was cut off', async () => {
   await expect(eventsOf(chunksOfAnswer(streamOf([cut]), context))).rejects.toThrow('before');
 });
 
+test('an error in a stream has the status that it names', async () => {
+  const error = { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' };
+  const data = Buffer.from(`data: ${JSON.stringify({ error })}\r\n\r\n`);
+  await expect(eventsOf(chunksOfAnswer(streamOf([data]), context))).rejects.toMatchObject({
+    status: 503,
+    message: 'upstream 503: The model is overloaded.',
+  });
+});
+
 test('texts are embedded in one call', async () => {
   server.answer(':batchEmbedContents', {
     body: '{"embeddings":[{"values":[1,2]},{"values":[3]}]}',

@@ -13,6 +13,15 @@ const TYPES: Readonly<Record<number, string>> = {
   [OVERLOADED]: 'overloaded_error',
 };
 
+/** The type of an error of an upstream that had begun to answer. Clients try again when it is overloaded. */
+export function upstreamErrorType(upstreamStatus: number | undefined): string {
+  const isOverload = upstreamStatus === 503 || upstreamStatus === OVERLOADED;
+  if (isOverload) return 'overloaded_error';
+  return upstreamStatus === 429 || upstreamStatus === 504
+    ? (TYPES[upstreamStatus] ?? 'api_error')
+    : 'api_error';
+}
+
 /** The status and the body of an error of this API. */
 export function messagesError(error: DialectError) {
   const { message, requestId } = error;

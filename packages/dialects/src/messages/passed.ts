@@ -1,4 +1,4 @@
-import type { PassedStream } from '../dialect.ts';
+import type { PassedStream, StreamFailure } from '../dialect.ts';
 import { countField, fieldOf } from '../turn/fields.ts';
 import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
 import { messagesUsage } from './answer.ts';
@@ -48,8 +48,8 @@ export class PassedMessagesStream implements PassedStream {
     return this.#ending.map((event) => textOf(this.#withUsage(event))).join('');
   }
 
-  fail(message: string): string {
-    return failed(message);
+  fail(failure: StreamFailure): string {
+    return failed(failure);
   }
 
   #withUsage(event: Fields): Fields {

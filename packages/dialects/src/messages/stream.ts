@@ -1,4 +1,4 @@
-import type { DialectStream, StreamHead } from '../dialect.ts';
+import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
 import type { FinishReason, TurnEvent, TurnUsage } from '../turn/turn.ts';
 import {
   callThought,
@@ -8,6 +8,7 @@ import {
   toolUse,
   type AnswerOptions,
 } from './answer.ts';
+import { upstreamErrorType } from './errors.ts';
 
 type ToolCall = Extract<TurnEvent, { type: 'tool_call' }>;
 type Thought = Extract<TurnEvent, { type: 'reasoning' }>;
@@ -153,8 +154,8 @@ export function createMessagesStream(
 }
 
 /** The event that ends a stream which was cut off. */
-export const failed = (message: string): string =>
-  event('error', { error: { type: 'api_error', message } });
+export const failed = ({ message, upstreamStatus }: StreamFailure): string =>
+  event('error', { error: { type: upstreamErrorType(upstreamStatus), message } });
 
 const event = (type: string, fields: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;

@@ -1,4 +1,4 @@
-import type { DialectError } from '../dialect.ts';
+import type { DialectError, StreamFailure } from '../dialect.ts';
 
 interface OwnError {
   readonly type: string;
@@ -18,6 +18,12 @@ const OWN: Readonly<Record<string, OwnError>> = {
   budget_exceeded: { type: 'insufficient_quota', code: 'budget_exceeded' },
   rate_limit_exceeded: { type: 'requests', code: 'rate_limit_exceeded' },
 };
+
+/** The error of a response that was cut off. */
+export const streamError = ({ message, upstreamStatus }: StreamFailure) => ({
+  code: upstreamStatus === 429 ? 'rate_limit_exceeded' : 'server_error',
+  message,
+});
 
 /** The field that a message begins with. */
 const FIELD = /^'([\w.]+)': /;

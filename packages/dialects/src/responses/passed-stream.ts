@@ -1,7 +1,8 @@
-import type { PassedStream } from '../dialect.ts';
+import type { PassedStream, StreamFailure } from '../dialect.ts';
 import { fieldOf, listField, textField } from '../turn/fields.ts';
 import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
 import type { Item } from './body.ts';
+import { streamError } from './errors.ts';
 import { itemIdIn } from './item-id.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responseObject, responseUsage } from './response-object.ts';
@@ -67,9 +68,9 @@ export class PassedResponsesStream implements PassedStream {
     return textOf({ ...ending, response });
   }
 
-  fail(message: string): string {
+  fail(failure: StreamFailure): string {
     if (this.#ending !== undefined) return textOf(this.#ending);
-    const error = { code: 'server_error', message };
+    const error = streamError(failure);
     const events: Item[] = [];
     if (!this.#hasError) events.push({ type: 'error', ...error, param: null });
     const response = { ...this.#known(), status: 'failed', error };

@@ -155,7 +155,7 @@ describe('a stream', () => {
     const stream = open();
     stream.pass(created);
     for (const event of passed) stream.pass(event);
-    const events = parsed(stream.fail('broken'));
+    const events = parsed(stream.fail({ message: 'broken' }));
     expect(events.map(({ type }) => type)).toEqual(added);
     expect(events.at(-1)).toMatchObject({ response: { id, status: 'failed' } });
   });

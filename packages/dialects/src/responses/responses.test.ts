@@ -146,13 +146,19 @@ test('a stream that fails says so in an event and in the response', () => {
   });
   writer.begin();
   writer.write({ type: 'text', text: 'Hi' });
-  expect(eventsIn(writer.fail('cut off'))).toMatchObject([
+  const output = [
+    { type: 'message', status: 'incomplete', content: [{ type: 'output_text', text: 'Hi' }] },
+  ];
+  expect(eventsIn(writer.fail({ message: 'cut off' }))).toMatchObject([
     { type: 'error', code: 'server_error', message: 'cut off', param: null },
     {
       type: 'response.failed',
-      response: { status: 'failed', error: { code: 'server_error', message: 'cut off' } },
+      response: { status: 'failed', error: { code: 'server_error', message: 'cut off' }, output },
     },
   ]);
+  expect(writer.fail({ message: 'slow down', upstreamStatus: 429 })).toContain(
+    '"code":"rate_limit_exceeded"',
+  );
 });
 
 test('a refusal is a part of its own', () => {

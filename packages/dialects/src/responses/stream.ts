@@ -1,4 +1,4 @@
-import type { DialectStream } from '../dialect.ts';
+import type { DialectStream, StreamFailure } from '../dialect.ts';
 import type { FinishReason, ReasoningPart, TurnEvent, TurnUsage } from '../turn/turn.ts';
 import type { Item } from './body.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type ItemStatus,
   type OpenCall,
 } from './call-item.ts';
+import { streamError } from './errors.ts';
 import { sealReasoning } from './reasoning-content.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
@@ -104,12 +105,25 @@ export class ResponsesStream implements DialectStream {
     return this.#pending + this.#event(`response.${type}`, { response });
   }
 
-  fail(message: string): string {
-    const error = { code: 'server_error', message };
+  fail(failure: StreamFailure): string {
+    const error = streamError(failure);
+    this.#breakOff();
     const response = this.#response({ status: 'failed', error, usage: this.#usage });
     return (
       this.#event('error', { ...error, param: null }) + this.#event('response.failed', { response })
     );
+  }
+
+  /** What was open is in the response as far as it came. */
+  #breakOff(): void {
+    const message = this.#message;
+    if (message !== undefined) {
+      const { id, at, content, part } = message;
+      const open = part === undefined ? [] : [contentPart(part.type, part.text)];
+      this.#output[at] = messageItem(id, 'incomplete', [...content, ...open]);
+    }
+    for (const call of this.#calls.values())
+      this.#output[call.at] = callItem(call, call.written, 'incomplete');
   }
 
   #response(state: Omit<ResponseState, 'model' | 'output'>): Item {

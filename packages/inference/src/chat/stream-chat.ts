@@ -1,5 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
+import type { StreamFailure } from '@model-gateway/dialects';
 import { describeError, newId, type Clock } from '@model-gateway/kernel';
+import { UpstreamFailure } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import { assertDialect } from './assert-dialect.ts';
@@ -48,8 +50,8 @@ interface StreamedChunks {
   readonly head: ChunkHead;
   /** The first chunk, which is delivered too; undefined if there is none. */
   readonly first: unknown;
-  /** As `deliver` of a streamed chat: the parsed chunks, or texts in their place, with the usage, and the message of a failure that ends them. */
-  deliver(take: WriteChunks, onFailure: (message: string) => void): Promise<void>;
+  /** As `deliver` of a streamed chat: the parsed chunks, or texts in their place, with the usage, and the failure that ends them. */
+  deliver(take: WriteChunks, onFailure: (failure: StreamFailure) => void): Promise<void>;
 }
 
 /** Writes some chunks; returns a promise while its buffer is full. */
@@ -107,7 +109,8 @@ export async function streamChunks(
         part: () => take(chunks.splice(0)),
         usage: (usage) => take([...chunks.splice(0), usageChunk(head, usage)]),
         failure(failure) {
-          onFailure(describeError(failure));
+          const upstreamStatus = failure instanceof UpstreamFailure ? failure.status : undefined;
+          onFailure({ message: describeError(failure), upstreamStatus });
         },
       }),
   };
