@@ -129,6 +129,11 @@ test('login registers with a password from standard input and keeps the sign-in 
     status: 0,
     stdout: `Signed in at ${service.url} as ${EMAIL}, an admin.\n`,
   });
+  expect(await gateway.run([...args, '--register'], password)).toMatchObject({ status: 0 });
+  expect(await gateway.runHere([...args, '--register'], { stdin: 'another one' })).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('email already registered'),
+  });
 });
 
 test('keys are created, listed and revoked by name', async () => {

@@ -18,6 +18,19 @@ test('the first chat begins with the account of the guides, and is not streamed'
   expect(shown).not.toContain('stream');
 });
 
+test('the first chat takes two commands of the command line, if it is there', () => {
+  expect(banner(facts)).toContain(
+    [
+      '  npx gateway login --register --email you@example.com --password-stdin --url http://127.0.0.1:8080 < /var/data/secrets/first-password',
+      "  npx gateway chat demo-chat 'Hello!' --url http://127.0.0.1:8080",
+      '',
+      'The same with curl',
+    ].join('\n'),
+  );
+  expect(banner({ ...facts, commandLine: undefined })).not.toContain('login --register');
+  expect(banner({ ...facts, passwordFile: undefined })).not.toContain('login --register');
+});
+
 test('the path of the password is one word for a shell', () => {
   const shown = banner({ ...facts, passwordFile: "/home/Ann's data/first-password" });
   expect(shown).toContain(`$(cat '/home/Ann'\\''s data/first-password')`);

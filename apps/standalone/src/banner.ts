@@ -20,7 +20,7 @@ export type AdminToken =
 
 /** The text that is printed when the service is up. */
 export function banner(facts: BannerFacts): string {
-  const { baseUrl, adminToken, demo, passwordFile, stores } = facts;
+  const { baseUrl, adminToken, demo, stores } = facts;
   return [
     '',
     'Model Gateway is up.',
@@ -32,7 +32,7 @@ export function banner(facts: BannerFacts): string {
     ...adminTokenLines(adminToken),
     '',
     ...(demo
-      ? firstChat(baseUrl, passwordFile)
+      ? [...shortChat(facts), ...firstChat(facts)]
       : ['Register a backend to start: see docs/quick-start.md.']),
     ...limitsOfFirstAccount(facts),
     '',
@@ -50,8 +50,21 @@ function adminTokenLines(token: AdminToken): readonly string[] {
     : [kept, `               ${token.value}  (shown only once)`];
 }
 
+/** A first chat with the command line; can be repeated. */
+function shortChat({ baseUrl, passwordFile, commandLine }: BannerFacts): readonly string[] {
+  if (passwordFile === undefined || commandLine === undefined) return [];
+  const account = `--email ${FIRST_EMAIL} --password-stdin --url ${baseUrl}`;
+  return [
+    'A first chat (signs in as the first account, which is the admin, and asks the demo model):',
+    '',
+    `  ${commandLine} login --register ${account} < ${quoted(passwordFile)}`,
+    `  ${commandLine} chat demo-chat 'Hello!' --url ${baseUrl}`,
+    '',
+  ];
+}
+
 /** Can be pasted again: an account that exists signs in. */
-function firstChat(baseUrl: string, passwordFile: string | undefined): readonly string[] {
+function firstChat({ baseUrl, passwordFile, commandLine }: BannerFacts): readonly string[] {
   const commands =
     passwordFile === undefined
       ? [`BASE=${baseUrl} KEY=service-…`]
@@ -62,7 +75,9 @@ function firstChat(baseUrl: string, passwordFile: string | undefined): readonly 
   return [
     passwordFile === undefined
       ? 'Registration is closed (SERVICE_REGISTRATION_OPEN). A first chat, with an existing key:'
-      : 'A first chat, ready to paste (signs in as the first account, which is the admin, creates a key, asks the demo model):',
+      : commandLine === undefined
+        ? 'A first chat, ready to paste (signs in as the first account, which is the admin, creates a key, asks the demo model):'
+        : 'The same with curl and an API key, ready to paste:',
     '',
     ...[...commands, CHAT].map((line) => `  ${line}`),
   ];

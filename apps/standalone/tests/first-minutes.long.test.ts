@@ -41,6 +41,18 @@ test('a setting that is mistyped is named, with the one that is probably meant',
   ]);
 });
 
+test('the first two commands of the banner sign in and chat, and can be repeated', async () => {
+  const lines = standalone.output().split('\n');
+  const first = lines.findIndex((line) => line.includes(' login --register '));
+  const env = { PATH: process.env['PATH'], HOME: folder.path };
+  for (const _time of ['first', 'again']) {
+    const commands = lines.slice(first, first + 2).join(' && ');
+    const { stdout, stderr } = await run('bash', ['-c', commands], { env });
+    expect(stdout).toContain('You wrote: "Hello!".');
+    expect(stderr).toContain('cost: the model has no price');
+  }
+});
+
 test('the snippet of the banner registers or signs in, creates a key and calls the demo model', async () => {
   const lines = standalone.output().split('\n');
   const first = lines.findIndex((line) => line.trim().startsWith('BASE='));

@@ -270,7 +270,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   store_unavailable: {
     cause: 'Postgres cannot be reached, or usage can be written neither to Redis nor to the disk.',
     remedy:
-      'Try again as `retry-after` says; `/healthz` shows the state of the stores to the operator.',
+      'Try again as `retry-after` says. For the operator: `/healthz` shows the state of the stores; `remedy` in the log says what to do, such as free space on a disk that is full.',
   },
   overloaded: {
     cause:

@@ -19,6 +19,7 @@ interface LoginOptions {
 }
 
 const AUTH_REFUSED = -32_005;
+const APP_ERROR = -32_000;
 const VERIFY_TIMEOUT_MS = 30_000;
 
 export function addLoginCommands(program: Command, run: Runner): void {
@@ -31,7 +32,7 @@ export function addLoginCommands(program: Command, run: Runner): void {
     )
     .option('--email <address>', 'the email address of the account')
     .option('--password-stdin', 'read the password from standard input')
-    .option('--register', 'create the account; the first one becomes the admin')
+    .option('--register', 'create the account if there is none; the first one becomes the admin')
     .option('--admin-token-stdin', 'store the admin token from standard input, without signing in')
     .addHelpText(
       'after',
@@ -83,14 +84,32 @@ async function signIn(
     options.passwordStdin === true
       ? await readSecret(context.terminal, 'password')
       : await prompt(context, 'Password: ', '--password-stdin');
-  const method = options.register === true ? 'auth.register' : 'auth.login';
-  const signedIn = await service.anonymous
-    .call(method, { email, password }, { signal: context.signal })
-    .catch((error: unknown) => {
-      throw isRefused(error) ? wrongPassword(service.url) : error;
-    });
+  const { signal } = context;
+  const signedIn = await (
+    options.register === true
+      ? registerOrSignIn(service, { email, password }, signal)
+      : service.anonymous.call('auth.login', { email, password }, { signal })
+  ).catch((error: unknown) => {
+    throw isRefused(error) ? wrongPassword(service.url) : error;
+  });
   await store(context, service.url, () => ({ sign_in: toStored(signedIn, Date.now()) }));
   return signedInAnswer(context, service.url, signedIn.user);
+}
+
+/** An account that exists is signed in to, so that the command can be repeated; else the first problem is the one to report. */
+async function registerOrSignIn(
+  { anonymous }: Service,
+  account: { readonly email: string; readonly password: string },
+  signal: AbortSignal,
+): Promise<RpcResult<'auth.login'>> {
+  try {
+    return await anonymous.call('auth.register', account, { signal });
+  } catch (problem) {
+    if (!(problem instanceof RpcCallError) || problem.code !== APP_ERROR) throw problem;
+    return anonymous.call('auth.login', account, { signal }).catch((error: unknown) => {
+      throw isRefused(error) ? problem : error;
+    });
+  }
 }
 
 async function prompt(context: CommandContext, question: string, option: string): Promise<string> {

@@ -71,7 +71,7 @@ export function storesCheck(health: Readonly<Record<string, unknown>>): CheckRes
     'stores',
     'failed',
     `the service cannot reach ${away.join(' and ')}`,
-    `Start ${away.join(' and ')}, or correct ${away.map((store) => (store === 'redis' ? 'REDIS_URL' : 'DATABASE_URL')).join(' and ')}; the log of the service says why. docs/troubleshooting.md has more.`,
+    `Start ${away.join(' and ')}, or correct ${away.map((store) => (store === 'redis' ? 'REDIS_URL' : 'DATABASE_URL')).join(' and ')}. If a disk is full, free space on it. The log of the service says why. docs/troubleshooting.md has more.`,
   );
 }
 

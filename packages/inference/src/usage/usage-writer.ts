@@ -68,7 +68,10 @@ export function createUsageWriter(dependencies: UsageWriterDependencies): UsageW
     },
     assertWritable() {
       if (kept.length > 0)
-        throw new ServiceError('store_unavailable', 'usage cannot be written at the moment');
+        throw new ServiceError(
+          'store_unavailable',
+          'usage cannot be written at the moment, so no request is served; try again in a few seconds',
+        );
     },
     async stop() {
       clearTimeout(retry);
