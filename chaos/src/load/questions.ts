@@ -94,13 +94,14 @@ async function askRpcChat(turn: Turn): Promise<Outcome> {
   if (sent.outcome.name !== 'complete') return sent.outcome;
   const { stream_id } = sent.result as { stream_id: string };
   const leaving = new AbortController();
+  const timer = setTimeout(() => leaving.abort(), RPC_STREAM_MS_MAX);
   let text = '';
   try {
     const response = await fetch(
       `${deployment.rpcUrl}/api/rpc/events?session=${encodeURIComponent(stream_id)}`,
       {
         headers: { authorization: `Bearer ${payer.token}` },
-        signal: AbortSignal.any([leaving.signal, AbortSignal.timeout(RPC_STREAM_MS_MAX)]),
+        signal: leaving.signal,
       },
     );
     for await (const part of partsOf(response)) {
@@ -115,6 +116,7 @@ async function askRpcChat(turn: Turn): Promise<Outcome> {
   } catch {
     return { name: 'cut', detail: 'no end on the event stream' };
   } finally {
+    clearTimeout(timer);
     leaving.abort();
   }
 }

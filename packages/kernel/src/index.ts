@@ -55,6 +55,7 @@ export {
 export { makeDirectory } from './processes/make-directory.ts';
 export type { CounterSeries, HistogramSeries } from './metrics/metric-families.ts';
 export { createMetrics, type Metrics } from './metrics/metrics.ts';
+export { abortAfter } from './async/abort-after.ts';
 export { startPeerTimeout, type PeerTimeout } from './async/peer-timeout.ts';
 export { perName } from './metrics/per-name.ts';
 export type { ByteCache } from './ports/byte-cache.ts';

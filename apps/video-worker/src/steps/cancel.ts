@@ -4,7 +4,7 @@ import type {
   VideoJobStore,
   VideoWork,
 } from '@model-gateway/inference';
-import type { Log } from '@model-gateway/kernel';
+import { abortAfter, type Log } from '@model-gateway/kernel';
 import {
   UpstreamFailure,
   type Backend,
@@ -55,10 +55,9 @@ export function createCancel(dependencies: CancelDependencies): CancelJob {
     // Not every upstream can cancel.
     if (backend.cancelVideo === undefined) return 'nothing';
     const call = telemetry.begin('video', backend, undefined);
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(CANCEL_TIMEOUT_MS)]);
-    const asking = backend.cancelVideo.bind(backend, taskId, signal);
+    const asking = backend.cancelVideo.bind(backend, taskId);
     try {
-      const charge = await call.run(asking);
+      const charge = await call.run(() => abortAfter(CANCEL_TIMEOUT_MS, stopping, asking));
       call.end();
       return charge;
     } catch (failure) {

@@ -5,7 +5,7 @@ import type {
   VideoNotifications,
   VideoPoll,
 } from '@model-gateway/inference';
-import type { Clock } from '@model-gateway/kernel';
+import { abortAfter, type Clock } from '@model-gateway/kernel';
 import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
 import type { NextStep, StepMemo } from '../job-queue.ts';
@@ -58,19 +58,21 @@ export function createPoll(dependencies: PollDependencies): PollJob {
     if (backend.queryVideo === undefined || backend.resolveVideo === undefined) {
       throw notVideo(backend.name);
     }
-    const timeout = AbortSignal.timeout(queryTimeoutMs);
-    const signal = AbortSignal.any([stopping, timeout]);
-    try {
-      const task = await backend.queryVideo(taskId, signal);
-      if (task.state !== 'done') return task;
-      const { fileId, width, height } = task;
-      const { url } = await backend.resolveVideo(fileId, signal);
-      return { state: 'done', video: { url, width, height } };
-    } catch (error) {
-      if (!timeout.aborted || stopping.aborted) throw error;
-      slowUntil.set(backend.name, clock.now() + SLOW_MS);
-      throw timedOut(queryTimeoutMs);
-    }
+    const query = backend.queryVideo.bind(backend);
+    const resolve = backend.resolveVideo.bind(backend);
+    return abortAfter(queryTimeoutMs, stopping, async (signal) => {
+      try {
+        const task = await query(taskId, signal);
+        if (task.state !== 'done') return task;
+        const { fileId, width, height } = task;
+        const { url } = await resolve(fileId, signal);
+        return { state: 'done', video: { url, width, height } };
+      } catch (error) {
+        if (!signal.aborted || stopping.aborted) throw error;
+        slowUntil.set(backend.name, clock.now() + SLOW_MS);
+        throw timedOut(queryTimeoutMs);
+      }
+    });
   }
 
   async function queryBackend({ backend: name, taskId }: VideoPoll): Promise<TaskState> {
