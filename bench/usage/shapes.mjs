@@ -10,6 +10,7 @@ const REFS = ['ref-1', 'ref-50', 'ref-150'];
 
 const ALL = { refIds: [] };
 const daysBefore = ({ today }, days) => new Date(today.getTime() - days * DAY_MS);
+const hoursBefore = ({ today }, hours) => new Date(today.getTime() - hours * HOUR_MS);
 /** From twenty to ten days ago, starting and ending within a day. */
 const withinDays = (scene, refIds = []) => ({
   refIds,
@@ -107,6 +108,12 @@ export const SHAPES = [
   ...['model', 'user'].map((by) => ({
     name: `usage.summary of all users, by ${by}, from within an hour to within an hour`,
     ask: ({ spend }, scene) => spend.summary(withinDays(scene), by),
+  })),
+  // What the pages of an administrator ask for, with the range that they begin with.
+  ...['model', 'user', 'key', 'project'].map((by) => ({
+    name: `usage.summary of all users, by ${by}, 24 hours from 13:00 to 13:00`,
+    ask: ({ spend }, scene) =>
+      spend.summary({ since: hoursBefore(scene, 35), until: hoursBefore(scene, 11) }, by),
   })),
   {
     name: 'usage.summary of a user, by model, from within an hour to within an hour',

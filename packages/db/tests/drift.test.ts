@@ -92,7 +92,7 @@ describe('migrations and schema.prisma', () => {
       ALTER TABLE groups ALTER COLUMN description DROP NOT NULL;
       ALTER TABLE api_keys ALTER COLUMN project DROP DEFAULT;
       ALTER TABLE api_keys DROP CONSTRAINT api_keys_group_id_fkey;
-      DROP INDEX usage_records_model_created_at_id_idx;
+      DROP INDEX usage_records_model_created_at_idx;
       CREATE TABLE extra (id int)`);
 
     const found = compareCatalogs(catalogs[0], await readCatalog(described));
@@ -103,7 +103,7 @@ describe('migrations and schema.prisma', () => {
       expect.stringContaining('different: column users.email'),
       expect.stringContaining('only in the first: column users.name'),
       expect.stringContaining('only in the first: constraint api_keys.api_keys_group_id_fkey'),
-      expect.stringContaining('only in the first: index usage_records_model_created_at_id_idx'),
+      expect.stringContaining('only in the first: index usage_records_model_created_at_idx'),
       expect.stringContaining('only in the second: column extra.id'),
       expect.stringContaining('only in the second: table extra'),
     ]);

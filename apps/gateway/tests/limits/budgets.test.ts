@@ -48,10 +48,15 @@ function ask(key: string, turn = 0, path = 'chat/completions', body: object = {}
   });
 }
 
+interface Answer {
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+}
+
+/** Of a whole answer, or of a stream, whose last event says it. */
 async function costOf(response: Response): Promise<number> {
-  const { usage } = (await response.json()) as {
-    readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
-  };
+  const text = await response.text();
+  const last = text.split('\n\n').findLast((event) => event.includes('"usage":{'));
+  const { usage } = JSON.parse(last?.replace('data: ', '') ?? text) as Answer;
   return usage.prompt_tokens * USD.prompt + usage.completion_tokens * USD.completion;
 }
 
@@ -73,10 +78,14 @@ async function settleServed(): Promise<void> {
   await draining;
 }
 
-test('200 concurrent requests on two gateways overspend a budget by at most one request', async () => {
+test.each([
+  { what: 'requests', body: {} },
+  { what: 'streams', body: { stream: true, stream_options: { include_usage: true } } },
+])('200 concurrent $what on two gateways overspend a budget by at most one', async ({ body }) => {
   const budgetUsd = 0.002;
   const { key, secret } = await newKey({ budgetUsd });
-  const responses = await Promise.all(Array.from({ length: 200 }, (_, turn) => ask(secret, turn)));
+  const askNext = (turn: number) => ask(secret, turn, 'chat/completions', body);
+  const responses = await Promise.all(Array.from({ length: 200 }, (_, turn) => askNext(turn)));
   const served = responses.filter(({ status }) => status === 200);
   const refused = responses.filter(({ status }) => status !== 200);
   expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 402));
@@ -90,7 +99,7 @@ test('200 concurrent requests on two gateways overspend a budget by at most one 
   const most = Math.max(...costs);
   // What only reservations refused is served later, until the budget is spent.
   for (let turn = 0; ; turn += 1) {
-    const response = await ask(secret, turn);
+    const response = await askNext(turn);
     if (response.status === 200) {
       spent += await costOf(response);
       continue;
@@ -108,7 +117,8 @@ test('200 concurrent requests on two gateways overspend a budget by at most one 
   const [listed] = await database.keys.list(userId, 1, new Date());
   expect(listed).toMatchObject({ id: key.id, spentUsd: expect.closeTo(spent, 12) });
   const rows = await database.usage.list({ userId, limit: 500, offset: 0 });
-  const sum = rows.records.reduce((total, { cost }) => total + (cost ?? 0), 0);
+  const ofKey = rows.records.filter(({ keyId }) => keyId === key.id);
+  const sum = ofKey.reduce((total, { cost }) => total + (cost ?? 0), 0);
   expect(listed?.spentUsd).toBeCloseTo(sum, 12);
   expect((await ask(secret)).status).toBe(402);
 });

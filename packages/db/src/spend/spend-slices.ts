@@ -93,9 +93,9 @@ export function spendSlices(filter: SpendFilter, by: SpendGrouping, sums: KeptSu
   return Prisma.sql`(${Prisma.join(slices.length > 0 ? slices : [NOTHING], ' UNION ALL ')}) AS slice ${SLICE_COLUMNS}`;
 }
 
-/** Whether parts of a day may come from the sums of the day: there are none by the hour that have all that the question needs. */
+/** Whether a part of a day may come from the sums of the whole day. */
 export const dividesDays = (filter: SpendFilter, by: SpendGrouping): boolean =>
-  by !== 'hour' && cutFor(filter, by, 'hour') === undefined;
+  by !== 'hour' && splitTime(filter).edges.length > 0;
 
 function keptSlices(
   span: TimeSpan,
@@ -103,28 +103,18 @@ function keptSlices(
   by: SpendGrouping,
   sums: KeptSums,
 ): readonly Prisma.Sql[] {
-  const ofHours = cutFor(filter, by, 'hour');
-  const { days, edges, hours, rest } = splitTime(span);
+  const { days, edges } = splitTime(span);
   const wholeDays = days === undefined ? [] : spanOf(days.since, days.until);
-  if (by === 'hour' && ofHours === undefined) return rowSlices(span, filter, by);
   const grain = by === 'hour' ? 'hour' : 'day';
-  const ofDays = cutFor(filter, by, grain);
+  const cut = cutFor(filter, by, grain);
+  if (cut === undefined) return rowSlices(span, filter, by);
   return [
-    ...wholeDays.flatMap((part) =>
-      ofDays === undefined
-        ? rowSlices(part, filter, by)
-        : [keptSlice(ofDays, grain, part, filter, by)],
-    ),
-    ...(ofHours === undefined
-      ? edges.flatMap((part) => edgeSlices(part, filter, by, sums))
-      : [
-          ...hours.map((part) => keptSlice(ofHours, 'hour', part, filter, by)),
-          ...rest.flatMap((part) => rowSlices(part, filter, by)),
-        ]),
+    ...wholeDays.map((part) => keptSlice(cut, grain, part, filter, by)),
+    ...edges.flatMap((part) => edgeSlices(part, filter, by, sums)),
   ];
 }
 
-/** A part of a day without hourly sums: its rows, or the whole day without the rows of its other parts, if they are fewer. */
+/** A part of a day: itself, or the whole day without its other parts, if they are shorter. */
 function edgeSlices(
   edge: TimeSpan,
   filter: SpendFilter,
@@ -137,10 +127,22 @@ function edgeSlices(
   const others = [...spanOf(since, edge.since), ...spanOf(edge.until, until)];
   const isShorter = pastMs(others, now) < pastMs([edge], now);
   const hasFailures = failuresSince === null || since >= failuresSince;
-  if (ofDays === undefined || !isShorter || !hasFailures) return rowSlices(edge, filter, by);
+  if (by === 'hour' || ofDays === undefined || !isShorter || !hasFailures)
+    return partSlices(edge, filter, by);
   return [
     keptSlice(ofDays, 'day', { since, until }, filter, by),
-    ...others.flatMap((part) => rowSlices(part, filter, by).map(subtracted)),
+    ...others.flatMap((part) => partSlices(part, filter, by).map(subtracted)),
+  ];
+}
+
+/** A part of a day, by its hours where sums of hours are kept. */
+function partSlices(part: TimeSpan, filter: SpendFilter, by: SpendGrouping): readonly Prisma.Sql[] {
+  const cut = cutFor(filter, by, 'hour');
+  if (cut === undefined) return rowSlices(part, filter, by);
+  const { hours, rest } = splitTime(part);
+  return [
+    ...hours.map((each) => keptSlice(cut, 'hour', each, filter, by)),
+    ...rest.flatMap((each) => rowSlices(each, filter, by)),
   ];
 }
 
