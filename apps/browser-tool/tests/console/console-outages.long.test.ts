@@ -138,21 +138,23 @@ test('a lost connection is shown, heals by itself and misses nothing; a new vers
 test('while Postgres is away the page says so, and shows the content when it is back', async () => {
   postgres.cut();
   await visit('Webhooks');
-  await see('The service failed');
+  await see('The service failed', 'The database is not reachable.');
   postgres.restore();
   await goneFrom('The service failed');
+  await goneFrom('The database is not reachable.');
   await see('No webhook yet.');
   expect(await isSamePage()).toBe(true);
 });
 
-test('while Redis is away pages still open and say that they are not live, and new requests appear again when it is back', async () => {
+test('while Redis is away pages still open and say so, and new requests appear again when it is back', async () => {
   redis.cut();
   await visit('Plan');
   await see('Plan');
   await visit('Requests');
   await waitUntil(async () => (await rows()) > 0, { what: 'the table of requests' });
-  await see('The live connection is lost. Trying again');
+  await see('Redis is not reachable.');
   redis.restore();
+  await goneFrom('Redis is not reachable.');
   await see('Live: new requests appear by themselves');
   const before = await rows();
   await ask();

@@ -103,6 +103,10 @@ export const de: Texts = {
   'frame.admin_only': 'Nur Admins sehen diese Seite',
   'frame.admin_only.remedy': 'Bitte einen Admin dieser Installation um Zugang.',
   'frame.connection_lost': 'Keine Verbindung zum Dienst. Was du siehst, kann alt sein.',
+  'frame.away.redis':
+    'Redis ist nicht erreichbar. Anfragen werden weiter beantwortet. Liveansichten und Limits können nachhinken, bis es wieder da ist.',
+  'frame.away.postgres':
+    'Die Datenbank ist nicht erreichbar. Seiten zeigen vielleicht alte Daten, und Änderungen schlagen fehl, bis sie wieder da ist.',
   'frame.new_version': 'Eine neue Version ist da.',
 
   // Sign-in
@@ -187,6 +191,8 @@ export const de: Texts = {
   'backends.remove.title': '„{name}“ entfernen?',
   'backends.remove.text':
     'Adresse und Schlüssel werden gelöscht. Modelle, die nur dieses Backend bedient, können nicht mehr antworten: {models}. Vergangener Verbrauch bleibt.',
+  'backends.remove.text.none':
+    'Adresse und Schlüssel werden gelöscht. Andere Backends bedienen alle seine Modelle. Vergangener Verbrauch bleibt.',
   'backends.remove.submit': 'Backend entfernen',
   'backends.form.title': 'Backend hinzufügen',
   'backends.form.name': 'Name',

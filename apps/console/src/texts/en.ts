@@ -101,6 +101,10 @@ export const en = {
   'frame.admin_only': 'Only admins see this page',
   'frame.admin_only.remedy': 'Ask an admin of this installation for access.',
   'frame.connection_lost': 'No connection to the service. What you see may be old.',
+  'frame.away.redis':
+    'Redis is not reachable. Requests are still answered. Live views and limits may be behind until it is back.',
+  'frame.away.postgres':
+    'The database is not reachable. Pages may show old data, and changes fail until it is back.',
   'frame.new_version': 'A new version is ready.',
 
   // Sign-in
@@ -184,6 +188,8 @@ export const en = {
   'backends.remove.title': 'Remove “{name}”?',
   'backends.remove.text':
     'Its address and its key are deleted. Models that only this backend serves cannot answer any more: {models}. Past usage stays.',
+  'backends.remove.text.none':
+    'Its address and its key are deleted. Other backends serve all its models. Past usage stays.',
   'backends.remove.submit': 'Remove the backend',
   'backends.form.title': 'Add a backend',
   'backends.form.name': 'Name',

@@ -100,6 +100,8 @@ export const zhHans: Texts = {
   'frame.admin_only': '只有管理员能看到此页面',
   'frame.admin_only.remedy': '请向本系统的管理员申请权限。',
   'frame.connection_lost': '与服务的连接已断开。你看到的内容可能已过时。',
+  'frame.away.redis': '无法连接 Redis。请求仍会得到回答。恢复之前，实时视图和限制可能滞后。',
+  'frame.away.postgres': '无法连接数据库。恢复之前，页面可能显示旧数据，更改会失败。',
   'frame.new_version': '新版本已就绪。',
 
   // Sign-in
@@ -181,6 +183,8 @@ export const zhHans: Texts = {
   'backends.remove.title': '移除“{name}”？',
   'backends.remove.text':
     '其地址和密钥将被删除。仅由此后端提供的模型将无法再回答：{models}。过去的用量会保留。',
+  'backends.remove.text.none':
+    '其地址和密钥将被删除。它的所有模型都有其他后端提供。过去的用量会保留。',
   'backends.remove.submit': '移除后端',
   'backends.form.title': '添加后端',
   'backends.form.name': '名称',

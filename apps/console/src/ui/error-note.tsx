@@ -3,6 +3,7 @@ import { problemOf } from '../api/problem.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
+import { revealInDialog } from './reveal-in-dialog.ts';
 
 interface ErrorNoteProps {
   /** Anything that was thrown; nothing is shown without one. */
@@ -16,7 +17,7 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   if (error === undefined || error === null) return null;
   const { title, message, remedy, requestId, retryAfterSecs, doc } = problemOf(error);
   return (
-    <div className="note note-error" role="alert">
+    <div className="note note-error" role="alert" ref={revealInDialog}>
       <CircleAlert aria-hidden size={18} className="note-icon" />
       <div className="note-body">
         <strong>{t(title)}</strong>

@@ -35,7 +35,8 @@ export function useTooltip(text: () => string): {
       onMouseLeave: () => change(undefined, HIDE_MS),
       onMouseDown: () => change(undefined),
       onFocus: ({ currentTarget }) => {
-        if (currentTarget.matches(':focus-visible')) change(currentTarget);
+        // Later, as for the pointer: moving from row to row must not wait for the texts in between.
+        if (currentTarget.matches(':focus-visible')) change(currentTarget, SHOW_MS);
       },
       onBlur: () => change(undefined),
     },

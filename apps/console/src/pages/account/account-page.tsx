@@ -66,7 +66,7 @@ function Identity() {
             <Link to="/plan">{tier ?? '–'}</Link>
           </dd>
         </div>
-        <div>
+        <div className="account-id">
           <dt>{t('account.id')}</dt>
           <dd>
             <code>{id}</code>

@@ -93,9 +93,11 @@ function RemoveBackend({ backend, all, onClose }: RemoveBackendProps) {
       isOpen
       onClose={onClose}
       title={t('backends.remove.title', { name: backend.name })}
-      text={t('backends.remove.text', {
-        models: lost.length === 0 ? t('state.none') : lost.join(', '),
-      })}
+      text={
+        lost.length === 0
+          ? t('backends.remove.text.none')
+          : t('backends.remove.text', { models: lost.join(', ') })
+      }
       action={t('backends.remove.submit')}
       isPending={remove.isPending}
       error={remove.error}

@@ -1,6 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { CircleAlert, CircleCheck } from 'lucide-react';
 import { useLanguage } from '../../preferences/language.tsx';
+import { revealInDialog } from '../../ui/reveal-in-dialog.ts';
 
 /** What a test found, and what a failed one means. */
 export function TestResult({ result }: { readonly result: RpcResult<'backends.test'> }) {
@@ -8,7 +9,7 @@ export function TestResult({ result }: { readonly result: RpcResult<'backends.te
   const { status, probe, chat } = result;
   const isOk = status === 'ok';
   return (
-    <div className={isOk ? 'note note-good' : 'note note-error'} role="status">
+    <div className={isOk ? 'note note-good' : 'note note-error'} role="status" ref={revealInDialog}>
       {isOk ? (
         <CircleCheck aria-hidden size={18} className="note-icon note-icon-good" />
       ) : (

@@ -194,12 +194,12 @@ function TargetTable({ targets, hasRoute }: TargetTableProps) {
         id: 'state',
         header: t('explain.column.state'),
         cell: ({ reason, detail }) => (
-          <>
+          <div>
             <Badge state={reason === null ? 'good' : 'neutral'}>
               {t(`explain.reason.${reason ?? 'none'}`)}
             </Badge>
             {detail === null ? null : <div className="card-note">{detail}</div>}
-          </>
+          </div>
         ),
       },
       ...(hasRoute ? ofRoute : []),

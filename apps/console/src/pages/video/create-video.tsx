@@ -9,23 +9,27 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
+import { Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
+import { NoModel } from '../playground/no-model.tsx';
 
 /** Submits a video job. */
 export function CreateVideo({ onClose }: { readonly onClose: () => void }) {
   const { t } = useLanguage();
   const api = useApi();
-  const models = useQuery(modelsQuery(api)).data ?? [];
-  const able = models.filter(({ capabilities }) => capabilities.includes('video'));
+  const models = useQuery(modelsQuery(api));
+  const able = (models.data ?? []).filter(({ capabilities }) => capabilities.includes('video'));
   const create = useCall('video.create', { changes: ['video.list'] });
   const [chosen, setChosen] = useState<string>();
   const model = chosen ?? able[0]?.id;
   const { fields } = problemOf(create.error);
   return (
     <Dialog isOpen onClose={onClose} title={t('video.create')}>
-      {model === undefined ? (
-        <p>{t('video.model.none')}</p>
-      ) : (
+      {models.isPending ? <Skeleton lines={2} /> : null}
+      {models.data !== undefined && model === undefined ? (
+        <NoModel text={t('video.model.none')} />
+      ) : null}
+      {model === undefined ? null : (
         <form
           className="form"
           onSubmit={(event) => {

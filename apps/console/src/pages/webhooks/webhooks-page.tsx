@@ -86,7 +86,13 @@ function WebhookTable({ webhooks, onOpen }: WebhookTableProps) {
       {
         id: 'events',
         header: t('webhooks.events'),
-        cell: ({ events }) => events.map((event) => t(`webhooks.event.${event}`)).join(', '),
+        cell: ({ events }) => (
+          <ul className="plain-list">
+            {events.map((event) => (
+              <li key={event}>{t(`webhooks.event.${event}`)}</li>
+            ))}
+          </ul>
+        ),
       },
       {
         id: 'owner',
@@ -112,7 +118,7 @@ function WebhookTable({ webhooks, onOpen }: WebhookTableProps) {
         header: t('people.column.actions'),
         isHeaderHidden: true,
         cell: (webhook) => (
-          <div className="webhook-actions">
+          <div className="row-actions">
             <Button
               aria-label={t('webhooks.deliveries.of', { url: webhook.url })}
               onClick={() => onOpen({ webhook, dialog: 'deliveries' })}
