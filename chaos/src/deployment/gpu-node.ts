@@ -20,6 +20,12 @@ interface NodeOptions {
   readonly token: string;
 }
 
+interface NodeStatus {
+  readonly online: boolean;
+  readonly connected_at: string | null;
+  readonly models: readonly { readonly status: string }[];
+}
+
 /** A node with one deployed model, whose requests all pass the tunnel. */
 export async function createGpuNode(options: NodeOptions): Promise<AppProcess> {
   const { rpcUrl, folder, token } = options;
@@ -47,6 +53,7 @@ export async function createGpuNode(options: NodeOptions): Promise<AppProcess> {
     hosts: ['127.0.0.2'],
   });
   const { agent_id } = registered;
+  const status = (): Promise<NodeStatus> => call('agents.status', { agent_id });
   const daemon = createAppProcess('node', () => ({
     app: 'gpu-agent',
     // The engine is not at the reported address.
@@ -65,14 +72,13 @@ export async function createGpuNode(options: NodeOptions): Promise<AppProcess> {
     start: {
       /** A daemon starts without models. */
       async value() {
+        // The last daemon may still be listed as online for a moment.
+        const last = await status().catch(() => undefined);
         await daemon.start();
         await waitUntil(
           async () => {
-            const { online, models } = await call<{
-              online: boolean;
-              models: readonly { status: string }[];
-            }>('agents.status', { agent_id });
-            if (!online) return false;
+            const { online, connected_at, models } = await status();
+            if (!online || connected_at === last?.connected_at) return false;
             if (models.length === 0)
               await call('agents.deploy', { model_id: NODE_MODEL, agent_id });
             return models[0]?.status === 'ready';
