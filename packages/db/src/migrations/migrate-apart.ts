@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { describeError, StartupError } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { fileInPackage } from './file-in-package.ts';
-import { pendingMigrations, type MigrateOptions } from './migrate.ts';
+import { migrationFacts, pendingMigrations, type MigrateOptions } from './migrate.ts';
 import { explainStartFailure } from '../connection/start-failure.ts';
 
 /** The input of the child. It is sent over the channel, because other users can read command lines and environments. */
@@ -31,7 +31,7 @@ export async function migrateApart(options: MigrateOptions): Promise<readonly st
   });
   if ('failure' in outcome) throw new StartupError(outcome.failure);
   if (outcome.applied.length > 0)
-    log.info({ migrations: outcome.applied }, 'the database was migrated');
+    log.info(migrationFacts(outcome.applied), 'the database was migrated');
   return outcome.applied;
 }
 
