@@ -33,16 +33,19 @@ export function answerHead(clock: Clock): { readonly id: string; readonly create
 
 /** Makes the chunks of one answer in the form of the chat-completions convention. */
 export function createChunkShape(model: string, clock: Clock): ChunkShape {
-  const head = { ...answerHead(clock), object: 'chat.completion.chunk', model };
+  const { id, created } = answerHead(clock);
+  const object = 'chat.completion.chunk';
   let isFirst = true;
   return {
-    delta(delta, choice = {}) {
-      const role = isFirst ? { role: 'assistant' } : {};
+    // Field by field, because this runs for each token.
+    delta(given, choice) {
+      const delta = isFirst ? { role: 'assistant', ...given } : given;
       isFirst = false;
-      const piece = { index: 0, delta: { ...role, ...delta }, finish_reason: null, ...choice };
-      return { ...head, choices: [piece] };
+      const piece = { index: 0, delta, finish_reason: null };
+      const choices = [choice === undefined ? piece : { ...piece, ...choice }];
+      return { id, created, object, model, choices };
     },
-    usage: (usage) => ({ ...head, choices: [], usage }),
+    usage: (usage) => ({ id, created, object, model, choices: [], usage }),
   };
 }
 

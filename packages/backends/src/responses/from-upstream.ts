@@ -96,15 +96,18 @@ interface ResponseEvent extends Fields {
 function eventOf(data: string): ResponseEvent {
   const event = tryParseJson(data);
   const type = textOf(event, 'type') ?? '';
-  if (isFields(event) && TYPE.test(type)) return { ...event, type };
+  if (isResponseEvent(event, type)) return event;
   throw upstreamFailed('the upstream sent an event that is not one of its API');
 }
+
+const isResponseEvent = (event: unknown, type: string): event is ResponseEvent =>
+  isFields(event) && TYPE.test(type);
 
 const isEnd = (type: string): boolean =>
   type === 'response.completed' || type === 'response.incomplete';
 
 const finishOf = ({ type, response }: ResponseEvent) =>
-  isEnd(type) ? { finish_reason: finishReason(response) } : {};
+  isEnd(type) ? { finish_reason: finishReason(response) } : undefined;
 
 function finishReason(response: unknown): string {
   if (fieldOf(response, 'status') !== 'incomplete') {

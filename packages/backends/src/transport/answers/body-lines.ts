@@ -2,36 +2,91 @@ import { upstreamFailed } from '../../errors/upstream-error.ts';
 
 const NEWLINE = 0x0a;
 
-/** The non-empty lines of a body, each decoded at once, so that no character is split. */
+interface LineOptions {
+  readonly lineBytesMax: number;
+  /** The first byte of the lines that are needed; others may be left out without being decoded. */
+  readonly firstByte?: number;
+}
+
+/** Splits a body into lines, each decoded at once, so that no character is split. A class, because this runs for each token. */
+export class LineSplitter {
+  readonly #lineBytesMax: number;
+  readonly #firstByte: number | undefined;
+  #chunk: Buffer = Buffer.alloc(0);
+  #start = 0;
+  /** The beginning of a line whose end has not come. */
+  #parts: Buffer[] = [];
+  #size = 0;
+
+  constructor({ lineBytesMax, firstByte }: LineOptions) {
+    this.#lineBytesMax = lineBytesMax;
+    this.#firstByte = firstByte;
+  }
+
+  /** Adds a part of the body, after `next` has returned all lines of the one before. */
+  push(chunk: Uint8Array): void {
+    this.#chunk = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    this.#start = 0;
+  }
+
+  /** The next line that is not empty; undefined if there is no whole one. */
+  next(): string | undefined {
+    const chunk = this.#chunk;
+    for (;;) {
+      const start = this.#start;
+      const end = chunk.indexOf(NEWLINE, start);
+      if (end === -1) {
+        if (start < chunk.length) this.#keep(chunk.subarray(start));
+        this.#start = chunk.length;
+        return undefined;
+      }
+      this.#start = end + 1;
+      const line = this.#parts.length === 0 ? this.#decoded(start, end) : this.#joined(start, end);
+      if (line !== '') return line;
+    }
+  }
+
+  /** What is after the last end of a line. */
+  rest(): string {
+    return this.#joined(this.#chunk.length, this.#chunk.length);
+  }
+
+  #decoded(start: number, end: number): string {
+    if (end === start) return '';
+    if (this.#firstByte !== undefined && this.#chunk[start] !== this.#firstByte) return '';
+    if (end - start > this.#lineBytesMax) throw this.#tooLong();
+    return this.#chunk.toString('utf8', start, end).trim();
+  }
+
+  #joined(start: number, end: number): string {
+    if (end > start) this.#keep(this.#chunk.subarray(start, end));
+    const line = Buffer.concat(this.#parts).toString('utf8').trim();
+    this.#parts = [];
+    this.#size = 0;
+    return line;
+  }
+
+  #keep(part: Buffer): void {
+    this.#size += part.length;
+    if (this.#size > this.#lineBytesMax) throw this.#tooLong();
+    this.#parts.push(part);
+  }
+
+  #tooLong(): Error {
+    return upstreamFailed(`the upstream sent a line of more than ${this.#lineBytesMax} bytes`);
+  }
+}
+
+/** The non-empty lines of a body. */
 export async function* bodyLines(
   body: AsyncIterable<Uint8Array>,
   lineBytesMax: number,
 ): AsyncGenerator<string, void, undefined> {
-  let parts: Uint8Array[] = [];
-  let size = 0;
-  const keep = (part: Uint8Array): void => {
-    if (part.length === 0) return;
-    size += part.length;
-    if (size > lineBytesMax)
-      throw upstreamFailed(`the upstream sent a line of more than ${lineBytesMax} bytes`);
-    parts.push(part);
-  };
-  const take = (): string => {
-    const line = Buffer.concat(parts).toString('utf8').trim();
-    parts = [];
-    size = 0;
-    return line;
-  };
+  const lines = new LineSplitter({ lineBytesMax });
   for await (const chunk of body) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      keep(chunk.subarray(start, end));
-      start = end + 1;
-      const line = take();
-      if (line !== '') yield line;
-    }
-    keep(chunk.subarray(start));
+    lines.push(chunk);
+    for (let line = lines.next(); line !== undefined; line = lines.next()) yield line;
   }
-  const last = take();
+  const last = lines.rest();
   if (last !== '') yield last;
 }
