@@ -195,6 +195,15 @@ test('an event that begins and ends like those before it, with more between, is 
   expect(observer.readReply()).toMatchObject({ content: 'one twoa three', toolCalls: [call] });
 });
 
+test('an event whose text has a line break does not pass, also behind events like it', () => {
+  const { observer, garbage, read } = reader();
+  const [before, after] = text('|').split('|');
+  const broken = `${before}a\ndata: [DONE]\ndata: b${after}`;
+  const { passed, isDone } = read(text('one'), text(' two'), broken, text(' three'));
+  expect(passed.toString()).toBe([text('one'), text(' two'), text(' three')].join(''));
+  expect([isDone, garbage.length, observer.text]).toEqual([false, 1, 'one two three']);
+});
+
 test('the text of events is what was said, whatever it contains', () => {
   const content = fc.oneof(
     fc.string({ unit: 'grapheme' }),

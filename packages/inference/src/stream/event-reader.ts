@@ -26,6 +26,8 @@ const BACKSLASH = 0x5c;
 const FIRST_CHOICE = '"index":0';
 const REASONING_DETAILS = '"reasoning_details":';
 const END = '\n\n';
+/** The end of the text, an escape, or another line of the event. */
+const NOT_IN_FRAME = /["\\\n]/;
 /** After so many frames the upstream has no common one, and the search for it ends. */
 const FRAMES_MAX = 4;
 
@@ -86,7 +88,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     // Slices and compares: `startsWith` and `endsWith` take three times as long.
     if (event.slice(0, before.length) !== before || event.slice(end) !== after) return undefined;
     const text = event.slice(before.length, end);
-    return text.includes('"') || text.includes('\\') ? undefined : text;
+    return NOT_IN_FRAME.test(text) ? undefined : text;
   }
 
   const isSimple = (event: string): boolean =>
