@@ -47,7 +47,7 @@ function Identity() {
   return (
     <section className="panel" aria-labelledby="account-you">
       <h2 id="account-you">{t('account.you')}</h2>
-      <dl className="fact-grid">
+      <dl className="fact-grid account-facts">
         <div>
           <dt>{t('sign_in.email')}</dt>
           <dd>{email}</dd>
@@ -66,7 +66,7 @@ function Identity() {
             <Link to="/plan">{tier ?? '–'}</Link>
           </dd>
         </div>
-        <div className="account-id">
+        <div>
           <dt>{t('account.id')}</dt>
           <dd>
             <code>{id}</code>
