@@ -13,6 +13,7 @@ import {
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createCommandLine, type CommandLine, type StoredFile } from './command-line.ts';
 import { checkConfig } from './check-config.ts';
+import { manageKeys } from './manage-keys.ts';
 import { managePrices } from './manage-prices.ts';
 import { manageUsers } from './manage-users.ts';
 import { manageWebhooks } from './manage-webhooks.ts';
@@ -136,41 +137,7 @@ test('login registers with a password from standard input and keeps the sign-in 
   });
 });
 
-test('keys are created, listed and revoked by name', async () => {
-  const created = await gateway.run(['keys', 'create', 'my key', '--project', 'tests']);
-  expect(created.stdout).toMatch(/^service-\S+\n$/);
-  const models = () =>
-    fetch(`${service.url}/v1/models`, {
-      headers: { authorization: `Bearer ${created.stdout.trim()}` },
-    });
-  expect((await models()).status).toBe(200);
-  const doctorWith = async (GATEWAY_API_KEY: string): Promise<string> =>
-    (await gateway.runHere(['doctor'], { env: { GATEWAY_API_KEY } })).stdout;
-  expect(await doctorWith(created.stdout.trim())).toMatch(/^ok +nodes [^]*^ok +api-key /m);
-  expect(await doctorWith('service-wrong')).toMatch(/^failed +api-key /m);
-  expect(await gateway.json(['keys', 'list'])).toMatchObject({
-    keys: [{ name: 'my key', project: 'tests', active: true }],
-  });
-  const update = ['keys', 'update', 'my key', '--budget', '5', '--period', 'week', '--rpm', '9'];
-  expect(await gateway.json([...update, '--model', 'gpt-*', '--model', 'demo'])).toMatchObject({
-    budget_usd: 5,
-    budget_period: 'week',
-    rpm: 9,
-    models: ['gpt-*', 'demo'],
-  });
-  expect(
-    await gateway.json(['keys', 'update', 'my key', '--rpm', 'none', '--model', 'none']),
-  ).toMatchObject({ budget_usd: 5, rpm: null, models: null });
-  const rotated = await gateway.runHere(['keys', 'rotate', 'my key', '--grace', '60']);
-  expect(rotated.stdout).toMatch(/^service-[0-9a-f-]{36}\n$/);
-  expect(rotated.stdout).not.toBe(created.stdout);
-  await gateway.runHere(['keys', 'create', 'twice']);
-  await gateway.runHere(['keys', 'create', 'twice']);
-  expect(await gateway.runHere(['keys', 'revoke', 'twice'])).toMatchObject({ status: 2 });
-  expect(await gateway.runHere(['keys', 'revoke', 'none'])).toMatchObject({ status: 5 });
-  expect((await gateway.runHere(['keys', 'revoke', 'my key'])).status).toBe(0);
-  expect((await models()).status).toBe(401);
-});
+test('keys are created, listed and revoked by name', () => manageKeys(gateway, service.url));
 
 test('a backend is added, listed, tested and removed by name, and its state says what is wrong', async () => {
   const add = ['backends', 'add', 'cloud', upstream.url];
