@@ -36,6 +36,10 @@ if (hasPooler()) {
       expect(runs.filter((applied) => applied.length > 0)).toHaveLength(1);
     });
 
+    it('leaves no lock behind on a connection that others use next', async () => {
+      expect(await raw.query(`SELECT * FROM pg_locks WHERE locktype = 'advisory'`)).toEqual([]);
+    });
+
     it('records usage of many callers at once, exactly once and in UTC', async () => {
       const userId = newId();
       const events = Array.from({ length: 60 }, () => usageEvent({ user_id: userId }));

@@ -80,6 +80,8 @@ async function migrateUnderLock(
     await readSchema(folder),
     await readMigrations(folder, names),
   );
+  // The engine took the lock once more, for the session. Behind a pooler the session goes on, and the next migration would wait.
+  await pool.query('SELECT pg_advisory_unlock_all()');
   await pool.query('COMMIT');
   return applied;
 }
