@@ -74,7 +74,10 @@ async function migrateUnderLock(
   await pool.query("SELECT set_config('lock_timeout', $1, true)", [`${LOCK_WAIT_MS_MAX}ms`]);
   await pool.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   // Another process may have migrated while this one waited for the lock.
-  if ((await pendingOf(pool, names)).length === 0) return [];
+  if ((await pendingOf(pool, names)).length === 0) {
+    await pool.query('ROLLBACK');
+    return [];
+  }
   const applied = await applyMigrations(
     pool,
     await readSchema(folder),
