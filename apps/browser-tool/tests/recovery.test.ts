@@ -104,7 +104,10 @@ test('a browser that can open no new tab is replaced', async () => {
 
 test('a page that hangs costs its call, not the tool', async () => {
   await tool.open(`${site.url}/`);
-  await tool.post('/evaluate', { expression: 'setTimeout(() => { for (;;) {} }); 0' });
+  const notify =
+    "const call = new XMLHttpRequest(); call.open('GET', '/hangs', false); call.send()";
+  await tool.post('/evaluate', { expression: `setTimeout(() => { ${notify}; for (;;) {} }); 0` });
+  await waitUntil(() => site.requests.includes('/hangs'));
   const hung = await tool.post('/evaluate', { expression: '1', timeout_ms: 500 });
   expect(hung).toMatchObject({ status: 504, code: 'TIMEOUT' });
   expect((await tool.open(`${site.url}/`)).data.title).toBe('Start');

@@ -17,12 +17,20 @@ export interface NetworkCapture {
   sourceOf(entryId: string): RequestSource | undefined;
 }
 
+type HeaderText = Readonly<Record<string, string>>;
+
+interface EarlyHeaders {
+  readonly request_headers?: HeaderText;
+  readonly response_headers?: HeaderText;
+}
+
 interface SocketSource {
   readonly id: string;
   readonly sessionId: string;
 }
 
 const KEPT = { max: 2_000 };
+const EARLY_KEPT = { max: 200 };
 const ERROR_PAGE = 'chrome-error:';
 // The tool's own rules; other reasons are reported.
 const BLOCKED_BY_US = 'inspector';
@@ -33,6 +41,8 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
   const entries = new LRUCache<string, string>(KEPT);
   const sources = new LRUCache<string, RequestSource>(KEPT);
   const sockets = new LRUCache<string, SocketSource>(KEPT);
+  // All headers are reported by another process of the browser than the request, and can arrive before it.
+  const early = new LRUCache<string, EarlyHeaders>(EARLY_KEPT);
 
   function started(params: Protocol.Network.RequestWillBeSentEvent, sessionId: string): void {
     const { requestId, request, redirectResponse, type, initiator, documentURL } = params;
@@ -54,13 +64,20 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
     });
     entries.set(requestId, id);
     sources.set(id, { requestId, sessionId });
+    network.change(id, early.get(requestId) ?? {});
+    early.delete(requestId);
   }
 
   /** Headers arrive in two events: those that pages may read, and all. */
-  function addHeaders(requestId: string, headers: Readonly<Record<string, string>>): void {
-    const id = entries.get(requestId) ?? '';
+  function addHeaders(requestId: string, headers: HeaderText): void {
+    const id = entries.get(requestId);
+    if (id === undefined) return keepEarly(requestId, { response_headers: headers });
     const known = network.find(id)?.response_headers;
     network.change(id, { response_headers: { ...headers, ...known } });
+  }
+
+  function keepEarly(requestId: string, headers: EarlyHeaders): void {
+    early.set(requestId, { ...early.get(requestId), ...headers });
   }
 
   function onRequest(event: CdpEvent): void {
@@ -69,9 +86,15 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
       case 'Network.requestWillBeSent':
         started(event.params, event.sessionId ?? '');
         break;
-      case 'Network.requestWillBeSentExtraInfo':
-        network.change(entry(event.params.requestId), { request_headers: event.params.headers });
+      case 'Network.requestWillBeSentExtraInfo': {
+        const { requestId, headers } = event.params;
+        if (entries.has(requestId)) {
+          network.change(entry(requestId), { request_headers: headers });
+        } else {
+          keepEarly(requestId, { request_headers: headers });
+        }
         break;
+      }
       case 'Network.responseReceived': {
         const { requestId, response, type } = event.params;
         network.change(entry(requestId), { ...responseChange(response), type: type.toLowerCase() });
