@@ -839,6 +839,10 @@ export const de: Texts = {
     other: 'Dauer, die neuesten {count} Anfragen',
   },
   'overview.errors.share': '{share} aller Anfragen',
+  'overview.requests.failed': {
+    one: '{count} weitere schlug fehl und wurde nicht abgerechnet',
+    other: '{count} weitere schlugen fehl und wurden nicht abgerechnet',
+  },
   'overview.percentile': 'p{share}',
   'overview.newest': {
     one: 'Von der neuesten Anfrage',

@@ -818,6 +818,10 @@ export const en = {
     other: 'Duration, the newest {count} requests',
   },
   'overview.errors.share': '{share} of all requests',
+  'overview.requests.failed': {
+    one: '{count} more failed and was not metered',
+    other: '{count} more failed and were not metered',
+  } as PluralText,
   'overview.percentile': 'p{share}',
   'overview.newest': {
     one: 'Of the newest request',

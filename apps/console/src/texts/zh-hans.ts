@@ -776,6 +776,7 @@ export const zhHans: Texts = {
   'overview.first_token.chart': { other: '首个词元，最新 {count} 个请求' },
   'overview.latency.chart': { other: '耗时，最新 {count} 个请求' },
   'overview.errors.share': '占全部请求的 {share}',
+  'overview.requests.failed': { other: '另有 {count} 个请求失败，未计量' },
   'overview.percentile': 'p{share}',
   'overview.newest': { other: '最新 {count} 个请求' },
   'attention.title': '需要注意',

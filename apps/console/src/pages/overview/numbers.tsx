@@ -30,6 +30,9 @@ export function Numbers({ data: { total }, requests, range, params }: NumbersPro
         name={t('spend.measure.requests')}
         value={format.number(total.requests)}
         change={changeOf(total.requests, previous?.total.requests)}
+        detail={
+          total.failed === 0 ? undefined : t('overview.requests.failed', { count: total.failed })
+        }
       />
       <Figure
         name={t('spend.measure.cost_usd')}
