@@ -126,7 +126,7 @@ test('what calls have used while Redis is unavailable counts for 15 minutes, or 
     await modeIs(bus, 'redis');
     clock.advance(readyMs);
     // The mode changes with the first of two connections that is lost, perhaps before that of admission.
-    const isReplaced = new Promise<void>((resolve) => admission.onReplaced(resolve));
+    const isReplaced = new Promise<void>((resolve) => admission.onReplaced?.(resolve));
     await server.kill();
     await isReplaced;
     expect(await use(`after-${readyMs}`)).toMatchObject({ reserved: { tokens } });
