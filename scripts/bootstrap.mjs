@@ -89,7 +89,8 @@ async function ensurePnpm() {
   if (!isOwn()) {
     const onPath = await runCommand('pnpm', ['--version']);
     if (onPath.ok && onPath.output.trim() === version) return 'pnpm';
-    rmSync(TOOLS, { recursive: true, force: true });
+    // The folder also has Node 24, which may be running this.
+    rmSync(join(TOOLS, 'node_modules'), { recursive: true, force: true });
     mkdirSync(TOOLS, { recursive: true });
     // Without this file npm would use the package.json of a parent folder.
     writeFileSync(join(TOOLS, 'package.json'), '{ "private": true }\n');

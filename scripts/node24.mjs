@@ -11,8 +11,10 @@ const FOLDER = join(ROOT, '.tools', 'node24');
 const BIN = join(FOLDER, 'bin');
 const NODE = join(BIN, 'node');
 
-endChildrenOnSignal();
+const letSignalsPass = endChildrenOnSignal();
 await ensureNode24();
+// From here on a signal ends the program below, and this one with it.
+letSignalsPass();
 const [program = 'scripts/test.mjs', ...values] = process.argv.slice(2);
 const child = spawn(NODE, [program, ...values], {
   stdio: 'inherit',

@@ -12,11 +12,12 @@ const running = new Set();
 let isEnding = false;
 
 /**
- * Runs a program and returns `{ ok, output, seconds }`. With `show`, its output goes directly to the terminal.
+ * Runs a program and returns `{ ok, output, seconds }`. With `show`, its output goes directly to the terminal. `node` is the
+ * Node that runs this, whatever the PATH has.
  */
 export function runCommand(command, args, { env = {}, show = false, cwd = ROOT } = {}) {
   const startedAt = performance.now();
-  const child = spawn(command, args, {
+  const child = spawn(command === 'node' ? process.execPath : command, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
