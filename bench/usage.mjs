@@ -4,7 +4,7 @@ import { parseOptions, readAscending } from './options.mjs';
 import { cpuMs, importBuild } from './processes.mjs';
 import { describeMachine, print, report } from './report.mjs';
 import { runCommandLine, withScratch } from './run.mjs';
-import { seed } from './usage/seed.mjs';
+import { sceneOf, seed } from './usage/seed.mjs';
 import { SHAPES } from './usage/shapes.mjs';
 import { medianOf, quantile } from './workloads/rounds.mjs';
 
@@ -15,9 +15,11 @@ const USAGE = `pnpm bench:usage [options]
   --rows NUMBERS   the numbers of rows to measure at, ascending; else 50000,5000000
   --days COUNT     over how many days the rows are spread, at least 30; else 90
   --samples COUNT  how often each query runs in each of 5 rounds; else 60
+  --only TEXT      only queries with this text in their name; can be given several times
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the table into FILE, between its marks
   --database URL   a server to make the scratch databases in, instead of the embedded Postgres
+  --keep           leave the databases on that server, and use those that an earlier run left
   --no-build       measure the build that is there, even if sources are newer
   --help           this
 `;
@@ -43,27 +45,55 @@ async function measure(options, { folder, opened }) {
   print(machine);
   const sizes = [];
   for (const rows of options.rows) {
-    const databaseUrl = await createScratch(serverUrl, `bench_usage_${rows}`, opened);
+    const name = `bench_usage_${rows}_in_${options.days}`;
+    const databaseUrl = urlOf(serverUrl, name);
+    const isThere = options.keep && (await isFilled(serverUrl, name));
+    if (!isThere) {
+      await createScratch(serverUrl, name);
+      if (!options.keep) opened.push(() => dropScratch(serverUrl, name));
+    }
+    // Also one that is there: its version may be older.
     await migrateDatabase({ databaseUrl, log });
-    const scene = await withClient(databaseUrl, (client) =>
-      seed(client, { rows, days: options.days }, print),
-    );
+    if (!isThere) {
+      await withClient(databaseUrl, (client) =>
+        seed(client, { rows, days: options.days, now: Date.now() }, print),
+      );
+      await withClient(serverUrl, (client) =>
+        client.query(`COMMENT ON DATABASE ${name} IS '${FILLED}'`),
+      );
+    }
+    const scene = await withClient(databaseUrl, sceneOf);
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
     sizes.push({ rows, databaseUrl, database, scene });
     print(`${shown(rows)} rows are there`);
   }
-  await compareSizes(options, machine, await measureAll(sizes, options.samples));
+  await compareSizes(options, machine, await measureAll(sizes, options));
+}
+
+const FILLED = 'filled';
+
+async function isFilled(serverUrl, name) {
+  const { rows } = await withClient(serverUrl, (client) =>
+    client.query(
+      `SELECT shobj_description(oid, 'pg_database') AS state FROM pg_database WHERE datname = $1`,
+      [name],
+    ),
+  );
+  return rows[0]?.state === FILLED;
 }
 
 /** A separate database for each number of rows, so that they can take turns. */
-async function createScratch(serverUrl, name, opened) {
-  const drop = () =>
-    withClient(serverUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
-  await drop();
+async function createScratch(serverUrl, name) {
+  await dropScratch(serverUrl, name);
   await withClient(serverUrl, (client) => client.query(`CREATE DATABASE ${name}`));
-  opened.push(drop);
+}
+
+const dropScratch = (serverUrl, name) =>
+  withClient(serverUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+
+function urlOf(serverUrl, name) {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
@@ -90,11 +120,11 @@ async function startStore(folder, opened, log) {
  * Sizes and queries take turns, so that a disturbance affects all of them; the median of the rounds counts. Besides the time, the
  * CPU time of Postgres is measured, which other work on the machine hardly changes.
  */
-async function measureAll(sizes, samples) {
-  await measureRound(sizes, WARM_SAMPLES);
+async function measureAll(sizes, { shapes, samples }) {
+  await measureRound(sizes, shapes, Math.min(WARM_SAMPLES, samples));
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    rounds.push(await measureRound(sizes, samples));
+    rounds.push(await measureRound(sizes, shapes, samples));
     print(`round ${round + 1} of ${ROUNDS}`);
   }
   const over = (rows, name, what, share) =>
@@ -102,7 +132,7 @@ async function measureAll(sizes, samples) {
   return sizes.map(({ rows }) => ({
     rows,
     shapes: new Map(
-      SHAPES.map(({ name }) => [
+      shapes.map(({ name }) => [
         name,
         {
           p95Ms: over(rows, name, 'times', 0.95),
@@ -114,17 +144,17 @@ async function measureAll(sizes, samples) {
   }));
 }
 
-async function measureRound(sizes, samples) {
+async function measureRound(sizes, shapes, samples) {
   const measured = new Map(
     sizes.map(({ rows }) => [
       rows,
-      new Map(SHAPES.map(({ name }) => [name, { times: [], cpu: [] }])),
+      new Map(shapes.map(({ name }) => [name, { times: [], cpu: [] }])),
     ]),
   );
   for (let sample = 0; sample < samples; sample += 1) {
     const pids = new Map();
     for (const { rows, databaseUrl } of sizes) pids.set(rows, await sessionsOf(databaseUrl));
-    for (const { name, ask } of SHAPES) {
+    for (const { name, ask } of shapes) {
       for (const { rows, database, scene } of sizes) {
         const { times, cpu } = measured.get(rows).get(name);
         const cpuBefore = cpuOf(pids.get(rows));
@@ -155,7 +185,7 @@ const cpuOf = (pids) => pids.reduce((sum, pid) => sum + (cpuMs(pid) ?? Number.Na
 async function compareSizes(options, machine, measured) {
   const [small] = measured;
   const large = measured.at(-1);
-  const rows = SHAPES.map(({ name }) => {
+  const rows = options.shapes.map(({ name }) => {
     const before = small.shapes.get(name);
     const after = large.shapes.get(name);
     return {
@@ -171,7 +201,7 @@ async function compareSizes(options, machine, measured) {
     };
   });
   const workload = workloadOf(small.rows, large.rows);
-  const bounded = rows.filter((_row, index) => SHAPES[index].isUnbounded !== true);
+  const bounded = rows.filter((_row, index) => options.shapes[index].isUnbounded !== true);
   const goals = bounded.map(({ label, slower }) => ({
     what: `p95 of the CPU time of ${label} against that at ${shown(small.rows)} rows`,
     atMost: SLOWER_MAX,
@@ -204,13 +234,23 @@ function readOptions(args) {
     rows: { type: 'string', default: '50000,5000000' },
     days: { type: 'string', default: '90' },
     samples: { type: 'string', default: '60' },
+    only: { type: 'string', multiple: true },
+    keep: { type: 'boolean', default: false },
     database: { type: 'string' },
   });
   const rows = readAscending(values.rows);
   const [days, samples] = [Number(values.days), Number(values.samples)];
-  if (!(rows?.[0] > 0) || !(days >= DAYS_MIN) || !Number.isInteger(samples) || samples <= 0)
-    throw new Error(USAGE);
-  return { ...values, rows, days, samples };
+  if (!(rows?.[0] > 0) || !(days >= DAYS_MIN) || !Number.isInteger(days)) throw new Error(USAGE);
+  if (!Number.isInteger(samples) || samples <= 0) throw new Error(USAGE);
+  if (values.keep && values.database === undefined)
+    throw new Error('--keep needs --database: the embedded Postgres is removed at the end');
+  if (values.markdown !== undefined && values.only !== undefined)
+    throw new Error('--markdown writes the whole table, so it is not allowed with --only');
+  const shapes = SHAPES.filter(
+    ({ name }) => values.only === undefined || values.only.some((text) => name.includes(text)),
+  );
+  if (shapes.length === 0) throw new Error(`no query has this in its name: ${values.only}`);
+  return { ...values, rows, days, samples, shapes };
 }
 
 await runCommandLine({

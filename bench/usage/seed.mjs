@@ -1,6 +1,5 @@
 // Generates usage rows inside of the database, so that millions take only minutes.
 
-const ROWS_PER_STATEMENT = 100_000;
 const USERS = 1000;
 const HOURS_PER_DAY = 24;
 const DAY_MS = HOURS_PER_DAY * 3_600_000;
@@ -34,8 +33,8 @@ const RARE_KEY = '00000000-0000-4000-b000-000000000000';
  * token. One row in three has one of 200 references, each of which uses three of the models. One request in a hundred more failed.
  * Only the number of rows differs between runs; 60 rows of a rare model, project and key are there at any size.
  */
-export async function seed(client, { rows, days }, print) {
-  const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
+export async function seed(client, { rows, days, now }, print) {
+  const today = new Date(Math.floor(now / DAY_MS) * DAY_MS);
   const since = new Date(today.getTime() - days * DAY_MS);
   await client.query(`TRUNCATE ${TABLES.join(', ')}`);
   await addUsers(client);
@@ -47,24 +46,49 @@ export async function seed(client, { rows, days }, print) {
   );
   // So that the sums of one statement are made in memory.
   await client.query(`SET work_mem = '256MB'`);
+  await client.query(`SET maintenance_work_mem = '512MB'`);
   await client.query('SELECT setseed(0.5)');
-  for (let there = 0; there < rows; there += ROWS_PER_STATEMENT) {
-    const count = Math.min(ROWS_PER_STATEMENT, rows - there);
-    const from = new Date(since.getTime() + (there / rows) * days * DAY_MS);
-    const hours = (count / rows) * days * HOURS_PER_DAY;
-    await client.query(INSERT, [count, from, hours]);
-    if (there > 0 && there % ROWS_PER_LINE === 0) print(`${there / 1_000_000} million rows`);
-  }
-  await client.query(INSERT_RARE, [RARE_ROWS, since, days, BUSY_USER, RARE_KEY]);
-  await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, days]);
+  await withoutIndexes(client, async () => {
+    let there = 0;
+    for (let day = 0; day < days; day += 1) {
+      // A day for each statement, so that hardly any kept line is written twice.
+      const count = Math.round(((day + 1) / days) * rows) - there;
+      await client.query(INSERT, [count, new Date(since.getTime() + day * DAY_MS), HOURS_PER_DAY]);
+      const millions = Math.floor((there + count) / ROWS_PER_LINE);
+      if (millions > Math.floor(there / ROWS_PER_LINE)) print(`${millions} million rows`);
+      there += count;
+    }
+    await client.query(INSERT_RARE, [RARE_ROWS, since, days, BUSY_USER, RARE_KEY]);
+    await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, days]);
+  });
+}
+
+/** What the queries ask for. The rows end with the last whole day. */
+export async function sceneOf(client) {
+  const { rows } = await client.query('SELECT max(created_at) AS newest FROM usage_records');
+  const today = new Date(Math.ceil(rows[0].newest.getTime() / DAY_MS) * DAY_MS);
   return {
     userId: BUSY_USER,
     groupId: GROUP,
     keyId: BUSY_KEY,
     rareKeyId: RARE_KEY,
     today,
-    month: today.toISOString().slice(0, 7),
+    month: new Date(today.getTime() - DAY_MS).toISOString().slice(0, 7),
   };
+}
+
+/** Makes the indexes after the rows, which takes a part of the time. Primary keys stay: kept lines are found by them. */
+async function withoutIndexes(client, fill) {
+  const { rows: indexes } = await client.query(
+    `SELECT pg_get_indexdef(indexrelid) AS definition, indexrelid::regclass::text AS name
+     FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+     WHERE NOT indisunique AND NOT relispartition
+       AND (indrelid::regclass::text = 'usage_records' OR indrelid::regclass::text LIKE 'usage\\_sums%')`,
+  );
+  for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
+  await fill();
+  // Of a table with partitions, the definition is about the table alone.
+  for (const { definition } of indexes) await client.query(definition.replace(' ON ONLY ', ' ON '));
 }
 
 const addUsers = (client) =>

@@ -116,16 +116,14 @@ export const SHAPES = [
       spend.summary({ since: hoursBefore(scene, 35), until: hoursBefore(scene, 11) }, by),
   })),
   {
-    name: 'usage.summary of a user, by model, from within an hour to within an hour',
     // Models of a user have kept sums by day only, so the rows of the user on two days are read.
-    isUnbounded: true,
+    name: 'usage.summary of a user, by model, from within an hour to within an hour',
     ask: ({ spend }, scene) =>
       spend.summary({ userId: scene.userId, ...withinDays(scene) }, 'model'),
   },
   {
+    // As above. The pages of a user ask for it, with the range that they begin with; at noon most rows are read.
     name: 'usage.summary of a user, by model, 24 hours from noon to noon',
-    // As above. The pages of a user ask for it, with the range that they begin with.
-    isUnbounded: true,
     ask: ({ spend }, scene) =>
       spend.summary(
         { userId: scene.userId, since: daysBefore(scene, 1.5), until: daysBefore(scene, 0.5) },

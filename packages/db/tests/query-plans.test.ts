@@ -6,6 +6,8 @@ import { openTestDatabase, type OpenedDatabase } from './test-database.ts';
 import { usageEvent } from './usage-event.ts';
 
 const POLL_MS = 10;
+/** Has a tenth of all rows. */
+const BUSY_USER = '10000000-0000-4000-8000-000000000000';
 // Enough that reading a whole table costs more than an index.
 const SEED = [
   `SELECT usage_records_ensure_partition(month::date)
@@ -14,7 +16,7 @@ const SEED = [
      cost, created_at, ref_id, user_id, key_id, project)
    SELECT 'service-', 'model-' || n % 20, 'gateway', 1, 1, 2, 0.001,
      '2026-01-01T00:00:00Z'::timestamptz + n * INTERVAL '8 minutes', 'ref-' || n % 1000,
-     md5((n % 5000)::text)::uuid, gen_random_uuid(), 'shop'
+     CASE WHEN n % 10 = 0 THEN '${BUSY_USER}' ELSE md5((n % 5000)::text)::uuid END, gen_random_uuid(), 'shop'
    FROM generate_series(1, 15000) AS n`,
   `INSERT INTO ledger_accounts (owner_type, owner_id, balance, updated_at)
    SELECT 'user', md5(n::text)::uuid, 0, '2026-01-01' FROM generate_series(0, 29999) AS n`,
@@ -42,27 +44,37 @@ describe('with many rows no whole table is read', () => {
 
   afterAll(() => database.close());
 
-  const readInWhole = async () => {
-    await database.raw.query('SELECT pg_stat_force_next_flush()');
-    const rows = await database.raw.query<{ table: string; rows: number }>(
-      `SELECT relname AS table, seq_tup_read::int AS rows FROM pg_stat_user_tables
-       WHERE relname LIKE 'usage%' OR relname LIKE 'ledger%' OR relname LIKE 'video%' ORDER BY 1`,
-    );
-    return new Map(rows.map(({ table, rows: read }) => [table, read]));
-  };
+  const READ_IN_WHOLE = `
+    SELECT relname AS name, seq_tup_read::int AS rows FROM pg_stat_user_tables
+    WHERE relname LIKE 'usage%' OR relname LIKE 'ledger%' OR relname LIKE 'video%' ORDER BY 1`;
+  const READ_BY_INDEXES_OF_ROWS = `
+    SELECT indexrelname AS name, idx_tup_read::int AS rows FROM pg_stat_user_indexes
+    WHERE relname LIKE 'usage_records%' ORDER BY 1`;
 
-  /** The tables that work reads in whole. It gets connections of its own: what they read is told when they end. */
-  async function tablesReadBy(work: (own: Database) => Promise<unknown>): Promise<string[]> {
-    const before = await readInWhole();
+  async function countRead(counts: string): Promise<ReadonlyMap<string, number>> {
+    await database.raw.query('SELECT pg_stat_force_next_flush()');
+    const found = await database.raw.query<{ name: string; rows: number }>(counts);
+    return new Map(found.map(({ name, rows }) => [name, rows]));
+  }
+
+  const tablesReadBy = (work: (own: Database) => Promise<unknown>): Promise<string[]> =>
+    readBy(work, READ_IN_WHOLE);
+
+  /** The tables or indexes that work reads. It gets connections of its own: what they read is told when they end. */
+  async function readBy(
+    work: (own: Database) => Promise<unknown>,
+    counts: string,
+  ): Promise<string[]> {
+    const before = await countRead(counts);
     const own = createDatabase({ databaseUrl: database.raw.url, log: silentLog });
     await work(own);
     await own.close();
     const connected = `SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'model-gateway'`;
     while ((await database.raw.query(connected)).length > 0) await delay(POLL_MS);
-    return [...(await readInWhole())]
-      .filter(([table, rows]) => rows > (before.get(table) ?? 0))
-      .map(([table]) => table);
+    return [...(await countRead(counts))]
+      .filter(([name, rows]) => rows > (before.get(name) ?? 0))
+      .map(([name]) => name);
   }
 
   const readChanges = async (own: Database) => {
@@ -107,6 +119,18 @@ describe('with many rows no whole table is read', () => {
     },
   ])('for $what', async ({ work }) => {
     expect(await tablesReadBy(work)).toEqual([]);
+  });
+
+  it('and of a user with a tenth of the rows only those of the user', async () => {
+    const morning = {
+      since: new Date('2026-02-10T00:00:00Z'),
+      until: new Date('2026-02-10T12:00:00Z'),
+    };
+    const indexes = await readBy(async (own) => {
+      const { total } = await own.spend.summary({ userId: BUSY_USER, ...morning }, 'model');
+      expect(total.requests).toBe(9);
+    }, READ_BY_INDEXES_OF_ROWS);
+    expect(indexes).toEqual(['usage_records_2026_02_user_id_created_at_model_key_id_idx']);
   });
 
   it('which would be noticed if it were otherwise', async () => {
