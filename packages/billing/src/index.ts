@@ -39,6 +39,7 @@ export type {
   RequestLimit,
   ReservedAmounts,
   SettledCall,
+  UsedAmounts,
   WindowUsage,
 } from './admission/admission-store.ts';
 export type { BillingFacts, TierLimits } from './admission/billing-facts.ts';

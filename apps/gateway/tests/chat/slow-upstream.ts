@@ -17,8 +17,8 @@ export interface SlowUpstream {
 
 const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
-/** Every answer uses two tokens. */
-export async function startSlowUpstream(model: string): Promise<SlowUpstream> {
+/** Every answer uses two tokens, unless the test says otherwise. */
+export async function startSlowUpstream(model: string, usage = USAGE): Promise<SlowUpstream> {
   const gate = createGate();
   let waiting = 0;
   let most = 0;
@@ -45,7 +45,7 @@ export async function startSlowUpstream(model: string): Promise<SlowUpstream> {
     request.resume();
     void gate.opened.then(() => {
       end();
-      send({ id: 'c', object: 'chat.completion', created: 1, model, choices, usage: USAGE });
+      send({ id: 'c', object: 'chat.completion', created: 1, model, choices, usage });
     });
   });
   server.listen(0, '127.0.0.1');

@@ -12,6 +12,7 @@ import {
   type KeyLimits,
   type RequestedCall,
   type TierLimits,
+  type UsedAmounts,
 } from '@model-gateway/billing';
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
@@ -148,7 +149,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
 
   function reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission) {
     return createReservation(call, {
-      isUrgent: isLast(payer, call, passed) || isLastOfKey(call, passed),
+      isUrgent: (amounts) => isLast(payer, amounts, passed) || isLastOfKey(payer, amounts, passed),
       pointsOf: (costUsd) => pointsOf(costUsd, payer),
       store,
       renewals,
@@ -306,23 +307,25 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   };
 }
 
-/** Whether another request may be refused while this one is in flight. */
-function isLast({ tier }: Payer, { reservation }: RequestedCall, passed: PassedAdmission): boolean {
-  if (reservation === undefined || !hasQuota(tier)) return false;
+/** Whether another request may be refused because of these amounts of a request. */
+function isLast({ tier }: Payer, amounts: UsedAmounts, passed: PassedAdmission): boolean {
+  if (!hasQuota(tier)) return false;
   const { window, reserved } = passed;
   return (
-    window === undefined ||
-    isDrained(tier, withReserved(withReserved(window, reserved), reservation))
+    window === undefined || isDrained(tier, withReserved(withReserved(window, reserved), amounts))
   );
 }
 
-/** Whether the budget or the tokens of the key are used up while this request is in flight. */
-function isLastOfKey({ reservation }: RequestedCall, { budget, key }: PassedAdmission): boolean {
-  const limits = reservation?.key;
-  if (reservation === undefined || limits === undefined || key === undefined) return false;
+/** Whether these amounts use up the budget or the tokens of the key. */
+function isLastOfKey(
+  { key: limits }: Payer,
+  { tokens, costUsd }: UsedAmounts,
+  { budget, key }: PassedAdmission,
+): boolean {
+  if (limits === undefined || key === undefined) return false;
   const { budgetUsd, tokensPerMinute } = limits;
-  if (tokensPerMinute !== null && key.tokens + reservation.tokens >= tokensPerMinute) return true;
-  const reservedUsd = key.reservedUsd + reservation.costUsd;
+  if (tokensPerMinute !== null && key.tokens + tokens >= tokensPerMinute) return true;
+  const reservedUsd = key.reservedUsd + costUsd;
   return budgetUsd !== null && decideBudget(budgetUsd, budget, { ...key, reservedUsd }) !== 'admit';
 }
 

@@ -50,7 +50,7 @@ describe('a call that is renewed', () => {
     const reservation = createReservation(
       { id: 'call', userId: 'user', callsMax: 5, reservation: RESERVATION },
       {
-        isUrgent: false,
+        isUrgent: ({ tokens }) => tokens > 10,
         pointsOf: () => 0,
         renewals: {
           add(call) {
@@ -138,5 +138,15 @@ describe('a call that is renewed', () => {
     reservation.end();
     await failed();
     expect(ended).toMatchObject([{ endsReservation: true }, { endsReservation: true }]);
+  });
+
+  test.each([
+    [undefined, false],
+    [{ tokens: 10, costUsd: 0.5 }, false],
+    [{ tokens: 11, costUsd: null }, true],
+  ])('that has used %j is urgent to end: %j', (used, isUrgent) => {
+    const { reservation, ended } = begin();
+    reservation.end(used);
+    expect(ended).toMatchObject([{ isUrgent }]);
   });
 });

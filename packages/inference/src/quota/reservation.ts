@@ -3,6 +3,7 @@ import type {
   CallEnd,
   RequestedCall,
   ReservedAmounts,
+  UsedAmounts,
 } from '@model-gateway/billing';
 import type { ChatRequest } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
@@ -81,8 +82,8 @@ export const jobEnd = (job: { readonly id: string; readonly userId: string }): C
 });
 
 interface ReservationOptions {
-  /** Whether another request may be refused because of it. */
-  readonly isUrgent: boolean;
+  /** Whether another request may be refused because of what it reserves or has used. */
+  readonly isUrgent: (amounts: UsedAmounts) => boolean;
   readonly pointsOf: (costUsd: number) => number;
   readonly store: Pick<AdmissionStore, 'admit' | 'endCall'>;
   readonly renewals: Pick<Renewals, 'add' | 'remove'>;
@@ -151,12 +152,20 @@ class BegunReservation implements Reservation, Renewable {
     this.#hasEnded = true;
     this.#endsReservation = endsReservation;
     const { id, userId, reservation } = this.#call;
-    const { isUrgent, store, renewals } = this.#options;
+    const { store, renewals } = this.#options;
     renewals.remove(this.#renewal);
+    const isUrgent =
+      reservation !== undefined && this.#options.isUrgent(largerOf(reservation, usage));
     const keyId = reservation?.key?.id;
     store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage, keyId });
   }
 }
+
+/** An upstream may use more than was reserved. */
+const largerOf = (reserved: UsedAmounts, used: UsedAmounts = reserved): UsedAmounts => ({
+  tokens: Math.max(reserved.tokens, used.tokens),
+  costUsd: Math.max(reserved.costUsd, used.costUsd),
+});
 
 /** The call with what it reserves, which no quota and no limit of its key refuses. */
 export function withoutLimits(call: RequestedCall): RequestedCall {
