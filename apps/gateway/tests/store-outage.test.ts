@@ -1,6 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { JournalEntry } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
+import { startCloudVideo } from '@model-gateway/testkit/upstreams';
 import { createGateway } from '../src/app.ts';
 import { readGatewayConfig } from '../src/config.ts';
 import { ADMIN_TOKEN, keysOf, registerBackend, startGateway } from './gateway.ts';
@@ -97,4 +98,36 @@ test('while usage can be written neither to Redis nor to the disk, requests are 
   expect(await context.bus.journal.lag()).toBe(2);
   await testContext.close();
   await upstream.close();
+});
+
+test('a video job whose price cannot be read is refused instead of admitted without a reservation', async () => {
+  const { test: testContext, key } = await startGateway();
+  const { context } = testContext;
+  const { videoPricing } = context.database;
+  let failures = 1;
+  const find: typeof videoPricing.find = async (model) => {
+    failures -= 1;
+    if (failures >= 0) throw new ServiceError('store_unavailable', 'the database is unavailable');
+    return videoPricing.find(model);
+  };
+  const database = { ...context.database, videoPricing: { ...videoPricing, find } };
+  const config = readGatewayConfig({
+    DATABASE_URL: 'postgres://unused',
+    REDIS_URL: 'redis://unused',
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+  });
+  const url = await testContext.serve(createGateway(config, { ...context, database }));
+  const video = await startCloudVideo();
+  const cloud = { type: 'cloud-video', name: 'cloud', url: video.url, models: ['v-1'] };
+  await registerBackend({ url }, cloud);
+  const submit = () =>
+    fetch(`${url}/v1/video/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'v-1', prompt: 'a cat' }),
+    });
+  expect((await submit()).status).toBe(503);
+  expect((await submit()).status).toBe(200);
+  await testContext.close();
+  await video.close();
 });

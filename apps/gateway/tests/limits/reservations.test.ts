@@ -1,6 +1,6 @@
 import { createAccountEvents } from '@model-gateway/accounts';
 import type { TierChanges } from '@model-gateway/billing';
-import { testRedisUrl, waitUntil } from '@model-gateway/testkit';
+import { testRedisUrl, usageEvent, waitUntil } from '@model-gateway/testkit';
 import { newId, type JournalEntry } from '@model-gateway/kernel';
 import { usageEventSchema } from '@model-gateway/contracts';
 import { Redis } from 'ioredis';
@@ -47,23 +47,7 @@ async function setTier(changes: TierChanges): Promise<void> {
 
 async function spend(tokens: number): Promise<void> {
   const { database, bus } = gateway.test.context;
-  const event = {
-    id: newId(),
-    user_id: gateway.userId,
-    key_id: gateway.keyId,
-    api_key_id: 'service-',
-    project: 'default',
-    group_id: null,
-    model: MODEL,
-    backend: 'gateway',
-    prompt_tokens: tokens,
-    completion_tokens: 0,
-    total_tokens: tokens,
-    cost: 0,
-    multiplier: 1,
-    ref_id: null,
-    created_at: new Date().toISOString(),
-  };
+  const event = usageEvent(gateway.userId, { total_tokens: tokens, cost: 0 });
   const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
   await bus.admission.updateHints(facts);
 }

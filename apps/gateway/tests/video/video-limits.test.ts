@@ -3,7 +3,7 @@ import type { TierChanges } from '@model-gateway/billing';
 import { videoSubmittedSchema } from '@model-gateway/contracts';
 import { createRequestCounter } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { usageEvent, waitUntil } from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
 import { registerBackend, startGateway } from '../gateway.ts';
 import type { GatewayUnderTest } from '../gateway.ts';
@@ -33,23 +33,7 @@ async function setTier(changes: TierChanges): Promise<void> {
 }
 async function spend(costUsd: number): Promise<void> {
   const { database, bus } = gateway.test.context;
-  const event = {
-    id: newId(),
-    user_id: userId,
-    key_id: null,
-    api_key_id: `jwt-${userId}`,
-    project: null,
-    group_id: null,
-    model: 'v-1',
-    backend: 'video',
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    total_tokens: 0,
-    cost: costUsd,
-    multiplier: 1,
-    ref_id: null,
-    created_at: new Date().toISOString(),
-  };
+  const event = usageEvent(userId, { total_tokens: 0, cost: costUsd });
   const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
   await bus.admission.updateHints(facts);
 }

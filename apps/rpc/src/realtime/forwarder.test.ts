@@ -60,7 +60,10 @@ test('a message that must be prepared delays the messages after it', async () =>
   const written = gate();
   forwarder.begin(Promise.resolve());
   forwarder.add('1');
-  forwarder.add('2', written.opened);
+  forwarder.add(
+    '2',
+    written.opened.then(() => undefined),
+  );
   forwarder.add('3');
   await new Promise(setImmediate);
   expect(out.pushed).toEqual(['1']);
@@ -95,4 +98,17 @@ test('at most 10,000 messages or 16 MiB may wait', () => {
     expect(large.add('é'.repeat(512 * 1024))).toBe(true);
   }
   expect(large.add('x')).toBe(false);
+});
+
+test('a message may be replaced, with all that wait behind it', async () => {
+  const out = output();
+  const forwarder = createForwarder(out.push);
+  forwarder.begin(Promise.resolve());
+  forwarder.add('1', Promise.resolve(undefined));
+  forwarder.add('2', Promise.resolve('instead'));
+  forwarder.add('3');
+  await forwarder.flushed();
+  forwarder.add('4');
+  await forwarder.flushed();
+  expect(out.pushed).toEqual(['1', 'instead', '4']);
 });

@@ -2,8 +2,11 @@ import { createDeferred } from '@model-gateway/kernel';
 
 /** Sends messages one after another; adding one never waits. */
 export interface Forwarder {
-  /** Queues a message that is sent after `prepared`. False when the queue is full and the message was not added. */
-  add(message: string, prepared?: Promise<void>): boolean;
+  /**
+   * Queues a message that is sent after `prepared`. A message to which that resolves is sent instead of it and of all that
+   * wait behind it. False when the queue is full and the message was not added.
+   */
+  add(message: string, prepared?: Promise<string | undefined>): boolean;
   /** Starts sending after `ready`, or when much is waiting. */
   begin(ready: Promise<unknown>): void;
   /** Starts sending without waiting for `ready`. */
@@ -15,7 +18,7 @@ export interface Forwarder {
 interface Waiting {
   readonly message: string;
   readonly bytes: number;
-  readonly prepared: Promise<void> | undefined;
+  readonly prepared: Promise<string | undefined> | undefined;
 }
 
 /** Sends one message; what is sent later arrives later. Never rejects. */
@@ -39,10 +42,10 @@ export function createForwarder(push: Push): Forwarder {
   async function run(): Promise<void> {
     await begun;
     for (let next = queue[0]; next !== undefined; next = queue[0]) {
-      if (next.prepared !== undefined) await next.prepared;
-      queue.shift();
-      waitingBytes -= next.bytes;
-      send(next.message);
+      const replacement = next.prepared === undefined ? undefined : await next.prepared;
+      for (const sent of queue.splice(0, replacement === undefined ? 1 : queue.length))
+        waitingBytes -= sent.bytes;
+      send(replacement ?? next.message);
       const [oldest] = inFlight;
       if (inFlight.size >= IN_FLIGHT_MAX) await oldest;
     }

@@ -2,6 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { EndedResponse, Reservation } from '@model-gateway/inference';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
 import { createResponseReservations } from './response-reservations.ts';
+import { createForwarder } from './forwarder.ts';
 import { createLiveSession } from './live-session.ts';
 
 type Options = Parameters<typeof createLiveSession>[0];
@@ -115,6 +116,7 @@ test('a session ends when the quota of its user is used up', async () => {
   drained.receive(done);
   await drained.over;
   expect(drained.seen).toMatchObject({ ended: ['used up'], closed: 1 });
+  expect(drained.seen.forwarded.at(-1)).toMatch(/^<{"type":"error".*"message":"used up"/);
 });
 
 test('a failed quota check does not end the session', async () => {
@@ -166,6 +168,36 @@ test('a session ends when others reserve the rest of the quota as its response b
   receive({ type: 'response.created' });
   await over;
   expect(seen.ended).toEqual(['reserved']);
+});
+
+test.each([
+  new ServiceError('quota_reserved', 'reserved'),
+  new ServiceError('store_unavailable', 'the database is not available'),
+  new Error('a script of Redis failed'),
+])('nothing of a response that is refused is forwarded: %s', async (failure) => {
+  const forwarded: unknown[] = [];
+  const forwarder = createForwarder(async (message) => void forwarded.push(JSON.parse(message)));
+  forwarder.begin(Promise.resolve());
+  let refuse: (failure: Error) => void = () => undefined;
+  const admitting = new Promise<Reservation>((_, reject) => (refuse = reject));
+  const { seen, over, receive, attach } = setup({
+    forwarder,
+    notificationOf: (event) => event,
+    reservations: createResponseReservations(() => admitting),
+  });
+  attach();
+  receive({ type: 'session.created' });
+  receive({ type: 'response.created' });
+  receive({ type: 'response.text.delta', delta: 'half a sen' });
+  refuse(failure);
+  await over;
+  await forwarder.flushed();
+  expect(forwarded).toEqual([
+    { type: 'session.created' },
+    { type: 'error', error: expect.objectContaining({ message: seen.ended[0] }) },
+  ]);
+  // The upstream has worked on it.
+  expect(seen.recorded).toMatchObject([{}, { usage: { completion_tokens: 3 } }]);
 });
 
 test('a session whose events cannot be forwarded ends', () => {

@@ -1,6 +1,12 @@
-import { createRealtimeObserver, type OpenRealtime } from '@model-gateway/inference';
+import {
+  createRealtimeObserver,
+  type EndedResponse,
+  type ExpectedUsage,
+  type OpenRealtime,
+} from '@model-gateway/inference';
 import type { RealtimeEvent, RealtimeOpening } from '@model-gateway/router';
 import type { Forwarder } from './forwarder.ts';
+import { refusalEvent } from './refusal-event.ts';
 import type { ResponseReservations } from './response-reservations.ts';
 import type { SessionRecorder } from './session-recorder.ts';
 
@@ -70,21 +76,33 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
   const idle = timer(options.idleMs ?? IDLE_MS, () => end('idle for too long'));
   const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('open for too long'));
 
-  /** Ends the session when the quota of the user is used up. */
-  async function endIfRefused(admitting: Promise<string | undefined>): Promise<void> {
-    const refusal = await admitting;
-    if (refusal !== undefined) end(refusal);
+  /** Resolves when the response may be forwarded; to the message that replaces it if it is refused. */
+  async function begin(expected: ExpectedUsage): Promise<string | undefined> {
+    const refusal = await reservations.begin(expected);
+    if (refusal === undefined) return undefined;
+    end(refusal.message);
+    return notificationOf(refusalEvent(refusal));
   }
 
-  /** Resolves when the response is recorded; the event is forwarded to the client only then. */
-  function observe(event: RealtimeEvent): Promise<void> | undefined {
-    if (event['type'] === 'response.created')
-      void endIfRefused(reservations.begin(observer.expected()));
+  /** Meters the response, and ends the session when nothing is left for another one. */
+  async function record({ recorder }: Attached, response: EndedResponse): Promise<undefined> {
+    await recorder.record(response, reservations.take());
+    if (response.usage !== undefined) void check();
+  }
+
+  async function check(): Promise<void> {
+    const refusal = await reservations.check();
+    if (refusal === undefined || isEnded) return;
+    forwarder.add(notificationOf(refusalEvent(refusal)));
+    end(refusal.message);
+  }
+
+  /** The event is forwarded to the client when its response is admitted or recorded. */
+  function observe(event: RealtimeEvent): Promise<string | undefined> | undefined {
+    const beginning = event['type'] === 'response.created' ? begin(observer.expected()) : undefined;
     const response = observer.observe(event);
-    if (response === undefined || attached === undefined) return undefined;
-    const recorded = attached.recorder.record(response, reservations.take());
-    if (response.usage !== undefined) void recorded.then(() => endIfRefused(reservations.check()));
-    return recorded;
+    if (response === undefined || attached === undefined) return beginning;
+    return record(attached, response);
   }
 
   return {

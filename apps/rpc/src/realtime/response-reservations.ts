@@ -1,18 +1,23 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type ErrorCode } from '@model-gateway/contracts';
 import { EXPECTED_NOTHING, type ExpectedUsage, type Reservation } from '@model-gateway/inference';
 
 /** What the responses of one realtime session reserve while they are generated. */
 export interface ResponseReservations {
-  /** A response begins, which is expected to use so much. Resolves to the reason why its session must end, or undefined. */
-  begin(expected: ExpectedUsage): Promise<string | undefined>;
+  /** A response begins, which is expected to use so much. Resolves to the reason why it is refused, or undefined. */
+  begin(expected: ExpectedUsage): Promise<ServiceError | undefined>;
   /** What the oldest response reserves, which has ended: the caller ends it. Resolves to undefined if it was refused. */
   take(): Promise<Reservation | undefined>;
   /** Resolves as `begin` does, if nothing is left for another response. */
-  check(): Promise<string | undefined>;
+  check(): Promise<ServiceError | undefined>;
   endAll(): void;
 }
 
 const NOTHING_TAKEN = Promise.resolve(undefined);
+const LATER_DECIDED: readonly ErrorCode[] = [
+  'store_unavailable',
+  'internal_error',
+  'quota_reserved',
+];
 
 type Admit = (expected: ExpectedUsage) => Promise<Reservation>;
 
@@ -26,14 +31,15 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
       if (isOver) return undefined;
       const admitting = admit(expected);
       responses.push(admitting.catch(() => undefined));
-      return refusalOf(admitting, ['store_unavailable']);
+      return refusalOf(admitting);
     },
     take: () => responses.shift() ?? NOTHING_TAKEN,
     async check() {
       const admitting = admit(EXPECTED_NOTHING);
       void admitting.then((reservation) => reservation.end()).catch(() => undefined);
-      // What others reserve may be left over when the next response begins.
-      return refusalOf(admitting, ['store_unavailable', 'quota_reserved']);
+      const refusal = await refusalOf(admitting);
+      // What others reserve may be left over when the next response begins, and the stores may be back.
+      return refusal === undefined || LATER_DECIDED.includes(refusal.code) ? undefined : refusal;
     },
     endAll() {
       isOver = true;
@@ -44,17 +50,12 @@ export function createResponseReservations(admit: Admit): ResponseReservations {
   };
 }
 
-/** Failures of the stores refuse no response. */
-async function refusalOf(
-  admitting: Promise<Reservation>,
-  exceptFor: readonly ServiceError['code'][],
-): Promise<string | undefined> {
+async function refusalOf(admitting: Promise<Reservation>): Promise<ServiceError | undefined> {
   try {
     await admitting;
     return undefined;
   } catch (error) {
-    return error instanceof ServiceError && !exceptFor.includes(error.code)
-      ? error.message
-      : undefined;
+    if (error instanceof ServiceError) return error;
+    return new ServiceError('internal_error', 'the quota could not be checked', { cause: error });
   }
 }

@@ -1,5 +1,4 @@
-import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { usageEvent, waitUntil } from '@model-gateway/testkit';
 import {
   startCloudVideo,
   startRealtimeApi,
@@ -65,23 +64,7 @@ async function setTier(changes: object): Promise<void> {
 
 async function spend({ id }: TestUser, tokens: number, cost = 0): Promise<void> {
   const { database, bus } = scene.test.context;
-  const event = {
-    id: newId(),
-    user_id: id,
-    key_id: null,
-    api_key_id: `jwt-${id}`,
-    project: null,
-    group_id: null,
-    model: 'm',
-    backend: 'rpc',
-    prompt_tokens: tokens,
-    completion_tokens: 0,
-    total_tokens: tokens,
-    cost,
-    multiplier: 1,
-    ref_id: null,
-    created_at: new Date().toISOString(),
-  };
+  const event = usageEvent(id, { total_tokens: tokens, cost });
   const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
   await bus.admission.updateHints(facts);
 }

@@ -1,11 +1,23 @@
 import type { Bus } from '@model-gateway/bus';
-import { newId } from '@model-gateway/kernel';
 import { createInferenceRuntime } from '@model-gateway/inference-runtime';
-import { openStoreLine, rpcCall, waitUntil, type StoreLine } from '@model-gateway/testkit';
+import {
+  openStoreLine,
+  rpcCall,
+  usageEvent,
+  waitUntil,
+  type StoreLine,
+} from '@model-gateway/testkit';
+import {
+  startCloudVideo,
+  startRealtimeApi,
+  type RunningCloudVideo,
+  type RunningRealtimeApi,
+} from '@model-gateway/testkit/upstreams';
 import { createRpc } from '../../src/app.ts';
 import { readRpcConfig } from '../../src/config.ts';
 import { startGatedUpstream, type GatedUpstream } from '../chat/gated-upstream.ts';
 import { startChatScene, type ChatScene, type TestUser } from '../chat/chat-scene.ts';
+import { startRealtimeTalk, type RealtimeTalk } from '../realtime/realtime-scene.ts';
 
 const LATE_MS = 1_300;
 const RESERVED = -32_006;
@@ -15,6 +27,8 @@ const PARAMS = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], max_to
 let lines: StoreLine[];
 let scene: ChatScene;
 let upstream: GatedUpstream;
+let video: RunningCloudVideo;
+let realtime: RunningRealtimeApi;
 let buses: readonly Bus[];
 let users = 0;
 /** Two processes, each with a connection of its own to Redis. */
@@ -29,7 +43,11 @@ beforeAll(async () => {
   };
   scene = await startChatScene({}, {}, { reach });
   upstream = await startGatedUpstream('m');
+  video = await startCloudVideo();
+  realtime = await startRealtimeApi({ models: ['old-realtime'], answer: () => 'one two' });
   await scene.addBackend('up', upstream.url);
+  await scene.addBackend('cloud', video.url, 'cloud-video', ['v-1']);
+  await scene.addBackend('rt', realtime.url.replace('ws', 'http'));
   urls = [scene.url, await servePeer()];
 });
 afterEach(async () => {
@@ -39,7 +57,7 @@ afterEach(async () => {
 afterAll(async () => {
   upstream.open();
   await scene.test.close();
-  await upstream.close();
+  await Promise.all([upstream.close(), video.close(), realtime.close()]);
   await Promise.all(lines.map((line) => line.close()));
 });
 
@@ -77,32 +95,16 @@ function lineAt(place: number): StoreLine {
   return line;
 }
 
-/** A user with a quota of which one token is left; Redis does not know it yet. */
+/** A user with a quota of which one token and one cent are left; Redis does not know it yet. */
 async function userWithOneToken(): Promise<TestUser> {
   const { database } = scene.test.context;
   users += 1;
   const name = `user-${users}`;
   const user = await scene.createUser(name);
-  const tier = { monthlyUsdQuota: null, monthlyTokenQuota: 100, rpm: null };
+  const tier = { monthlyUsdQuota: 1, monthlyTokenQuota: 100, rpm: null };
   await database.plans.saveTier('small', tier);
   await database.plans.assign(`${name}@example.com`, 'small');
-  const event = {
-    id: newId(),
-    user_id: user.id,
-    key_id: null,
-    api_key_id: `jwt-${user.id}`,
-    project: null,
-    group_id: null,
-    model: 'm',
-    backend: 'rpc',
-    prompt_tokens: 99,
-    completion_tokens: 0,
-    total_tokens: 99,
-    cost: 0,
-    multiplier: 1,
-    ref_id: null,
-    created_at: new Date().toISOString(),
-  };
+  const event = usageEvent(user.id, { total_tokens: 99, cost: 0.99 });
   await database.usage.record([event], { pointsPerUsd: 100 });
   return user;
 }
@@ -176,3 +178,42 @@ test('the last known tier holds while Postgres does not answer in time', async (
   postgres().delayAnswers(6_000);
   expect(await sendAtOnce(user, 4)).toMatchObject({ total: 0, codes: [RESERVED] });
 });
+
+test('a price for one video job admits one while Postgres is slow', async () => {
+  const { token } = await userWithOneToken();
+  postgres().delayAnswers(LATE_MS);
+  // 60 s at 0.005 USD.
+  const order = { model: 'v-1', prompt: 'a cat', duration_seconds: 60 };
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, (_, turn) =>
+      rpcCall(urls[turn % 2 === 0 ? 0 : 1], 'video.create', order, token),
+    ),
+  );
+  const codes = answers.flatMap(({ error }) => (error === undefined ? [] : [error.code]));
+  expect(codes).toEqual([RESERVED, RESERVED, RESERVED]);
+});
+
+test('of realtime responses that begin at once a quota for one forwards one while Postgres is slow', async () => {
+  const user = await userWithOneToken();
+  const talks = await Promise.all(
+    Array.from({ length: 3 }, () => startRealtimeTalk(user, urls[0], { model: 'old-realtime' })),
+  );
+  postgres().delayAnswers(LATE_MS);
+  const heard = await Promise.all(talks.map(respond));
+  const refused = heard.filter((types) => types.includes('error'));
+  expect(refused).toEqual([
+    ['session.created', 'error'],
+    ['session.created', 'error'],
+  ]);
+  expect(heard.flat().filter((type) => type === 'response.done')).toHaveLength(1);
+  for (const talk of talks) talk.close();
+});
+
+/** The types of the events up to the end of a response or its refusal. */
+async function respond(talk: RealtimeTalk): Promise<readonly unknown[]> {
+  await talk.say({ type: 'response.create' });
+  const types: unknown[] = [];
+  while (!['error', 'response.done'].includes(String(types.at(-1))))
+    types.push((await talk.next())['type']);
+  return types;
+}

@@ -20,7 +20,7 @@ export interface VideoJobs {
     resolvedModel: string,
     options: VideoCreation,
   ): Promise<VideoJob>;
-  /** The price of a job in USD by the prices of now; 0 while they cannot be read. */
+  /** The price of a job in USD by the prices of now; rejects while they cannot be read, as no job can be stored then. */
   estimateCost(request: VideoRequest, resolvedModel: string): Promise<number>;
   get(userId: string, id: string): Promise<VideoJob>;
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
@@ -127,14 +127,8 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
         reservation.end();
       }
     },
-    async estimateCost({ model: _model, images: _images, ...order }, resolvedModel) {
-      try {
-        return videoCostOf(await pricing.find(resolvedModel), videoShapeOf(order));
-      } catch (error) {
-        log.warn({ reason: describeError(error) }, 'reading video prices failed');
-        return 0;
-      }
-    },
+    estimateCost: async ({ model: _model, images: _images, ...order }, resolvedModel) =>
+      videoCostOf(await pricing.find(resolvedModel), videoShapeOf(order)),
     get,
     list: (userId, countMax) => store.list(userId, countMax),
     async cancel(userId, id) {
