@@ -41,6 +41,8 @@ export interface ServiceScene extends Running {
   readonly upstreams: ScriptedUpstreams;
   /** Removes the backends that a case registered, and registers those that it removed. */
   restoreBackends(): Promise<void>;
+  /** Removes the routes and aliases that cases gave to the models of the upstreams. */
+  restoreRouting(): Promise<void>;
 }
 
 /** The HTTP API of the browser tool. */

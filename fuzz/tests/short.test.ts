@@ -1,10 +1,11 @@
-import { fullSize } from '@model-gateway/testkit';
+import { fullSize, rpcCall, waitUntil } from '@model-gateway/testkit';
 import * as fc from 'fast-check';
+import { casesOf } from '../src/run/cases-of.ts';
 import { readCorpus } from '../src/run/corpus.ts';
 import { runCase } from '../src/run/run-case.ts';
 import { startBrowserMcpProcess, startBrowserProcess } from '../src/scenes/browser-process.ts';
 import { startInProcess } from '../src/scenes/in-process.ts';
-import type { AnyScene } from '../src/target.ts';
+import type { AnyScene, ServiceScene } from '../src/target.ts';
 import { targets } from '../src/targets/index.ts';
 
 // The short form of `npm run fuzz`: the same cases in every run, without a watch for stalls, which would depend on the
@@ -12,7 +13,7 @@ import { targets } from '../src/targets/index.ts';
 
 const SEED = 1;
 
-let scenes: Readonly<Record<AnyScene['kind'], AnyScene>>;
+let scenes: Readonly<Record<AnyScene['kind'], AnyScene>> & { readonly service: ServiceScene };
 beforeAll(async () => {
   const [service, browser, browserMcp] = await Promise.all([
     startInProcess(),
@@ -37,12 +38,34 @@ describe.each(targets)('$name', (target) => {
 
   test('generated cases', async () => {
     const scene = scenes[target.scene];
-    const property = fc.asyncProperty(await target.cases(scene), (each) =>
+    const property = fc.asyncProperty(await casesOf(target, scene), (each) =>
       runCase(target, each, scene),
     );
     const numRuns = fullSize(target.shortCases, { small: Math.ceil(target.shortCases / 6) });
     await fc.assert(property, { seed: SEED, numRuns, endOnFailure: true });
   });
+});
+
+test('a route that a case of one target has set does not reach the next target', async () => {
+  const { restUrl, rpcUrl, values } = scenes.service;
+  const { model = '', admin_token: adminToken = '', api_key: key = '' } = values;
+  const targetsOfNone = { model, targets: [{ model: 'served by no backend' }] };
+  await rpcCall(rpcUrl, 'routes.set', targetsOfNone, adminToken);
+  await rpcCall(rpcUrl, 'aliases.set', { alias: 'fuzz-local', target: model }, adminToken);
+  const ask = async (of: string): Promise<number> => {
+    const response = await fetch(`${restUrl}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: of, input: 'Hello' }),
+    });
+    return response.status;
+  };
+  const models = [model, 'fuzz-local'];
+  await waitUntil(async () => (await Promise.all(models.map(ask))).every((one) => one === 404), {
+    what: 'the route',
+  });
+  for (const target of targets) await casesOf(target, scenes[target.scene]);
+  expect(await Promise.all(models.map(ask))).toEqual([200, 200]);
 });
 
 test('no case changed the prototype of objects', () => {

@@ -2,6 +2,7 @@ import { describeError } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
 import type { AnyScene, Target } from '../target.ts';
 import { targets } from '../targets/index.ts';
+import { casesOf } from './cases-of.ts';
 import { readCorpus, saveToCorpus } from './corpus.ts';
 import type { Options } from './options.ts';
 import { Finding, runCase } from './run-case.ts';
@@ -85,7 +86,7 @@ async function runSlice(
 ): Promise<{ readonly cases: number; readonly findings: number }> {
   const { options, watch, print } = fuzzing;
   const scene = await fuzzing.sceneOf(target.scene);
-  const property = fc.asyncProperty(await target.cases(scene), (each) =>
+  const property = fc.asyncProperty(await casesOf(target, scene), (each) =>
     runWatched(target, each, scene, watch),
   );
   const isTimed = options.cases === undefined && options.path === undefined;

@@ -13,6 +13,7 @@ import { createVideoWorker, videoWorkerSettings } from 'video-worker/app';
 import { createSecretSearch } from '../run/secret-search.ts';
 import type { ServiceScene } from '../target.ts';
 import { serviceEnvironment } from './environment.ts';
+import { restoreRouting } from './restore-routing.ts';
 import { startScriptedUpstreams } from './scripted-upstreams.ts';
 import { restoreBackends, setUpService } from './set-up-service.ts';
 import { createLogWatch } from './watch-log.ts';
@@ -67,6 +68,7 @@ export async function startInProcess(): Promise<ServiceScene> {
     tunnelUrl,
     upstreams,
     restoreBackends: () => restoreBackends({ restUrl, adminToken: ADMIN_TOKEN, upstreams }),
+    restoreRouting: () => restoreRouting({ restUrl, rpcUrl, adminToken: ADMIN_TOKEN }),
     values,
     secrets,
     healthUrl: undefined,

@@ -15,6 +15,7 @@ import { rpcCall, waitUntil } from '@model-gateway/testkit';
 import { createSecretSearch } from '../run/secret-search.ts';
 import type { ServiceScene } from '../target.ts';
 import { serviceEnvironment } from './environment.ts';
+import { restoreRouting } from './restore-routing.ts';
 import { startScriptedUpstreams } from './scripted-upstreams.ts';
 import { restoreBackends, setUpService } from './set-up-service.ts';
 import { createLogWatch } from './watch-log.ts';
@@ -117,6 +118,7 @@ export async function startStandaloneProcess(): Promise<ServiceScene> {
     tunnelUrl: url,
     upstreams,
     restoreBackends: () => restoreBackends({ restUrl: url, adminToken, upstreams }),
+    restoreRouting: () => restoreRouting({ restUrl: url, rpcUrl: url, adminToken }),
     values,
     secrets,
     healthUrl: `${url}/healthz`,
