@@ -75,6 +75,11 @@ describe.each([
     expect(await refOf(/button "(Low pressed)"/)).toBe('Low pressed');
   });
 
+  test.each(['div[', 'xpath=//['])('%s is no selector there either', async (target) => {
+    await openFrame();
+    expect(await click(target)).toMatchObject({ status: 400, code: 'INVALID_SELECTOR' });
+  });
+
   test('text goes into its fields', async () => {
     await openFrame();
     const answer = await tool.post('/type', {

@@ -89,17 +89,18 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     );
   }
 
-  async function countIn(
+  /** Whether a frame has the answer to a query: its elements, or that it is no valid selector. */
+  async function isAnsweredIn(
     page: Page,
     frame: Frame,
     query: PageQuery,
     call: EngineCall,
-  ): Promise<number> {
+  ): Promise<boolean> {
     try {
       const found = await scripts.call(page, frame.id, 'count', { query }, call);
-      return found.ok ? found.count : 0;
+      return !found.ok || found.count > 0;
     } catch (error) {
-      if (isDocumentUnloaded(error)) return 0;
+      if (isDocumentUnloaded(error)) return false;
       throw error;
     }
   }
@@ -112,7 +113,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     const frames = framesOf(page);
     if (frames.length === 1) return page.main.id;
     for (const frame of frames) {
-      if ((await countIn(page, frame, query, call)) > 0) return frame.id;
+      if (await isAnsweredIn(page, frame, query, call)) return frame.id;
     }
     return undefined;
   }
