@@ -7,7 +7,7 @@ import type { PageQuery } from './find-elements.ts';
 import { clipText, normalizeText } from './page-text.ts';
 import { INTERACTIVE_ROLES, isFocusable, isListBox, roleOf } from './role.ts';
 import { descriptionOf, statesOf, valueOf } from './states.ts';
-import { isHidden } from './visibility.ts';
+import { hidesText, isHidden } from './visibility.ts';
 
 export interface PageNode extends AccessibleNode {
   readonly children: PageNode[];
@@ -176,7 +176,7 @@ export function addNode(
 ): void {
   if (node instanceof Element) addElement(node, list, walk, place);
   else if (node.nodeType === Node.TEXT_NODE && style.visibility === 'visible') {
-    addText(node.nodeValue ?? '', list, walk);
+    if (!hidesText(node.parentElement, style)) addText(node.nodeValue ?? '', list, walk);
   }
 }
 

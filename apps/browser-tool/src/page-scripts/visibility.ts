@@ -32,3 +32,9 @@ export function isHidden(element: Element, style: CSSStyleDeclaration): boolean 
   // An element without a box of its own may have children that are shown.
   return style.display !== 'contents' && !element.checkVisibility();
 }
+
+/** Whether an element is shown without the text in it. What is an element there is hidden itself. */
+export function hidesText(element: Element | null, style: CSSStyleDeclaration): boolean {
+  if (style.contentVisibility === 'hidden') return true;
+  return element?.localName === 'details' && !element.hasAttribute('open');
+}

@@ -20,7 +20,7 @@ const shop = page(
    <input type="password" aria-label="Secret" value="hunter2"><button type="submit">Place order</button></form>
    <div id="card" style="cursor: pointer"><span>A card</span></div>
    <img src="data:," alt="A picture"><img src="data:," alt=""><span aria-hidden="true">unseen</span><p hidden>unseen</p>
-   <details><summary>More</summary><p>unseen</p></details></main>`,
+   <details><summary>More</summary>unseen<p>unseen</p></details><div style="content-visibility: hidden">unseen</div></main>`,
 );
 
 beforeAll(async () => {
