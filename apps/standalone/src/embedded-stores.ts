@@ -16,6 +16,8 @@ export interface StoreUrls {
   readonly redisUrl: string | undefined;
   /** How a configured Redis is reached; nothing of it applies to the embedded one. */
   readonly redisAccess: RedisAccess;
+  /** Whether Redis is the embedded one, which no other process uses. */
+  readonly isRedisPrivate: boolean;
   /** The Redis of the queues. */
   readonly queueRedisUrl: string;
 }
@@ -38,6 +40,7 @@ export async function openEmbeddedStores(
     databaseUrl,
     redisUrl,
     redisAccess: config.redisUrl === undefined ? {} : config,
+    isRedisPrivate: config.redisUrl === undefined,
     queueRedisUrl: redisUrl ?? (await openQueueRedis(lifecycle)),
   };
 }

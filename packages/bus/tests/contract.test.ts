@@ -108,6 +108,9 @@ describeJournal('files', () => localSubject((bus) => bus.journal));
 describeJournal('Redis', () => redisSubject(createRedisJournal));
 describeJournal(NO_LINE, () => redisSubject(createRedisJournal, { hasQuickLine: false }));
 describeJournal('Redis with fail-over', () => failoverSubject((bus) => bus.journal));
+describeJournal('files beside a private Redis', () =>
+  failoverSubject((bus) => bus.journal, { isRedisPrivate: true }),
+);
 
 describeRequests('in one process', () =>
   localSubject(({ requests }) => ({ caller: requests, server: requests })),

@@ -42,11 +42,12 @@ export async function localSubject<Port>(
 /** A bus on Redis, with the in-process side behind it. */
 export async function failoverSubject<Port>(
   pick: (bus: Bus, prefix: string) => Port,
+  { isRedisPrivate = false } = {},
 ): Promise<Subject<Port>> {
   const dataDir = await makeTemporaryDirectory();
   const prefix = newPrefix();
   const redisUrl = sharedRedisUrl();
-  const bus = createBus({ redisUrl, prefix, dataDir, log: silentLog });
+  const bus = createBus({ redisUrl, prefix, dataDir, log: silentLog, isRedisPrivate });
   await bus.start();
   return {
     port: pick(bus, prefix),

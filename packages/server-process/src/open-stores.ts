@@ -10,6 +10,8 @@ interface StoresConfig {
   readonly redisUrl: string | undefined;
   /** How that Redis is reached besides its URL. */
   readonly redisAccess: RedisAccess;
+  /** Whether no other process uses that Redis. */
+  readonly isRedisPrivate?: boolean | undefined;
   readonly redisPrefix: string;
   readonly dataDir: string;
   readonly migrate: boolean;
@@ -28,7 +30,7 @@ export async function openStores(
   lifecycle: Lifecycle,
   log: Log,
 ): Promise<ProcessStores> {
-  const { databaseUrl, redisUrl, redisAccess, dataDir, encryptionKey } = config;
+  const { databaseUrl, redisUrl, redisAccess, isRedisPrivate, dataDir, encryptionKey } = config;
   if (config.migrate) await migrateApart({ databaseUrl, log });
   else await awaitMigrations({ databaseUrl, log, signal: lifecycle.stopping });
   const database = await lifecycle.open(
@@ -40,7 +42,7 @@ export async function openStores(
     'bus',
     async () => {
       const prefix = config.redisPrefix;
-      const opened = createBus({ dataDir, log, redisUrl, redisAccess, prefix });
+      const opened = createBus({ dataDir, log, redisUrl, redisAccess, isRedisPrivate, prefix });
       await opened.start();
       return opened;
     },

@@ -35,6 +35,7 @@ import { createUnconfirmedPublishes } from './unconfirmed-publishes.ts';
 interface FailoverStoresOptions {
   readonly redisUrl: string;
   readonly redisAccess: RedisAccess;
+  readonly isRedisPrivate: boolean;
   readonly prefix: string;
   readonly dataDir: string;
   readonly log: Log;
@@ -68,6 +69,7 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
     redis: redisJournal,
     file,
     fallBack,
+    isRedisPrivate: options.isRedisPrivate,
     clock,
     log,
   });
