@@ -184,17 +184,18 @@ test('a request reserves the price of the dearest model that may serve it', asyn
   await nothingLeft();
 });
 
-test('what an answer used beyond its reservation counts in the other process at once', async () => {
+test('what responses used beyond their reservations counts in the other process at once', async () => {
   await setTier({ monthlyTokenQuota: 1_000 });
-  const usage = { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000 };
+  const usage = { prompt_tokens: 600, completion_tokens: 0, total_tokens: 600 };
   const larger = await startSlowUpstream('larger', usage);
   larger.answerAll();
   await registerBackend(gateway, { type: 'external', name: 'larger', url: larger.url });
   const body = { model: 'larger', max_tokens: 1 };
-  // Known to be far from used up, so that only the usage itself is urgent.
+  // Known to be far from used up, so that neither of the two alone is urgent.
   await spend(1);
   expect((await ask({ body })).status).toBe(200);
-  await expectReserved(await ask({ turn: 1 }));
+  expect((await ask({ turn: 1, body })).status).toBe(200);
+  await expectReserved(await ask({ body }));
   await larger.close();
 });
 

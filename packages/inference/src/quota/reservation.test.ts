@@ -50,7 +50,7 @@ describe('a call that is renewed', () => {
     const reservation = createReservation(
       { id: 'call', userId: 'user', callsMax: 5, reservation: RESERVATION },
       {
-        isUrgent: ({ tokens }) => tokens > 10,
+        isUrgent: ({ tokens }) => tokens > 100,
         pointsOf: () => 0,
         renewals: {
           add(call) {
@@ -143,6 +143,7 @@ describe('a call that is renewed', () => {
   test.each([
     [undefined, false],
     [{ tokens: 10, costUsd: 0.5 }, false],
+    // Far from the limit of 100, but several processes may have one of these.
     [{ tokens: 11, costUsd: null }, true],
   ])('that has used %j is urgent to end: %j', (used, isUrgent) => {
     const { reservation, ended } = begin();

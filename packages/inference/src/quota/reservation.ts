@@ -155,17 +155,24 @@ class BegunReservation implements Reservation, Renewable {
     const { store, renewals } = this.#options;
     renewals.remove(this.#renewal);
     const isUrgent =
-      reservation !== undefined && this.#options.isUrgent(largerOf(reservation, usage));
+      reservation !== undefined && this.#options.isUrgent(amountsAtEnd(reservation, usage));
     const keyId = reservation?.key?.id;
     store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage, keyId });
   }
 }
 
-/** An upstream may use more than was reserved. */
-const largerOf = (reserved: UsedAmounts, used: UsedAmounts = reserved): UsedAmounts => ({
-  tokens: Math.max(reserved.tokens, used.tokens),
-  costUsd: Math.max(reserved.costUsd, used.costUsd),
-});
+/** How many requests may use more than they reserved before the processes tell each other. */
+const UNTOLD_MAX = 16;
+
+/** The amounts that decide whether the end is urgent. Until it is told, other processes count what was reserved. */
+function amountsAtEnd(reserved: UsedAmounts, used: UsedAmounts = reserved): UsedAmounts {
+  const isBeyond = used.tokens > reserved.tokens || used.costUsd > reserved.costUsd;
+  if (!isBeyond) return reserved;
+  return {
+    tokens: Math.max(reserved.tokens, used.tokens * UNTOLD_MAX),
+    costUsd: Math.max(reserved.costUsd, used.costUsd * UNTOLD_MAX),
+  };
+}
 
 /** The call with what it reserves, which no quota and no limit of its key refuses. */
 export function withoutLimits(call: RequestedCall): RequestedCall {
