@@ -148,6 +148,8 @@ export function createJobQueue(dependencies: JobQueueDependencies): JobQueue {
         connection,
         prefix,
         defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+        // Nobody reads them.
+        streams: { events: { maxLen: 100 } },
       });
       worker = new Worker(queueName, run, {
         connection,

@@ -7,8 +7,8 @@ import { readMetric, readProcessStates } from '../run/processes-state.ts';
 /** What was measured at one moment, by the name of the measure. */
 export type Sample = ReadonlyMap<string, number>;
 
-/** Measures that grow with what was served, and are only shown. */
-export const EXPECTED_GROWTH: readonly string[] = ['database: MB', 'load: requests'];
+/** Measures that grow with what was served, in Redis until it expires after a day, and are only shown. */
+export const EXPECTED_GROWTH: readonly string[] = ['database: MB', 'redis: MB', 'load: requests'];
 
 const BYTES_PER_MB = 1_048_576;
 
@@ -25,7 +25,9 @@ export async function takeSample(deployment: Deployment, sent: readonly Sent[]):
     const heap = await readMetric(url, 'nodejs_heap_size_used_bytes');
     sample.set(`${name}: heap MB`, heap / BYTES_PER_MB);
   }
-  sample.set('redis: MB', (await redisBytes(deployment.redis.url)) / BYTES_PER_MB);
+  const { url: redisUrl } = deployment.redis;
+  sample.set('redis: MB', (await redisBytes(redisUrl)) / BYTES_PER_MB);
+  sample.set('redis, never expires: MB', (await lastingBytes(redisUrl)) / BYTES_PER_MB);
   for (const [name, value] of await databaseSizes(deployment.postgres.url)) sample.set(name, value);
   const times = sent.map(({ ms }) => ms).toSorted((one, other) => one - other);
   sample.set('load: requests', sent.length);
@@ -54,4 +56,13 @@ async function databaseSizes(connectionString: string): Promise<ReadonlyMap<stri
 async function redisBytes(url: string): Promise<number> {
   const memory = await askRedis(url, ['INFO memory']);
   return Number(/^used_memory:(\d+)/m.exec(memory)?.[1] ?? 0);
+}
+
+const LASTING_BYTES =
+  "local sum = 0 for _, key in ipairs(redis.call('KEYS', '*')) do if redis.call('TTL', key) == -1 then sum = sum + redis.call('MEMORY', 'USAGE', key) end end return sum";
+
+/** The bytes of all keys without an expiry. */
+async function lastingBytes(url: string): Promise<number> {
+  const answer = await askRedis(url, [`EVAL "${LASTING_BYTES}" 0`]);
+  return Number(/^:(\d+)/m.exec(answer)?.[1] ?? Number.NaN);
 }

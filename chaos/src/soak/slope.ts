@@ -11,8 +11,8 @@ export interface Slope {
 
 /** The slope must be this many of its standard errors, so that a random order of the same samples hardly ever grows. */
 const ERRORS_MIN = 4;
-/** Growth that is smaller than this part of the mean is no leak that a run could show. */
-const GROWTH_SHARE_MIN = 0.05;
+/** Compiled code grows for longer than a run takes: a smaller part of the mean than this is no leak that a run could show. */
+const GROWTH_SHARE_MIN = 0.1;
 const SAMPLES_MIN = 5;
 
 /** Fits samples that were taken at equal distances. */
