@@ -98,7 +98,7 @@ interface QuotasDependencies {
 }
 
 /** How long a request waits to be settled what was served just before and uses up the quota. */
-const SETTLED_WITHIN_MS = 500;
+const SETTLED_WITHIN_MS = 1_000;
 const RETRY_MS = 25;
 
 export function createQuotas(dependencies: QuotasDependencies): Quotas {
