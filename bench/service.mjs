@@ -103,12 +103,23 @@ const environmentIn = (folder) => ({
 });
 
 /** Starts every app in one process, as `npm start` does, which starts its own stores; with a user, a key and the upstream. */
-export async function startStandalone({ processes, folder, options, cores, upstreamPort }) {
+export async function startStandalone({
+  processes,
+  folder,
+  options,
+  cores,
+  upstreamPort,
+  workload,
+}) {
   const standalone = await processes.start({
     name: 'standalone',
     cores,
     outputFile: join(folder, 'standalone.log'),
-    command: () => [options.node, join(OUR_CHECKOUT, 'apps', 'standalone', 'dist', 'main.js')],
+    command: () => [
+      options.node,
+      ...profileFlags(options, workload),
+      join(OUR_CHECKOUT, 'apps', 'standalone', 'dist', 'main.js'),
+    ],
     environment: (port) => ({
       ...environmentIn(join(folder, 'standalone')),
       // Where it finds a Redis to start.
