@@ -147,11 +147,11 @@ export function createKeyAuthenticator(
   ): Promise<AdmissionAnswer> {
     const window =
       account === undefined ? undefined : windowOf(payer.userId, new Date(clock.now()));
-    const { id, budgetPeriod = null } = payer.key ?? {};
+    const { key } = payer;
     const budget =
-      id === undefined || budgetPeriod === null
+      key === undefined || key.budgetPeriod === null
         ? undefined
-        : budgetWindowOf(id, budgetPeriod, new Date(clock.now()));
+        : budgetWindowOf(key.id, key.budgetPeriod, new Date(clock.now()));
     return admission.admit({ knownEpoch: epoch, limits, window, account, budget, call });
   }
 

@@ -79,16 +79,24 @@ export function setLimitHeaders(response: ServerResponse, headers: LimitHeaders)
   }
 }
 
+const namesOf = (unit: string) =>
+  ({
+    limit: `x-ratelimit-limit-${unit}`,
+    remaining: `x-ratelimit-remaining-${unit}`,
+    reset: `x-ratelimit-reset-${unit}`,
+  }) as const;
+const NAMES = { requests: namesOf('requests'), tokens: namesOf('tokens') };
+
 const headersOf = (
-  unit: 'requests' | 'tokens',
+  unit: keyof typeof NAMES,
   limit: number,
   remaining: number,
   resetSecs: number,
 ): LimitHeaders => [
-  `x-ratelimit-limit-${unit}`,
+  NAMES[unit].limit,
   String(limit),
-  `x-ratelimit-remaining-${unit}`,
+  NAMES[unit].remaining,
   String(Math.max(0, remaining)),
-  `x-ratelimit-reset-${unit}`,
+  NAMES[unit].reset,
   `${resetSecs}s`,
 ];
