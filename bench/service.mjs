@@ -55,13 +55,13 @@ export async function startService({
   };
 
   let started = 0;
-  const startApp = (app, { on, workload } = {}) =>
+  const startApp = (app, { on, workload, node = options.node } = {}) =>
     processes.start({
       name: app,
       cores: on,
       outputFile: join(folder, `${app}-${(started += 1)}.log`),
       command: () => [
-        options.node,
+        node,
         ...profileFlags(options, workload),
         join(checkout, 'apps', app, 'dist', 'main.js'),
       ],
