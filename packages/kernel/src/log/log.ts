@@ -1,7 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { withRemedy } from './log-remedy.ts';
 import { redact, redactText } from './redact.ts';
-import { createTurnLines, type TurnLines } from './turn-lines.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -35,12 +34,12 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 interface LogOptions {
   readonly level: LogLevel;
   readonly app: string;
-  /** Where the lines go; standard output by default, to which the requests of one turn of the event loop are written together. */
-  readonly destination?: DestinationStream & Partial<TurnLines>;
+  /** Where the lines go; standard output by default. */
+  readonly destination?: DestinationStream;
 }
 
 /** The log of one process: one JSON object per line. */
-export function createLog({ level, app, destination = standardOutput() }: LogOptions): Log {
+export function createLog({ level, app, destination }: LogOptions): Log {
   const logger = pino(
     {
       level,
@@ -48,21 +47,18 @@ export function createLog({ level, app, destination = standardOutput() }: LogOpt
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    destination ?? pino.destination({ dest: 1, sync: true }),
   );
-  return wrap(logger, () => destination.flush?.());
+  return wrap(logger);
 }
-
-const standardOutput = (): TurnLines => createTurnLines(pino.destination({ dest: 1, sync: true }));
 
 /** A log that writes nothing. */
 export const silentLog: Log = createLog({ level: 'silent', app: 'silent' });
 
-function wrap(logger: Logger, flush: () => void): Log {
+function wrap(logger: Logger): Log {
   const write = (level: Exclude<LogLevel, 'silent'>) => (fields: Fields, message: string) => {
     if (!logger.isLevelEnabled(level)) return;
     logger[level](redact(fields), redactText(message));
-    flush();
   };
   const writeProblem = (level: 'warn' | 'error' | 'fatal') => {
     const writeFields = write(level);
@@ -74,7 +70,7 @@ function wrap(logger: Logger, flush: () => void): Log {
     warn: writeProblem('warn'),
     error: writeProblem('error'),
     fatal: writeProblem('fatal'),
-    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>), flush),
+    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>)),
     request({ requestId, method, route, status, durationMs, traceId, isProbe }) {
       const level = isProbe ? 'debug' : 'info';
       if (!logger.isLevelEnabled(level)) return;
