@@ -147,11 +147,11 @@ export function createKeyAuthenticator(
   ): Promise<AdmissionAnswer> {
     const window =
       account === undefined ? undefined : windowOf(payer.userId, new Date(clock.now()));
-    const { key } = payer;
+    const { id, budgetPeriod = null } = payer.key ?? {};
     const budget =
-      key === undefined || key.budgetPeriod === null
+      id === undefined || budgetPeriod === null
         ? undefined
-        : budgetWindowOf(key.id, key.budgetPeriod, new Date(clock.now()));
+        : budgetWindowOf(id, budgetPeriod, new Date(clock.now()));
     return admission.admit({ knownEpoch: epoch, limits, window, account, budget, call });
   }
 

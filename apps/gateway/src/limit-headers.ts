@@ -79,24 +79,16 @@ export function setLimitHeaders(response: ServerResponse, headers: LimitHeaders)
   }
 }
 
-const namesOf = (unit: string) =>
-  ({
-    limit: `x-ratelimit-limit-${unit}`,
-    remaining: `x-ratelimit-remaining-${unit}`,
-    reset: `x-ratelimit-reset-${unit}`,
-  }) as const;
-const NAMES = { requests: namesOf('requests'), tokens: namesOf('tokens') };
-
 const headersOf = (
-  unit: keyof typeof NAMES,
+  unit: 'requests' | 'tokens',
   limit: number,
   remaining: number,
   resetSecs: number,
 ): LimitHeaders => [
-  NAMES[unit].limit,
+  `x-ratelimit-limit-${unit}`,
   String(limit),
-  NAMES[unit].remaining,
+  `x-ratelimit-remaining-${unit}`,
   String(Math.max(0, remaining)),
-  NAMES[unit].reset,
+  `x-ratelimit-reset-${unit}`,
   `${resetSecs}s`,
 ];

@@ -7,6 +7,7 @@ import {
   prepareTurn,
   streamChat,
   type ChatDependencies,
+  type ChatTurn,
   type PreparedTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
@@ -60,61 +61,54 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     }
   }
 
-  /** The turn of a request; synchronous if there is nothing to look up, as for most of them. */
-  function turnOf(
+  async function serve(
     authorized: AuthorizedRequest<ChatRequest>,
     request: IncomingMessage,
     response: ServerResponse,
-  ): PreparedTurn | Promise<PreparedTurn> {
+  ): Promise<void> {
     const { caller, body: chat, resolvedModel, fallbacks, startedAt, reservation } = authorized;
     const { trace } = authorized;
     const refId = serviceRefOf(request);
-    const prepare = (conversationId: string | undefined) =>
-      prepareTurn(
-        {
-          caller,
-          surface: 'gateway',
-          request: chat,
-          resolvedModel,
-          fallbacks,
-          conversationId,
-          history: 'client',
-          refId,
-          startedAt,
-          reservation,
-          trace,
-          signal: disconnectSignal(response),
-        },
-        dependencies,
-      );
     const checking = checkConversation(caller, chat.conversation_id);
-    return checking === undefined ? prepare(undefined) : checking.then(prepare);
+    const conversationId = checking === undefined ? undefined : await checking;
+    const signal = disconnectSignal(response);
+    const requested: ChatTurn = {
+      caller,
+      surface: 'gateway',
+      request: chat,
+      resolvedModel,
+      fallbacks,
+      conversationId,
+      history: 'client',
+      refId,
+      startedAt,
+      reservation,
+      trace,
+      signal,
+    };
+    const assembled = prepareTurn(requested, dependencies);
+    const turn = assembled instanceof Promise ? await assembled : assembled;
+    try {
+      await respond(turn, response, authorized.limitHeaders);
+    } catch (error) {
+      if (!response.headersSent) response.setHeader(...memoryHeader(turn));
+      throw error;
+    }
   }
-
-  const options = {
-    expected: (chat: ChatRequest) => expectedChat(chat, dependencies.memory),
-    cache: CACHED_CHAT,
-  };
 
   return {
     method: 'POST',
     path: '/v1/chat/completions',
     async handle(request, response) {
-      const authorized = await authorizer.authorizeRequest(
-        request,
-        response,
-        chatRequestSchema,
-        options,
-      );
+      const authorized = await authorizer.authorizeRequest(request, response, chatRequestSchema, {
+        expected: (chat) => expectedChat(chat, dependencies.memory),
+        cache: CACHED_CHAT,
+      });
       if (authorized === undefined) return;
-      let turn: PreparedTurn | undefined;
       try {
-        const preparing = turnOf(authorized, request, response);
-        turn = preparing instanceof Promise ? await preparing : preparing;
-        await respond(turn, response, authorized.limitHeaders);
+        await serve(authorized, request, response);
       } catch (error) {
         setLimitHeaders(response, authorized.limitHeaders);
-        if (turn !== undefined && !response.headersSent) response.setHeader(...memoryHeader(turn));
         throw error;
       } finally {
         authorized.reservation.end();

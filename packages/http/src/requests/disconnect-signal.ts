@@ -3,7 +3,7 @@ import { createCanceller, type Cancel } from '@model-gateway/kernel';
 
 /** A signal that aborts when the client disconnects before it has the whole response. */
 export function disconnectSignal(response: ServerResponse): Cancel {
-  const ending = new Ending();
+  const ending = createEnding();
   const canceller = createCanceller(ending.onEnd);
   const onClose = () => {
     if (!response.writableFinished) canceller.abort(new Error('the client disconnected'));
@@ -17,21 +17,21 @@ export function disconnectSignal(response: ServerResponse): Cancel {
 
 /**
  * Apart from the response, to which the signal must not point: calls outlive their response by some garbage collections, and
- * would keep all of it in memory so long. Most requests have no listeners.
+ * would keep all of it in memory so long.
  */
-class Ending {
-  #isOver = false;
-  #listeners: (() => void)[] | undefined;
-
-  readonly onEnd = (listener: () => void): void => {
-    if (this.#isOver) listener();
-    else (this.#listeners ??= []).push(listener);
+function createEnding(): { readonly onEnd: (listener: () => void) => void; end(): void } {
+  let isOver = false;
+  let listeners: (() => void)[] = [];
+  return {
+    onEnd(listener) {
+      if (isOver) listener();
+      else listeners.push(listener);
+    },
+    end() {
+      isOver = true;
+      const ended = listeners;
+      listeners = [];
+      for (const listener of ended) listener();
+    },
   };
-
-  end(): void {
-    this.#isOver = true;
-    const ended = this.#listeners;
-    this.#listeners = undefined;
-    if (ended !== undefined) for (const listener of ended) listener();
-  }
 }
