@@ -148,7 +148,7 @@ export function createJobQueue(dependencies: JobQueueDependencies): JobQueue {
         connection,
         prefix,
         defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
-        // Nobody reads them.
+        // Nothing reads these events.
         streams: { events: { maxLen: 100 } },
       });
       worker = new Worker(queueName, run, {

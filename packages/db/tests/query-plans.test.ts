@@ -60,7 +60,7 @@ describe('with many rows no whole table is read', () => {
   const tablesReadBy = (work: (own: Database) => Promise<unknown>): Promise<string[]> =>
     readBy(work, READ_IN_WHOLE);
 
-  /** The tables or indexes that work reads. It gets connections of its own: what they read is told when they end. */
+  /** The tables or indexes that work reads. It gets connections of its own, which report what they read when they end. */
   async function readBy(
     work: (own: Database) => Promise<unknown>,
     counts: string,

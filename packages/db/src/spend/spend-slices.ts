@@ -55,12 +55,9 @@ const GROUPED: Record<SpendGrouping, Dimension | undefined> = {
 const ADDED = Prisma.sql`
   sum(requests), sum(errors + failed), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens),
   sum(total_tokens), sum(cost), sum(points)`;
-// Rows are added as floats, which takes half of the time; the rounding error is far below this many digits of a dollar.
-const USD_DIGITS = 12;
 const ADDED_ROWS = Prisma.sql`
   count(*), count(*) FILTER (WHERE status >= 400), 0, sum(prompt_tokens), sum(completion_tokens),
-  coalesce(sum(cached_tokens), 0), sum(total_tokens),
-  round(coalesce(sum(cost), 0)::numeric, ${USD_DIGITS}::int), coalesce(sum(points), 0)`;
+  coalesce(sum(cached_tokens), 0), sum(total_tokens), coalesce(sum(cost::numeric), 0), coalesce(sum(points), 0)`;
 const ADDED_FAILURES = Prisma.sql`0, sum(repeats), sum(repeats), 0, 0, 0, 0, 0, 0`;
 const SLICE_COLUMNS = Prisma.sql`
   (bucket, requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;

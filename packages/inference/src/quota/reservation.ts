@@ -164,7 +164,7 @@ class BegunReservation implements Reservation, Renewable {
 /** How many requests may use more than they reserved before the processes tell each other. */
 const UNTOLD_MAX = 16;
 
-/** The amounts that decide whether the end is urgent. Until it is told, other processes count what was reserved. */
+/** The amounts that decide whether the end is urgent. Until they learn of it, other processes count what was reserved. */
 function amountsAtEnd(reserved: UsedAmounts, used: UsedAmounts = reserved): UsedAmounts {
   const isBeyond = used.tokens > reserved.tokens || used.costUsd > reserved.costUsd;
   if (!isBeyond) return reserved;
