@@ -52,7 +52,10 @@ export async function evaluate(
   ];
   for (const interruption of interruptions) interruption.catch(() => undefined);
   try {
-    return await Promise.race([run(), ...interruptions]);
+    const outcome = await Promise.race([run(), ...interruptions]);
+    // Termination lets a waiting script run, whose result arrives before the timeout error.
+    if (isLate) throw lateError(request.timeoutMs);
+    return outcome;
   } catch (error) {
     // The error of a terminated script arrives before the timeout error.
     if (isLate) throw lateError(request.timeoutMs);
