@@ -58,6 +58,6 @@ export { auditHash } from './audit/audit-hash.ts';
 export { auditRecord } from './audit/audit-record.ts';
 export type { AuditActor, AuditEntry, AuditStore, NewAuditEntry } from './audit/audit-store.ts';
 export { auditValue } from './audit/audit-values.ts';
-export { createUserDirectory, type UserDirectory } from './users/user-directory.ts';
+export { accountErased, createUserDirectory, type UserDirectory } from './users/user-directory.ts';
 export type { AccountView, UserDirectoryStore } from './users/user-directory-store.ts';
 export { createCachedUsers, type CachedUsers } from './users/cached-users.ts';

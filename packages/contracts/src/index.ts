@@ -36,7 +36,7 @@ export { ERROR_HELP } from './error-help.ts';
 export { boundedArray } from './bounded-array.ts';
 export { anyObject, passFurtherFields } from './open-object.ts';
 export { problemText } from './problem-text.ts';
-export { clipped, problemsOf } from './problems.ts';
+export { clipped, invalidParam, problemsOf } from './problems.ts';
 export { RPC_ERROR_CODES } from './rpc/error-codes.ts';
 export {
   aliasChangedSchema,

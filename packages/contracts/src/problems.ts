@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { PROBLEMS_MAX } from './bounded-array.ts';
+import { ServiceError } from './errors.ts';
 import { problemText } from './problem-text.ts';
 
 /** What is wrong with one field of a request. */
@@ -17,6 +18,14 @@ export function problemsOf(error: z.ZodError): readonly Problem[] {
     path: clipped(issue.path.map((part) => clipped(String(part))).join('.')),
     message: clipped(problemText(issue)),
   }));
+}
+
+/** The refusal of a param that fits its schema, and that a rule of the method refuses. */
+export function invalidParam(path: string, message: string, cause?: unknown): ServiceError {
+  return new ServiceError('missing_fields', `Invalid params: '${path}': ${message}`, {
+    details: { issues: [{ path, message }] },
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** A text that is shortened if it is longer than a sentence. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { invalidParam, ServiceError } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
 import { publicEventId } from './event-body.ts';
 import type { DeliveryStore, EventOutbox } from './event-store.ts';
@@ -59,7 +59,10 @@ export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {
         case 'gone':
           throw new ServiceError('not_found', 'group not found');
         case 'too many':
-          throw invalid(`there are ${countMax} webhooks already; remove one first`);
+          throw new ServiceError(
+            'rate_limit_exceeded',
+            `there are ${countMax} webhooks already; remove one first`,
+          );
       }
     },
     async remove(id) {
@@ -95,8 +98,5 @@ export function assertGroupEvents({
   events,
 }: Pick<WebhookRequest, 'groupId' | 'events'>): void {
   const wrong = groupId === null ? undefined : events.find((event) => PLATFORM_EVENTS.has(event));
-  if (wrong !== undefined) throw invalid(`'events': ${wrong} is not an event of a group`);
+  if (wrong !== undefined) throw invalidParam('events', `${wrong} is not an event of a group`);
 }
-
-const invalid = (problem: string): ServiceError =>
-  new ServiceError('missing_fields', `Invalid params: ${problem}`);

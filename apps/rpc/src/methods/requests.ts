@@ -1,6 +1,6 @@
 import type { User } from '@model-gateway/accounts';
 import { viewUsage, type LoggedRequest, type RequestPosition } from '@model-gateway/billing';
-import { ServiceError, type RpcResult } from '@model-gateway/contracts';
+import { invalidParam, ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
@@ -84,8 +84,6 @@ function readCursor(cursor: string): RequestPosition {
     );
     return { createdAt, id };
   } catch (error) {
-    throw new ServiceError('missing_fields', `Invalid params: 'cursor': is not one of this list`, {
-      cause: error,
-    });
+    throw invalidParam('cursor', 'is not one of this list', error);
   }
 }

@@ -1,4 +1,4 @@
-import type { AccountView } from '@model-gateway/accounts';
+import { accountErased, type AccountView } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
@@ -36,7 +36,8 @@ export function createUsersMethods({
         await userDirectory.update(user_id, { tier, isAdmin: is_admin, isActive: active, name }),
       ),
     'users.reset_link': async ({ user_id }) => {
-      const { id, email } = await userDirectory.get(user_id);
+      const { id, email, erasedAt } = await userDirectory.get(user_id);
+      if (erasedAt !== null) throw accountErased();
       const { token, expiresAt } = await passwordChanges.createReset(id);
       // After the number sign, because browsers do not send that part to any server.
       const link = `${(publicUrl ?? '').replace(/\/+$/, '')}${RESET_PAGE}#${token}`;

@@ -1,6 +1,6 @@
 import type { User } from '@model-gateway/accounts';
 import { ENTRY_NAMES } from '@model-gateway/config-file';
-import { ServiceError, type RpcResult } from '@model-gateway/contracts';
+import { invalidParam, ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { RefusedReceiver } from '@model-gateway/outbound';
 import {
   publicEventId,
@@ -52,7 +52,7 @@ export function createWebhooksMethods({
   async function assertReceiver(url: string): Promise<void> {
     await resolveReceiver(new URL(url)).catch((error: unknown) => {
       if (!(error instanceof RefusedReceiver)) throw error;
-      throw new ServiceError('missing_fields', `Invalid params: 'url': ${error.message}`);
+      throw invalidParam('url', error.message, error);
     });
   }
 

@@ -1,5 +1,5 @@
 import type { GroupAccess, User } from '@model-gateway/accounts';
-import { ServiceError, type RequestFilter } from '@model-gateway/contracts';
+import { invalidParam, ServiceError, type RequestFilter } from '@model-gateway/contracts';
 
 /** Whose requests a caller may read, as conditions on every row. */
 export interface ScopedFilter {
@@ -32,11 +32,7 @@ export async function scopedFilter(
         throw new ServiceError('admin_required', 'scope "all" needs a platform admin');
       return { ...rest, groupId, userId };
     case 'group':
-      if (groupId === undefined)
-        throw new ServiceError(
-          'missing_fields',
-          `Invalid params: 'group_id': scope "group" needs it`,
-        );
+      if (groupId === undefined) throw invalidParam('group_id', 'scope "group" needs it');
       await groups.authorizeReading(user, groupId);
       return { ...rest, groupId, userId };
   }

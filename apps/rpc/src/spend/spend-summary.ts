@@ -1,6 +1,6 @@
 import type { GroupAccess, User } from '@model-gateway/accounts';
 import type { SpendGroup, SpendQueries, SpendSums } from '@model-gateway/billing';
-import { ServiceError, type RpcParams, type RpcResult } from '@model-gateway/contracts';
+import { invalidParam, type RpcParams, type RpcResult } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import { scopedFilter } from './request-scope.ts';
 
@@ -55,13 +55,13 @@ const countedUntil = (until: Date, now: number): Date =>
   until.getTime() < now ? until : new Date(Math.ceil(until.getTime() / DAY_MS) * DAY_MS);
 
 function assertPeriod(since: Date, until: Date, groupBy: SummaryParams['group_by']): void {
-  if (since >= until) throw invalid(`'from': must be before 'to'`);
+  if (since >= until) throw invalidParam('from', "must be before 'to'");
   if (groupBy === 'hour' && until.getTime() - since.getTime() > HOURS_MAX * HOUR_MS)
-    throw invalid(`'from': a summary by hour has at most ${HOURS_MAX} hours; shorten the period`);
+    throw invalidParam(
+      'from',
+      `a summary by hour has at most ${HOURS_MAX} hours; shorten the period`,
+    );
 }
-
-const invalid = (problem: string): ServiceError =>
-  new ServiceError('missing_fields', `Invalid params: ${problem}`);
 
 const sumsRecord = (sums: SpendSums): Summary['total'] => ({
   requests: sums.requests,

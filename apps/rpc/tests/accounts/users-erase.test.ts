@@ -205,4 +205,20 @@ describe('users.erase', () => {
     expect(memory.nodes.filter(({ user_id }) => user_id === id)).toEqual([]);
     expect((await asAdmin('users.erase', { user_id: newId() })).error).toMatchObject(NOT_FOUND);
   });
+
+  test('no one can prevent it by registering the address of the erased account', async () => {
+    const { id } = await rpc.createAccount('blocked@example.com');
+    const email = `Erased-${id}@erased.invalid`;
+    const registered = await rpc.call('auth.register', { email, password: 'a long password' });
+    expect(registered.error?.message).toBe('email already registered');
+    const { result } = await asAdmin('users.erase', { user_id: id });
+    expect(result).toMatchObject({ ok: true });
+  });
+
+  test('a reset link for an erased account says that there is no way back', async () => {
+    const { id } = await rpc.createAccount('no-way-back@example.com');
+    await asAdmin('users.erase', { user_id: id });
+    const { error } = await asAdmin('users.reset_link', { user_id: id });
+    expect(error?.message).toBe('the account was erased and cannot be changed');
+  });
 });

@@ -208,7 +208,7 @@ test('a group has at most 20 webhooks, also when they are created at once', asyn
   expect(answers.filter(({ error }) => error === undefined)).toHaveLength(20);
   const refused = answers.find(({ error }) => error !== undefined);
   expect(refused?.error).toMatchObject({
-    code: INVALID,
+    code: -32_000,
     message: expect.stringContaining('20 webhooks'),
   });
 });

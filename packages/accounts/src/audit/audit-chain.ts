@@ -1,4 +1,4 @@
-import { AUDIT_GENESIS_HASH, ServiceError } from '@model-gateway/contracts';
+import { AUDIT_GENESIS_HASH, invalidParam } from '@model-gateway/contracts';
 import { yieldToEventLoop } from '@model-gateway/kernel';
 import { auditHash } from './audit-hash.ts';
 import type { AuditEntry, AuditStore } from './audit-store.ts';
@@ -86,5 +86,6 @@ export function anchorOf(
 ): Anchor | undefined {
   if ((after ?? undefined) === undefined && (hash ?? undefined) === undefined) return undefined;
   if (typeof after === 'number' && typeof hash === 'string') return { seq: after, hash };
-  throw new ServiceError('missing_fields', "Invalid params: 'after' and 'hash' belong together");
+  const missing = typeof after === 'number' ? 'hash' : 'after';
+  throw invalidParam(missing, "'after' and 'hash' belong together");
 }

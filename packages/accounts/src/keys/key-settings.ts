@@ -1,4 +1,4 @@
-import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
+import { invalidParam, type BudgetPeriod } from '@model-gateway/contracts';
 
 /** What the owner of a key sets. Null does not limit, and neither does an empty list. */
 export interface KeySettings {
@@ -50,7 +50,7 @@ export function changedSettings(
 ): KeySettings {
   const { expiresAt, budgetPeriod } = changes;
   if (expiresAt && expiresAt.getTime() <= now) {
-    throw new ServiceError('missing_fields', "'expires_at' must be in the future");
+    throw invalidParam('expires_at', 'must be in the future');
   }
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   const merged: KeySettings = { ...current, ...Object.fromEntries(given) };
@@ -58,7 +58,7 @@ export function changedSettings(
     return { ...merged, budgetPeriod: merged.budgetPeriod ?? BUDGET_PERIOD_DEFAULT };
   }
   if (budgetPeriod) {
-    throw new ServiceError('missing_fields', "'budget_period' needs 'budget_usd'");
+    throw invalidParam('budget_period', "needs 'budget_usd'");
   }
   return { ...merged, budgetPeriod: null };
 }

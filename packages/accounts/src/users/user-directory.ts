@@ -25,6 +25,10 @@ export interface UserDirectory {
   erase(userId: string, successorId: string | undefined): Promise<void>;
 }
 
+/** The refusal to change an account that was erased. */
+export const accountErased = (): ServiceError =>
+  new ServiceError('account_protected', 'the account was erased and cannot be changed');
+
 interface UserDirectoryDependencies {
   readonly store: UserDirectoryStore;
   readonly signInEnds: Pick<SignInEnds, 'announce'>;

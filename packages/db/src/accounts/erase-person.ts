@@ -12,6 +12,10 @@ interface Person {
 /** No argon2 hash, so that no password fits. */
 const NO_PASSWORD = '';
 const ERASED = 'erased';
+const ERASED_DOMAIN = '@erased.invalid';
+
+/** Whether the address is one of those that erased accounts get, so that no one else may have it. */
+export const isErasedAddress = (email: string): boolean => email.endsWith(ERASED_DOMAIN);
 
 /**
  * Removes what describes a person or was said by them, inside a transaction. Usage, ledger, key ids and the row of the
@@ -38,7 +42,7 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
   await queries.user.update({
     where: { id: userId },
     data: {
-      email: `erased-${userId}@erased.invalid`,
+      email: `erased-${userId}${ERASED_DOMAIN}`,
       name: '',
       passwordHash: NO_PASSWORD,
       isActive: false,

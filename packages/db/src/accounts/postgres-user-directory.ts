@@ -1,4 +1,4 @@
-import type { AccountView, UserDirectoryStore } from '@model-gateway/accounts';
+import { accountErased, type AccountView, type UserDirectoryStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
@@ -30,7 +30,7 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
           await assertOtherAdmin(queries, userId);
         const before = await lockAccount(queries, userId);
         if (before === undefined) return undefined;
-        if (before.erasedAt !== null) throw new ServiceError('account_protected', ERASED);
+        if (before.erasedAt !== null) throw accountErased();
         const { name, isAdmin, isActive, tier } = changes;
         if (tier !== undefined) await assertTier(queries, tier);
         await queries.user.update({
@@ -60,8 +60,6 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
       }),
   };
 }
-
-const ERASED = 'the account was erased and cannot be changed';
 
 // The last sign-in is known as long as its address is.
 const SHOWN = Prisma.sql`

@@ -2,6 +2,7 @@ import type { User, UserStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { classifyFailure } from '../connection/store-failure.ts';
+import { isErasedAddress } from './erase-person.ts';
 
 // Locked while an account is created, so that only one of several first accounts becomes the admin.
 const FIRST_USER_LOCK = 4_711_001n;
@@ -12,6 +13,7 @@ const shown = { id: true, email: true, name: true, isAdmin: true } as const;
 export function createPostgresUsers(connection: Connection): UserStore {
   return {
     async create({ id, email, name, passwordHash, becomesAdmin = 'if-first' }): Promise<User> {
+      if (isErasedAddress(email)) throw emailTaken();
       try {
         return await connection.transaction(async (queries) => {
           await queries.$executeRaw`SELECT pg_advisory_xact_lock(${FIRST_USER_LOCK})`;
@@ -24,7 +26,7 @@ export function createPostgresUsers(connection: Connection): UserStore {
       } catch (error) {
         const failure = classifyFailure(error);
         if (failure.kind === 'taken' && failure.constraint === 'users_email_key') {
-          throw new ServiceError('email_taken', 'email already registered', { cause: error });
+          throw emailTaken(error);
         }
         throw error;
       }
@@ -82,6 +84,9 @@ export function createPostgresUsers(connection: Connection): UserStore {
       }),
   };
 }
+
+const emailTaken = (cause?: unknown): ServiceError =>
+  new ServiceError('email_taken', 'email already registered', { cause });
 
 async function becomesAdminNow(
   queries: Queries,
