@@ -41,7 +41,7 @@ export async function importPrices({ set, explain, price }: PriceCalls): Promise
     catalogue: { m: entry(1e-6) },
     mode: 'replace',
   });
-  expect(replaced.result).toEqual({ imported: 1, skipped: 0, removed: 2_800 });
+  expect(replaced.result).toEqual({ imported: 1, skipped: 0, removed: 2_801 });
   expect((await explain({ model: 'provider/model-7' })).result).toMatchObject({ price: null });
   expect((await explain({ model: 'gpt-4o' })).result).toMatchObject({
     price: { source: 'override' },

@@ -68,6 +68,8 @@ describe('price overrides in Postgres', () => {
     expect(await kept()).toEqual([cheaper, other, own]);
     expect(await database.prices.importAll([cheaper], 'replace')).toBe(1);
     expect(await kept()).toEqual([cheaper, own]);
+    expect(await database.prices.importAll([other], 'replace')).toBe(1);
+    expect(await kept()).toEqual([other, own]);
   });
 
   it('say which of them came from the configuration file', async () => {

@@ -54,11 +54,14 @@ export function createPostgresPrices(connection: Connection): PriceStore {
       connection.transaction(async (queries) => {
         // A catalogue has thousands of prices, and a parameter for each value of each takes seconds.
         const rows = JSON.stringify(prices);
-        const earlier = await queries.$executeRaw`
-          DELETE FROM price_overrides
-          WHERE source = 'catalogue' AND (${mode === 'replace'} OR pattern IN (
-            SELECT pattern FROM jsonb_to_recordset(${rows}::jsonb) AS price (pattern text)))`;
-        const count = await queries.$executeRaw`
+        const removed =
+          mode === 'merge'
+            ? 0
+            : await queries.$executeRaw`
+                DELETE FROM price_overrides
+                WHERE source = 'catalogue' AND pattern NOT IN (
+                  SELECT pattern FROM jsonb_to_recordset(${rows}::jsonb) AS price (pattern text))`;
+        await queries.$executeRaw`
           INSERT INTO price_overrides (source, backend, pattern, input_per_million,
             output_per_million, cached_input_per_million, cache_write_per_million, per_image,
             per_minute_audio, per_request, updated_at)
@@ -68,8 +71,15 @@ export function createPostgresPrices(connection: Connection): PriceStore {
           FROM jsonb_to_recordset(${rows}::jsonb) AS price (pattern text,
             "inputPerMillion" float8, "outputPerMillion" float8, "cachedInputPerMillion" float8,
             "cacheWritePerMillion" float8, "perImage" float8, "perMinuteAudio" float8,
-            "perRequest" float8)`;
-        return Math.max(0, earlier - count);
+            "perRequest" float8)
+          ON CONFLICT (source, backend, pattern) DO UPDATE SET
+            input_per_million = excluded.input_per_million,
+            output_per_million = excluded.output_per_million,
+            cached_input_per_million = excluded.cached_input_per_million,
+            cache_write_per_million = excluded.cache_write_per_million,
+            per_image = excluded.per_image, per_minute_audio = excluded.per_minute_audio,
+            per_request = excluded.per_request, updated_at = excluded.updated_at`;
+        return removed;
       }),
   };
 }
