@@ -70,21 +70,54 @@ test.each(readdirSync(EXAMPLES))('the example %s is right', async (name) => {
 });
 
 test.each([
-  { backend: 'type: external, url: "ftp://x"', says: 'must start with one of http://' },
-  { backend: 'type: engine, url: "http://x"', says: 'must start with one of ws://' },
-  { backend: 'type: external, url: "http://me:secret@x"', says: 'must not carry credentials' },
-  { backend: 'type: external, url: "bridge://node"', says: 'bridge://<node>/<service>' },
-  { backend: 'type: azure, url: "https://x"', says: "'models': a backend of the kind 'azure'" },
-  { backend: 'type: external, url: "http://x", capabilities: [video]', says: "'capabilities'" },
-  { backend: 'type: ollama, url: "http://x", auth_header: api-key', says: "'auth_header'" },
-  { backend: 'type: ollama, url: "http://x", api_keys: [a, b]', says: "'api_keys'" },
-  { backend: 'type: gemini, url: "http://x", dialects: [responses]', says: "'dialects'" },
-])('what a registration refuses is wrong: $backend', async ({ backend, says }) => {
+  { field: 'type', backend: 'type: no-such-type, url: "http://x"', says: 'unknown backend type' },
+  { field: 'url', backend: 'type: external, url: "ftp://x"', says: 'must start with one of http:' },
+  { field: 'url', backend: 'type: engine, url: "http://x"', says: 'must start with one of ws://' },
+  { field: 'url', backend: 'type: external, url: "http://me:secret@x"', says: 'credentials' },
+  {
+    field: 'url',
+    backend: 'type: external, url: "bridge://node"',
+    says: 'bridge://<node>/<service>',
+  },
+  {
+    field: 'models',
+    backend: 'type: azure, url: "https://x"',
+    says: "a backend of the kind 'azure'",
+  },
+  {
+    field: 'capabilities',
+    backend: 'type: external, url: "http://x", capabilities: [video]',
+    says: "does not support 'video'",
+  },
+  {
+    field: 'auth_header',
+    backend: 'type: ollama, url: "http://x", auth_header: api-key',
+    says: "not 'local-server'",
+  },
+  {
+    field: 'api_keys',
+    backend: 'type: ollama, url: "http://x", api_keys: [a, b]',
+    says: "not 'local-server'",
+  },
+  {
+    field: 'api_keys',
+    backend: 'type: external, url: "http://x", api_key: a, api_keys: [b]',
+    says: "give it or 'api_key', not both",
+  },
+  {
+    field: 'dialects',
+    backend: 'type: gemini, url: "http://x", dialects: [responses]',
+    says: "not 'gemini'",
+  },
+])('what a registration refuses is wrong: $backend', async ({ field, backend, says }) => {
   const file = join(folder.path, 'refused.yaml');
-  await writeFile(file, `backends:\n  - { name: a, ${backend} }\n`);
+  const line = `  - { name: a, ${backend} }`;
+  await writeFile(file, `backends:\n${line}\n`);
   const { code, printed } = await check(file);
   expect(printed).toEqual([expect.stringContaining(says)]);
-  expect(printed.join()).toContain(':2:5 backends[0] ');
+  // A field that is missing has the place of its entry.
+  const column = line.includes(`${field}: `) ? line.indexOf(`${field}: `) + 1 : 5;
+  expect(printed.join()).toContain(`:2:${column} backends[0].${field} `);
   expect(code).toBe(1);
 });
 
@@ -120,7 +153,7 @@ test('a wrong file is named with line and field, and without its values', async 
   expect(await run(file)).toEqual({
     code: 1,
     output: expect.stringContaining(
-      `${file}:2:5 backends[0] unknown backend type 'no-such-type'; use one of `,
+      `${file}:3:5 backends[0].type unknown backend type 'no-such-type'; use one of `,
     ),
   });
 });

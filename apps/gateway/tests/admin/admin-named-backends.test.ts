@@ -127,7 +127,7 @@ test('several keys replace one and the other way around, and are never shown', a
     error: { message: expect.stringContaining('the stored key is not sent there') },
   });
   for (const [body, message] of [
-    [{ api_key: KEY, api_keys: keys }, "give 'api_key' or 'api_keys', not both"],
+    [{ api_key: KEY, api_keys: keys }, "'api_keys': give it or 'api_key', not both"],
     [{ type: 'ollama' }, "'api_keys': only a backend of the kinds"],
   ] as const) {
     const answer = await named('PATCH', PATH, body);

@@ -93,7 +93,7 @@ type KeyFields = Pick<z.output<typeof backendChangeSchema>, 'api_key' | 'api_key
 
 function assertOneForm({ api_key: one, api_keys: several }: KeyFields): void {
   if (typeof one !== 'string' || several === null || several === undefined) return;
-  throw new ServiceError('missing_fields', "give 'api_key' or 'api_keys', not both");
+  throw new ServiceError('missing_fields', "'api_keys': give it or 'api_key', not both");
 }
 
 /** One key replaces several and the other way around; undefined if the body has neither. */

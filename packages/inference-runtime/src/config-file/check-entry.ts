@@ -1,5 +1,6 @@
 import { assertRegistration } from '@model-gateway/backends';
 import { WrongField, type ConfigEntry } from '@model-gateway/config-file';
+import { ServiceError } from '@model-gateway/contracts';
 import { isPrivateHost } from '@model-gateway/outbound';
 import { assertGroupEvents } from '@model-gateway/webhooks';
 import { registrationOf } from '../backend-admin/backend-registration.ts';
@@ -13,7 +14,7 @@ interface CheckRules {
 export const createCheckEntry =
   ({ webhookAllowPrivate }: CheckRules) =>
   (entry: ConfigEntry): void => {
-    if (entry.section === 'backends') assertRegistration(registrationOf(entry.value));
+    if (entry.section === 'backends') assertBackend(entry.value);
     if (entry.section === 'webhooks') {
       const { group_id: groupId, events, url } = entry.value;
       assertGroupEvents({ groupId: groupId ?? null, events });
@@ -25,3 +26,23 @@ export const createCheckEntry =
         );
     }
   };
+
+type BackendValue = Extract<ConfigEntry, { section: 'backends' }>['value'];
+
+/** Throws what the registration of a backend refuses, with the field of the file that it is about. */
+function assertBackend(value: BackendValue): void {
+  try {
+    assertRegistration(registrationOf(value));
+  } catch (error) {
+    if (error instanceof ServiceError) throw inField(error);
+    throw error;
+  }
+}
+
+function inField(error: ServiceError): Error {
+  const { code, message } = error;
+  if (code === 'unknown_type') return new WrongField('type', message);
+  if (code === 'bad_url') return new WrongField('url', message);
+  const [, field, problem] = /^'(\w+)': (.+)$/.exec(message) ?? [];
+  return field === undefined || problem === undefined ? error : new WrongField(field, problem);
+}
