@@ -39,7 +39,7 @@ export function createServiceRouter(
     clock,
     tracing,
     log,
-    onMoved: (name) => void router.probe(name),
+    onMoved: (name) => void router.moved(name),
   });
   const router = createRouter({
     channels: bus.channels,

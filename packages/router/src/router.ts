@@ -86,6 +86,8 @@ export interface Router {
   unlisted(): readonly RoutedBackend[];
   /** Probes one backend now, after a known change. */
   probe(name: string): Promise<void>;
+  /** Probes a backend at its new address, with a closed circuit as after a registration. */
+  moved(name: string): Promise<void>;
   readonly registry: Registry;
   readonly aliases: Aliases;
   readonly routes: RouteRules;
@@ -163,6 +165,10 @@ export function createRouter(dependencies: RouterDependencies): Router {
     // What opened the circuit was the outage that has ended: requests come back with this probe.
     onRecovered: (name) => breakers.forget(name),
   });
+  async function resetCircuit(name: string): Promise<void> {
+    firstTokens.forget(name);
+    await Promise.all([breakers.forget(name), refusals.forget(name)]);
+  }
   const registry = createRegistry({
     list,
     store,
@@ -177,10 +183,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     async loadAll(fresh) {
       await Promise.all([health.loadAll(fresh), refusals.load(fresh)]);
     },
-    async resetCircuit(name) {
-      firstTokens.forget(name);
-      await Promise.all([breakers.forget(name), refusals.forget(name)]);
-    },
+    resetCircuit,
     onRemoved(name) {
       counts.forget(name);
       firstTokens.forget(name);
@@ -308,6 +311,10 @@ export function createRouter(dependencies: RouterDependencies): Router {
     list: () => list.listed().map(routed),
     unlisted: () => unlistedOf(list).map(routed),
     probe: (name) => health.probe(name),
+    async moved(name) {
+      await resetCircuit(name);
+      await health.probe(name);
+    },
     registry,
     aliases,
     routes,

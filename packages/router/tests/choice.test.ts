@@ -221,6 +221,16 @@ test('a success in between resets the count, a refusal does not', async () => {
   expect(router.list()).toMatchObject([{ circuit: 'open' }]);
 });
 
+test('a backend that moved is probed there and gets requests at once', async () => {
+  await register('a');
+  await fail('a');
+  const probes = replicas.upstreams.get('a')?.probes ?? 0;
+  await router.moved('a');
+  expect(router.list()).toMatchObject([{ circuit: 'closed', state: 'Healthy' }]);
+  expect(replicas.upstreams.get('a')?.probes).toBe(probes + 1);
+  expect(await chosen('m')).toBe('a');
+});
+
 test('only the first outcome of a request counts', async () => {
   await register('a');
   const route = await router.choose('m');
