@@ -1,7 +1,7 @@
 import { isModelAllowed, type ModelPolicy } from '@model-gateway/accounts';
 import type { PriceBook } from '@model-gateway/billing';
 import type { ModelEntry, ModelList } from '@model-gateway/contracts';
-import type { Router } from '@model-gateway/router';
+import { matchModel, type Router } from '@model-gateway/router';
 import { modelEntries } from './model-entries.ts';
 import type { ListedBackend } from './served-models.ts';
 
@@ -67,7 +67,9 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
       return text;
     },
     find(policy, id) {
-      const entry = current().data.find((candidate) => candidate.id === id);
+      const { data } = current();
+      const listed = matchModel(id, new Set(data.map((entry) => entry.id)));
+      const entry = data.find((candidate) => candidate.id === listed);
       return entry !== undefined && isVisible(policy, entry) ? entry : undefined;
     },
   };

@@ -118,6 +118,17 @@ test('the models of every healthy backend are listed once, owned by the first th
   });
 });
 
+test('a model that is listed as latest is also retrieved by its bare name, as it is served', async () => {
+  const retrieve = (id: string): Promise<Response> =>
+    fetch(`${gateway.url}/v1/models/${id}`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+  const bare = await retrieve('b');
+  expect(bare.status).toBe(200);
+  expect(await bare.json()).toMatchObject({ id: 'b:latest', owned_by: 'second' });
+  expect((await retrieve('b:other')).status).toBe(404);
+});
+
 test('an entry says when it was registered, what it can do, and what a token costs', async () => {
   const { database } = gateway.test.context;
   const [registered] = await database.backendConfigs.list();
