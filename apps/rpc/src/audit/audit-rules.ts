@@ -118,7 +118,13 @@ export const AUDIT_RULES: {
   ),
   'keys.update': rule<'keys.update'>(
     ({ params }) => `key:${params.key_id}`,
-    (stores, { userId, params }) => keyState(stores, userId, params.key_id),
+    async (stores, { userId, params, result }) => {
+      const state = await keyState(stores, userId, params.key_id);
+      const changed = (['name', 'metadata'] as const).filter(
+        (field) => params[field] !== undefined,
+      );
+      return result === undefined || changed.length === 0 ? state : { ...state, changed };
+    },
   ),
   'keys.rotate': rule<'keys.rotate'>(
     ({ params }) => `key:${params.key_id}`,
@@ -262,12 +268,12 @@ export const AUDIT_RULES: {
   'billing.plan.set': {
     entry: 'transaction',
     async target(stores, { params }) {
-      const account = await stores.users.findByEmail(params.user_email);
-      return account && `user:${account.user.id}`;
+      const userId = await stores.userDirectory.findIdByEmail(params.user_email);
+      return userId && `user:${userId}`;
     },
     async state(stores, { params }) {
-      const account = await stores.users.findByEmail(params.user_email);
-      return account && accountState(stores, account.user.id);
+      const userId = await stores.userDirectory.findIdByEmail(params.user_email);
+      return userId && accountState(stores, userId);
     },
   },
   'billing.tiers.set': rule<'billing.tiers.set'>(

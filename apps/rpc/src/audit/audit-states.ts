@@ -32,8 +32,8 @@ export async function memberState(stores: DatabaseStores, groupId: string, email
 }
 
 export async function memberTarget(stores: DatabaseStores, groupId: string, email: string) {
-  const account = await stores.users.findByEmail(email);
-  return account === undefined ? undefined : `group:${groupId}/user:${account.user.id}`;
+  const userId = await stores.userDirectory.findIdByEmail(email);
+  return userId === undefined ? undefined : `group:${groupId}/user:${userId}`;
 }
 
 export async function balanceState(stores: DatabaseStores, groupId: string) {

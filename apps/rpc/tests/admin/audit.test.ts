@@ -235,6 +235,41 @@ test('an entry shows what was before and after', async () => {
   });
 });
 
+test('an entry names a deactivated user too', async () => {
+  const { id, email } = await rpc.createAccount('left@example.com');
+  const groupId = await groupOf();
+  const membership = { group_id: groupId, user_id: email };
+  await rpc.call('group.members.add', { group_id: groupId, email }, owner.token);
+  await rpc.call('users.update', { user_id: id, active: false }, admin.token);
+  await rpc.call('group.members.update', { ...membership, cost_multiplier: 2 }, owner.token);
+  await rpc.call('group.members.remove', membership, owner.token);
+  expect(await entries({ target: `group:${groupId}/user:${id}` })).toMatchObject([
+    { action: 'group.members.remove', before: { cost_multiplier: 2 }, after: null },
+    { action: 'group.members.update', after: { cost_multiplier: 2 } },
+    { action: 'group.members.add' },
+  ]);
+  await rpc.call('billing.plan.set', { user_email: email, tier: 'pro' }, ADMIN_TOKEN);
+  const [entry] = await entries({ target: `user:${id}` });
+  expect(entry).toMatchObject({
+    action: 'billing.plan.set',
+    before: { tier: 'free' },
+    after: { tier: 'pro' },
+  });
+});
+
+test('an entry says that the name or metadata of a key was changed, and not to what', async () => {
+  const { result } = await rpc.call('keys.create', { name: 'the laptop of Ada' }, owner.token);
+  const { id } = result as { readonly id: string };
+  const update = (changes: object) =>
+    rpc.call('keys.update', { key_id: id, ...changes }, owner.token);
+  await update({ name: 'the phone of Ada', metadata: { who: 'Ada' } });
+  await update({ rpm: 5 });
+  const [limited, renamed] = await entries({ target: `key:${id}` });
+  expect(limited?.after).not.toHaveProperty('changed');
+  expect(renamed?.after).toMatchObject({ changed: ['name', 'metadata'] });
+  expect(JSON.stringify(renamed)).not.toContain('Ada');
+});
+
 test('entries of an alias show its target before and after', async () => {
   const alias = newId();
   await rpc.call('aliases.set', { alias, target: 'm' }, admin.token);

@@ -36,6 +36,8 @@ export interface UserDirectoryStore {
   /** The oldest first. */
   list(query: AccountQuery): Promise<readonly AccountView[]>;
   find(userId: string): Promise<AccountView | undefined>;
+  /** Also of a deactivated account. */
+  findIdByEmail(email: string): Promise<string | undefined>;
   /** A deactivated user has no sign-in and no reset link left. Undefined when there is no such user. */
   update(userId: string, changes: AccountChanges, now: Date): Promise<AccountView | undefined>;
   /**

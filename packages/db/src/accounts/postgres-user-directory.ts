@@ -24,6 +24,12 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
 
     find: (userId) => connection.run((queries) => findAccount(queries, userId)),
 
+    findIdByEmail: (email) =>
+      connection.run(async (queries) => {
+        const row = await queries.user.findUnique({ where: { email }, select: { id: true } });
+        return row?.id;
+      }),
+
     update: (userId, changes, now) =>
       connection.transaction(async (queries) => {
         if (changes.isAdmin === false || changes.isActive === false)
