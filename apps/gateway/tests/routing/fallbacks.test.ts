@@ -1,7 +1,11 @@
 import { newId } from '@model-gateway/kernel';
 import { RETRY_REASONS, type RouteRule } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
-import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import {
+  startChatUpstream,
+  startRecordedServer,
+  type RunningChatUpstream,
+} from '@model-gateway/testkit/upstreams';
 import { admin, groupsOf, keysOf, registerBackend, startGateway } from '../gateway.ts';
 import type { GatewayUnderTest } from '../gateway.ts';
 import { loggedRequest, REFUSED_REQUESTS } from '../logged-requests.ts';
@@ -100,6 +104,30 @@ describe('a route', () => {
     await usage();
   });
 
+  test('a comment of a stream is no first byte', async () => {
+    const waiting = await startRecordedServer();
+    waiting.answer('/v1/models', { body: JSON.stringify({ data: [{ id: 'waits' }] }) });
+    waiting.answer('/chat/completions', { type: 'text/event-stream', body: ': processing\n\n' });
+    await registerBackend(gateway, { type: 'external', name: 'waiting', url: waiting.url });
+    const targets = [
+      { model: 'waits', priority: 0, weight: 1 },
+      { model: 'spare', priority: 1, weight: 1 },
+    ];
+    await setRoute({ targets });
+    for (const [path, body] of [
+      ['chat/completions', {}],
+      ['messages', { max_tokens: 9 }],
+    ] as const) {
+      const response = await post(path, { model, messages, stream: true, ...body });
+      expect(served(response)).toEqual([200, 'spare@second']);
+      expect(await response.text()).not.toContain('processing');
+      await usage();
+    }
+    expect(waiting.requests.filter(({ method }) => method === 'POST')).toHaveLength(2);
+    await admin(gateway, 'DELETE', 'backends/by-name/waiting');
+    await waiting.close();
+  });
+
   test.each([
     { why: 'only the named failures are tried again', rule: { retryOn: ['timeout'] as const } },
     { why: 'no more targets are tried than allowed', rule: { attempts: 1 } },
@@ -135,6 +163,17 @@ describe('models', () => {
       expect(await usage()).toMatchObject([{ model: 'spare', upstream: 'second', status: 200 }]);
     },
   );
+
+  test('are tried once each, also where two of them are the same', async () => {
+    await admin(gateway, 'POST', 'aliases', { alias: 'again', target: 'primary' });
+    first.faults.always({ kind: 'status', status: 400 });
+    const before = first.requestCount;
+    const models = ['primary', 'again', 'primary', 'spare'];
+    const response = await chat({ model: 'primary', models });
+    expect([response.status, response.headers.get('x-service-backend')]).toEqual([200, 'second']);
+    expect(first.requestCount - before).toBe(1);
+    await usage();
+  });
 
   test('are not tried while the model answers', async () => {
     const response = await chat({ model: 'primary', models: ['spare'] });

@@ -54,6 +54,15 @@ test.each([
   expect(state.left).toBe(1);
 });
 
+test('comments before the first chunk are left out, and those after it pass', async () => {
+  const comment = Buffer.from(': waiting\n\n');
+  const both = Buffer.concat([comment, eventOf(token)]);
+  const { stream } = endless<Uint8Array>(comment, Buffer.concat([comment, comment]), both, comment);
+  const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, options());
+  expect(await relayed.next()).toEqual(both);
+  expect(await relayed.next()).toEqual(comment);
+});
+
 describe('a stream with more text than can be kept', () => {
   const CHARS = 7 * 1024 * 1024;
   const long = {

@@ -36,6 +36,8 @@ class EventRelay implements Relay {
   readonly #splitter = createEventSplitter();
   readonly #reader: EventReader;
   #isOver = false;
+  /** Whether there was more than comments, which keep a connection alive while nothing is generated yet. */
+  #hasBegun = false;
   /** A failure that is thrown after the events before it. */
   #failure: UpstreamFailure | undefined;
 
@@ -54,7 +56,9 @@ class EventRelay implements Relay {
         this.leave();
         throw exceeded(TOO_LONG);
       }
-      if (passed.length > 0) return passed;
+      if (passed.length === 0) continue;
+      this.#hasBegun ||= !isOnlyComments(passed);
+      if (this.#hasBegun) return passed;
     }
     if (this.#failure !== undefined) throw this.#failure;
     return undefined;
@@ -138,6 +142,15 @@ class ChunkRelay implements Relay {
 function giveUp(stream: AsyncIterator<unknown>): void {
   stream.return?.().catch(() => undefined);
 }
+
+const COLON = 0x3a;
+
+const isOnlyComments = (events: Buffer): boolean =>
+  events[0] === COLON &&
+  events
+    .toString('latin1')
+    .split('\n')
+    .every((line) => line === '' || line.startsWith(':'));
 
 const bufferOf = (chunk: Uint8Array): Buffer =>
   Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);

@@ -22,7 +22,20 @@ export function attemptModels<Answer>(
 ): Promise<Attempted<Answer>> {
   return fallbacks.length === 0
     ? attempt(dependencies, query, ask, chosen)
-    : attemptEach(dependencies, query, fallbacks, ask, chosen);
+    : attemptEach(dependencies, query, othersOf(query, fallbacks), ask, chosen);
+}
+
+/** Each other model once, by what its alias stands for: what failed is not tried again. */
+function othersOf(
+  { resolved }: RouteRequest,
+  fallbacks: readonly FallbackModel[],
+): readonly FallbackModel[] {
+  const named = new Set([resolved]);
+  return fallbacks.filter((fallback) => {
+    const isOther = !named.has(fallback.resolved);
+    named.add(fallback.resolved);
+    return isOther;
+  });
 }
 
 async function attemptEach<Answer>(
