@@ -3,6 +3,8 @@
 const USERS = 1000;
 const HOURS_PER_DAY = 24;
 const DAY_MS = HOURS_PER_DAY * 3_600_000;
+/** When of the last 24 hours the most hours and rows are outside of whole days. */
+const HOURS_OF_TODAY = 12;
 const ROWS_PER_LINE = 1_000_000;
 const TABLES = [
   'usage_records',
@@ -50,10 +52,12 @@ export async function seed(client, { rows, days, now }, print) {
   await client.query('SELECT setseed(0.5)');
   await withoutIndexes(client, async () => {
     let there = 0;
-    for (let day = 0; day < days; day += 1) {
+    for (let day = 0; day <= days; day += 1) {
       // A day for each statement, so that hardly any kept line is written twice.
-      const count = Math.round(((day + 1) / days) * rows) - there;
-      await client.query(INSERT, [count, new Date(since.getTime() + day * DAY_MS), HOURS_PER_DAY]);
+      const hours = day < days ? HOURS_PER_DAY : HOURS_OF_TODAY;
+      const share = (day * HOURS_PER_DAY + hours) / (days * HOURS_PER_DAY + HOURS_OF_TODAY);
+      const count = Math.round(share * rows) - there;
+      await client.query(INSERT, [count, new Date(since.getTime() + day * DAY_MS), hours]);
       const millions = Math.floor((there + count) / ROWS_PER_LINE);
       if (millions > Math.floor(there / ROWS_PER_LINE)) print(`${millions} million rows`);
       there += count;
@@ -63,16 +67,17 @@ export async function seed(client, { rows, days, now }, print) {
   });
 }
 
-/** What the queries ask for. The rows end with the last whole day. */
+/** What the queries ask for. The rows end at noon of the current day. */
 export async function sceneOf(client) {
   const { rows } = await client.query('SELECT max(created_at) AS newest FROM usage_records');
-  const today = new Date(Math.ceil(rows[0].newest.getTime() / DAY_MS) * DAY_MS);
+  const today = new Date(Math.floor(rows[0].newest.getTime() / DAY_MS) * DAY_MS);
   return {
     userId: BUSY_USER,
     groupId: GROUP,
     keyId: BUSY_KEY,
     rareKeyId: RARE_KEY,
     today,
+    now: new Date(today.getTime() + (HOURS_OF_TODAY / HOURS_PER_DAY) * DAY_MS),
     month: new Date(today.getTime() - DAY_MS).toISOString().slice(0, 7),
   };
 }

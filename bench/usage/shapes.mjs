@@ -18,6 +18,13 @@ const withinDays = (scene, refIds = []) => ({
   until: new Date(daysBefore(scene, 10).getTime() + 15.75 * HOUR_MS),
 });
 
+/** What the console asks for: until now, from a time of day. */
+const lastDays = ({ now }, days) => ({
+  since: new Date(now.getTime() - days * DAY_MS),
+  until: now,
+});
+const lengthOf = (days) => (days === 1 ? '24 hours' : `${days} days`);
+
 const GROUPINGS = ['day', 'hour', 'model', 'upstream', 'key', 'project', 'group', 'user'];
 /** 30 whole days, as the default of `usage.summary`; a week by hour. */
 const period = (scene, by) => ({
@@ -109,11 +116,24 @@ export const SHAPES = [
     name: `usage.summary of all users, by ${by}, from within an hour to within an hour`,
     ask: ({ spend }, scene) => spend.summary(withinDays(scene), by),
   })),
-  // What the pages of an administrator ask for, with the range that they begin with.
-  ...['model', 'user', 'key', 'project'].map((by) => ({
-    name: `usage.summary of all users, by ${by}, 24 hours from 13:00 to 13:00`,
+  // What the pages ask for: of an administrator and of a user, with the range that they begin with and the longest.
+  ...[1, 30].flatMap((days) =>
+    ['model', 'user', 'key', 'project'].map((by) => ({
+      name: `usage.summary of all users, by ${by}, the last ${lengthOf(days)}`,
+      ask: ({ spend }, scene) => spend.summary(lastDays(scene, days), by),
+    })),
+  ),
+  ...[1, 30].map((days) => ({
+    name: `usage.summary of a user, by model, the last ${lengthOf(days)}`,
     ask: ({ spend }, scene) =>
-      spend.summary({ since: hoursBefore(scene, 35), until: hoursBefore(scene, 11) }, by),
+      spend.summary({ userId: scene.userId, ...lastDays(scene, days) }, 'model'),
+  })),
+  // Two parts of days in the past: for 24 hours more is read than for any other range of this length.
+  ...['user', 'key'].map((by) => ({
+    name: `usage.summary of all users, by ${by}, 24 hours of the past from 13:00 to 13:00`,
+    isUnbounded: true,
+    ask: ({ spend }, scene) =>
+      spend.summary({ since: hoursBefore(scene, 59), until: hoursBefore(scene, 35) }, by),
   })),
   {
     // Models of a user have kept sums by day only, so the rows of the user on two days are read.
@@ -122,11 +142,12 @@ export const SHAPES = [
       spend.summary({ userId: scene.userId, ...withinDays(scene) }, 'model'),
   },
   {
-    // As above. The pages of a user ask for it, with the range that they begin with; at noon most rows are read.
-    name: 'usage.summary of a user, by model, 24 hours from noon to noon',
+    // As above; at noon the most rows are read.
+    name: 'usage.summary of a user, by model, 24 hours of the past from noon to noon',
+    isUnbounded: true,
     ask: ({ spend }, scene) =>
       spend.summary(
-        { userId: scene.userId, since: daysBefore(scene, 1.5), until: daysBefore(scene, 0.5) },
+        { userId: scene.userId, since: daysBefore(scene, 2.5), until: daysBefore(scene, 1.5) },
         'model',
       ),
   },
