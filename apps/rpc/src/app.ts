@@ -111,8 +111,9 @@ export function createRpc(
     options.bodyMemory ?? createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
   // Built on the first request: most processes never serve it.
   let discovery: string | undefined;
+  const perform = createAuditedCalls({ database, services, within });
   const dispatcher = createDispatcher({
-    perform: createAuditedCalls({ database, services, within }),
+    perform,
     authorize: createAuthorize({
       accounts,
       groups: services.groupRules.access,
@@ -164,6 +165,7 @@ export function createRpc(
     '/api/rpc/events': (request, response) => sse.handle(request, response),
     ...createWebSession({
       accounts,
+      perform,
       cookie: sessionCookie,
       isSameOrigin: createSameOriginCheck(config),
       isAdminToken,

@@ -156,6 +156,7 @@ export function createServices(
       multiplierMin: config.minMultiplier,
     });
     return {
+      newAccounts: stores.users,
       passwordStore: stores.passwords,
       passwordChanges: createPasswordChanges({
         store: stores.passwords,

@@ -45,15 +45,18 @@ const aliasRule = <Name extends 'aliases.set' | 'aliases.remove'>() =>
     'after',
   );
 
-const createdWebhook = z.object({ webhook: z.object({ id: z.string() }) });
+const created = z.object({ id: z.string() });
+const createdWithSecret = z.object({ webhook: created });
 
 /** What the handler reported is known after the change. */
-function changedWebhook<Found>(
-  changed: unknown,
-  find: (webhookId: string) => Found,
-): Found | undefined {
-  const created = createdWebhook.safeParse(changed);
-  return created.success ? find(created.data.webhook.id) : undefined;
+function createdAccount<Found>(changed: unknown, find: (userId: string) => Found) {
+  const account = created.safeParse(changed);
+  return account.success ? find(account.data.id) : undefined;
+}
+
+function changedWebhook<Found>(changed: unknown, find: (webhookId: string) => Found) {
+  const webhook = createdWithSecret.safeParse(changed);
+  return webhook.success ? find(webhook.data.webhook.id) : undefined;
 }
 
 /** How each method is recorded, or why it is not. A new method does not compile until it is here. */
@@ -70,7 +73,11 @@ export const AUDIT_RULES: {
   'video.cancel': WORK,
   'video.get': READS,
   'video.list': READS,
-  'auth.register': SIGN_IN,
+  'auth.register': {
+    entry: 'handler',
+    target: async (_stores, { changed }) => createdAccount(changed, (id) => `user:${id}`),
+    state: async (stores, { changed }) => createdAccount(changed, (id) => accountState(stores, id)),
+  },
   'auth.login': SIGN_IN,
   'auth.refresh': SIGN_IN,
   'auth.logout': SIGN_IN,

@@ -5,10 +5,14 @@ import type { Services } from '../services.ts';
 
 export function createAuthMethods({ accounts, passwordChanges }: Services): HandlersOf<'auth'> {
   return {
-    'auth.register': async (applicant, { clientIp, isLocalClient, hasAdminToken }) =>
-      signedInRecord(
-        await accounts.register({ ...applicant, clientIp, isLocalClient, hasAdminToken }),
-      ),
+    'auth.register': async (params, { change, clientIp, isLocalClient, hasAdminToken }) => {
+      const applicant = { ...params, clientIp, isLocalClient, hasAdminToken };
+      // People who sign themselves up are not in the audit log; what the admin token does is.
+      const signedIn = hasAdminToken
+        ? accounts.register(applicant, (create) => change(({ newAccounts }) => create(newAccounts)))
+        : accounts.register(applicant);
+      return signedInRecord(await signedIn);
+    },
     'auth.login': async ({ email, password }, { clientIp }) =>
       signedInRecord(await accounts.login({ email, password, clientIp })),
     'auth.refresh': async ({ refresh_token }) =>
@@ -51,6 +55,6 @@ export function signedInRecord({
 }
 
 /** An account as its owner sees it. */
-export function userRecord({ id, email, name, isAdmin }: User): RpcResult<'auth.me'> {
+function userRecord({ id, email, name, isAdmin }: User): RpcResult<'auth.me'> {
   return { id, email, name, is_admin: isAdmin };
 }

@@ -1,4 +1,10 @@
-import type { PasswordStore, SignIn, User, UserDirectory } from '@model-gateway/accounts';
+import type {
+  PasswordStore,
+  SignIn,
+  User,
+  UserDirectory,
+  UserStore,
+} from '@model-gateway/accounts';
 import type { AuthLevel } from '@model-gateway/contracts';
 import type { Webhooks } from '@model-gateway/webhooks';
 
@@ -13,6 +19,7 @@ interface AnyCall {
 
 /** What a handler may change inside the transaction of its audit entry. */
 export interface ChangeScope {
+  readonly newAccounts: Pick<UserStore, 'create'>;
   readonly passwordStore: PasswordStore;
   readonly userDirectory: UserDirectory;
   readonly webhookRules: Webhooks;

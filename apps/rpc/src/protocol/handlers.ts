@@ -12,6 +12,7 @@ export type Handler<Name extends RpcMethodName> = (
 type GroupContext<Name> = Name extends GroupAction ? { readonly group: Group } : unknown;
 
 type ChangeContext<Name> = Name extends
+  | 'auth.register'
   | 'auth.password.change'
   | 'auth.password.reset'
   | 'users.erase'

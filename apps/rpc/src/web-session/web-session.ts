@@ -1,21 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Accounts, SignedIn, UserStore } from '@model-gateway/accounts';
-import { rpcMethods, ServiceError } from '@model-gateway/contracts';
+import type { Accounts, UserStore } from '@model-gateway/accounts';
+import { rpcMethods, ServiceError, type RpcResult } from '@model-gateway/contracts';
 import {
   bearerOf,
   parseJson,
   readBody,
+  requestIdOf,
   sendJsonText,
   validated,
   type OriginCheck,
 } from '@model-gateway/http';
-import { userRecord } from '../methods/auth.ts';
+import { signedInRecord } from '../methods/auth.ts';
+import type { PerformCall } from '../protocol/dispatcher.ts';
 import type { ClientOf } from '../transports/client-of.ts';
 import type { BrowserCookie } from './browser-cookie.ts';
 import { SESSION_PATH } from './session-cookie.ts';
 
 interface WebSessionDependencies {
-  readonly accounts: Pick<Accounts, 'login' | 'register' | 'refreshCookie' | 'logoutCookie'>;
+  readonly accounts: Pick<Accounts, 'login' | 'refreshCookie' | 'logoutCookie'>;
+  readonly perform: PerformCall;
   readonly cookie: BrowserCookie;
   readonly isSameOrigin: OriginCheck;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
@@ -35,24 +38,23 @@ const BODY_BYTES_MAX = 16 * 1024;
 export function createWebSession(
   dependencies: WebSessionDependencies,
 ): Readonly<Record<string, Handle>> {
-  const { accounts, cookie, isSameOrigin, isAdminToken, clientOf, oidcIssuer } = dependencies;
+  const { accounts, perform, cookie, isSameOrigin, isAdminToken, clientOf, oidcIssuer } =
+    dependencies;
 
-  function signIn(request: IncomingMessage, response: ServerResponse, signedIn: SignedIn): void {
-    const { user, accessToken, refreshToken, expiresInSecs } = signedIn;
-    cookie.set(request, response, refreshToken);
-    send(response, 200, {
-      access_token: accessToken,
-      token_type: 'Bearer',
-      expires_in: expiresInSecs,
-      user: userRecord(user),
-    });
+  function signIn(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { refresh_token, ...shown }: RpcResult<'auth.login'>,
+  ): void {
+    cookie.set(request, response, refresh_token);
+    send(response, 200, shown);
   }
 
   const login: Handle = async (request, response) => {
     const { params } = rpcMethods['auth.login'];
     const { email, password } = validated(params, await bodyOf(request));
     const { clientIp } = clientOf(request);
-    signIn(request, response, await accounts.login({ email, password, clientIp }));
+    signIn(request, response, signedInRecord(await accounts.login({ email, password, clientIp })));
   };
 
   const register: Handle = async (request, response) => {
@@ -60,7 +62,9 @@ export function createWebSession(
     const applicant = validated(params, await bodyOf(request));
     const hasAdminToken = isAdminToken(bearerOf(request));
     const client = { ...clientOf(request), hasAdminToken };
-    signIn(request, response, await accounts.register({ ...applicant, ...client }));
+    const caller = { ...client, user: undefined, requestId: requestIdOf(request, response) };
+    const signedIn = await perform('auth.register', applicant, client, caller);
+    signIn(request, response, signedIn as RpcResult<'auth.register'>);
   };
 
   const refresh: Handle = async (request, response) => {
@@ -68,7 +72,7 @@ export function createWebSession(
     if (refreshToken === undefined)
       throw new ServiceError('authentication_required', 'there is no session: sign in');
     try {
-      signIn(request, response, await accounts.refreshCookie(refreshToken));
+      signIn(request, response, signedInRecord(await accounts.refreshCookie(refreshToken)));
     } catch (error) {
       const isOver = error instanceof ServiceError && error.code === 'invalid_credentials';
       if (!isOver) throw error;

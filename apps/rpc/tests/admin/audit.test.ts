@@ -80,6 +80,10 @@ const EXAMPLES: Partial<Record<RpcMethodName, () => Promise<Example>>> = {
     const { token } = await rpc.createAccount(`${newId()}@example.com`);
     return [{ current: PASSWORD, next: 'another password' }, token];
   },
+  'auth.register': async () => [
+    { email: `${newId()}@example.com`, password: PASSWORD },
+    ADMIN_TOKEN,
+  ],
   'auth.password.reset': async () => {
     const { id } = await rpc.createAccount(`${newId()}@example.com`);
     const { result } = await rpc.call('users.reset_link', { user_id: id }, admin.token);
@@ -268,6 +272,29 @@ test('an entry says that the name or metadata of a key was changed, and not to w
   expect(limited?.after).not.toHaveProperty('changed');
   expect(renamed?.after).toMatchObject({ changed: ['name', 'metadata'] });
   expect(JSON.stringify(renamed)).not.toContain('Ada');
+});
+
+test('an account that a page registers with the admin token has an entry, others have none', async () => {
+  const register = async (headers: Readonly<Record<string, string>>) => {
+    const response = await fetch(`${rpc.url}/api/session/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: rpc.url, ...headers },
+      body: JSON.stringify({ email: `${newId()}@example.com`, password: PASSWORD }),
+    });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { user: { id: string } }).user.id;
+  };
+  const id = await register({ authorization: `Bearer ${ADMIN_TOKEN}`, 'x-request-id': 'page-1' });
+  expect(await entries({ target: `user:${id}` })).toMatchObject([
+    {
+      actor: 'admin-token',
+      action: 'auth.register',
+      before: null,
+      after: { is_admin: false, active: true },
+      request_id: 'page-1',
+    },
+  ]);
+  expect(await entries({ target: `user:${await register({})}` })).toEqual([]);
 });
 
 test('entries of an alias show its target before and after', async () => {

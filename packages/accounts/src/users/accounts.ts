@@ -37,9 +37,12 @@ interface Applicant {
   readonly hasAdminToken: boolean;
 }
 
+/** Creates an account on a store, such as that of a transaction. */
+type CreateWith = (create: (users: Pick<UserStore, 'create'>) => Promise<User>) => Promise<User>;
+
 /** User accounts: registration and sign-in. */
 export interface Accounts {
-  register(applicant: Applicant): Promise<SignedIn>;
+  register(applicant: Applicant, createWith?: CreateWith): Promise<SignedIn>;
   /** Neither the response nor its time reveals whether the email is unknown or the password wrong. */
   login(attempt: {
     readonly email: string;
@@ -189,19 +192,21 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     email.includes('\u0000') ? undefined : users.findByEmail(email);
 
   return {
-    async register({ email, password, name, clientIp, isLocalClient, hasAdminToken }) {
+    async register(applicant, createWith = (create) => create(users)) {
+      const { email, password, name, clientIp, isLocalClient, hasAdminToken } = applicant;
       if (!dependencies.registrationOpen) {
         throw new ServiceError('registration_closed', 'registration is closed');
       }
       if (!isLocalClient) await dependencies.registrationLimits.admit(clientIp);
       const passwordHash = await passwords.hash(password);
-      const user = await users.create({
+      const account = {
         id: newId(),
         email,
         name: name ?? '',
         passwordHash,
         becomesAdmin: becomesAdmin(hasAdminToken),
-      });
+      };
+      const user = await createWith((store) => store.create(account));
       return openSession(user, clientIp);
     },
     async login({ email, password, clientIp }) {
