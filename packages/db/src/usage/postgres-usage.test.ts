@@ -169,6 +169,21 @@ describe('usage in Postgres', () => {
     expect(await page(10, 3)).toEqual({ ids: [], total: 3 });
   });
 
+  it('has as many rows as its total says, also while rows are being written', async () => {
+    const userId = newId();
+    let isWritten = false;
+    async function writeAll(): Promise<void> {
+      for (let count = 0; count < 60; count += 1) await write([event({ user_id: userId })]);
+      isWritten = true;
+    }
+    const writing = writeAll();
+    while (!isWritten) {
+      const { records, total } = await database.usage.list({ userId, limit: 100, offset: 0 });
+      expect(records.length).toBe(total);
+    }
+    await writing;
+  });
+
   it('is narrowed by a project to the rows of keys with that label', async () => {
     const userId = newId();
     const wanted = event({ user_id: userId, project: 'alpha' });

@@ -1,32 +1,45 @@
 import type { UsagePage, UsageRecord, UsageStore } from '@model-gateway/billing';
 import { priceRecord } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
-import type { UsageRecord as UsageRow } from '../generated/client.ts';
+import { Prisma, type UsageRecord as UsageRow } from '../generated/client.ts';
+import { USAGE_RECORD } from './usage-record-columns.ts';
 
 // What an earlier or later version wrote may have another form.
 const priceSchema = priceRecord.nullable().catch(null);
 
 type ListQuery = Parameters<UsageStore['list']>[0];
 
-/** A page of a user's rows. The total is read from the totals, however many rows there are. */
+/** A row with the total beside it; an empty page is one row with the total alone. */
+type FoundRow = { readonly total: bigint } & (UsageRow | { readonly id: null });
+
+/**
+ * A page of a user's rows. The total is read from the totals, however many rows there are; one statement, so that both are of the
+ * same moment.
+ */
 export async function listUsage(queries: Queries, query: ListQuery): Promise<UsagePage> {
   const { userId, project, limit, offset } = query;
   // The totals store requests without a key under this name; no key has it.
   if (project === '') return { records: [], total: 0 };
-  const ofProject = project === undefined ? {} : { project };
-  const [rows, totals] = await Promise.all([
-    queries.usageRecord.findMany({
-      where: { userId, ...ofProject, ...(project === undefined ? {} : { keyId: { not: null } }) },
-      orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
-      take: limit,
-      skip: offset,
-    }),
-    queries.usageTotal.aggregate({
-      where: { userId, ...ofProject },
-      _sum: { requests: true },
-    }),
-  ]);
-  return { records: rows.map(toRecord), total: Number(totals._sum.requests ?? 0) };
+  const ofProject = project === undefined ? Prisma.empty : Prisma.sql`AND project = ${project}`;
+  const ofKeys = project === undefined ? Prisma.empty : Prisma.sql`AND key_id IS NOT NULL`;
+  const found = await queries.$queryRaw<FoundRow[]>`
+    SELECT counted.total, page.*
+    FROM (
+      SELECT COALESCE(sum(requests), 0)::bigint AS total FROM usage_totals
+      WHERE user_id = ${userId}::uuid ${ofProject}
+    ) AS counted
+    LEFT JOIN (
+      SELECT ${USAGE_RECORD} FROM usage_records
+      WHERE user_id = ${userId}::uuid ${ofProject} ${ofKeys}
+      ORDER BY created_at DESC, id ASC
+      LIMIT ${limit} OFFSET ${offset}
+    ) AS page ON true
+    ORDER BY page."createdAt" DESC, page.id ASC`;
+  const rows = found.map(({ total, ...row }) => ({ total, row }));
+  return {
+    records: rows.flatMap(({ row }) => (row.id === null ? [] : [toRecord(row)])),
+    total: Number(rows[0]?.total ?? 0),
+  };
 }
 
 function toRecord(row: UsageRow): UsageRecord {
