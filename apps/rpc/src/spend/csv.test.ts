@@ -11,6 +11,7 @@ test.each([
   { why: 'a formula with plus', cell: '+1', text: "'+1" },
   { why: 'a formula with minus', cell: '-1', text: "'-1" },
   { why: 'a formula with at', cell: '@SUM(A1)', text: "'@SUM(A1)" },
+  { why: 'a formula with a wide sign', cell: '＝1＋1', text: "'＝1＋1" },
   { why: 'a formula after a tab', cell: '\t=1', text: "'\t=1" },
   { why: 'a formula after a line end', cell: '\r=1', text: '"\'\r=1"' },
   { why: 'a formula with a comma', cell: '=HYPERLINK("x",1)', text: '"\'=HYPERLINK(""x"",1)"' },

@@ -72,5 +72,8 @@ function* linesOf({ group_by, groups, total }: Summary): Generator<string> {
   yield text + csvLine(['total', ...COLUMNS.map((column) => total[column])]);
 }
 
-const fileName = ({ from, to, group_by }: Summary): string =>
-  `usage-by-${group_by}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`;
+/** With the first and the last day that the file is about; `to` itself is not included. */
+function fileName({ from, to, group_by }: Summary): string {
+  const last = new Date(Date.parse(to) - 1).toISOString();
+  return `usage-by-${group_by}-${from.slice(0, 10)}-${last.slice(0, 10)}.csv`;
+}

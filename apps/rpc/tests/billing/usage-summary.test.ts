@@ -223,7 +223,7 @@ describe('GET /api/usage.csv', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(response.headers.get('content-disposition')).toContain(
-      'usage-by-project-2026-03-01-2026-04-01.csv',
+      'usage-by-project-2026-03-01-2026-03-31.csv',
     );
     expect(await response.text()).toBe(
       [
