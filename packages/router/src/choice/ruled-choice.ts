@@ -6,6 +6,7 @@ import {
   type RouteTarget,
 } from '../routes/route-rule.ts';
 import { leastUsed, type Candidate } from './choice.ts';
+import { providerRank } from './provider-match.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** A backend that a request was sent to, and its id of the model. */
@@ -39,7 +40,7 @@ interface ChoicePolicy {
 
 /**
  * The one of the usable candidates that a request is sent to; a pure function. Of the targets of a route, one of the first
- * priority by weight, and of its backends the least used.
+ * priority by weight, and of its backends the least used. The order of a request decides within a priority.
  */
 export function pickCandidate(
   candidates: readonly Candidate[],
@@ -48,7 +49,7 @@ export function pickCandidate(
   const { counts, provider, random } = policy;
   const ruled = candidates.filter(isRuled);
   if (ruled.length === 0) return leastUsed(candidates, counts, provider);
-  const first = firstPriority(ruled);
+  const first = firstInOrder(firstPriority(ruled), provider);
   if (policy.strategy === 'fastest') return fastest(first, policy);
   const target = byWeight([...new Set(first.map((candidate) => candidate.target))], random);
   return leastUsed(
@@ -56,6 +57,17 @@ export function pickCandidate(
     counts,
     provider,
   );
+}
+
+/** Those that the hint of a request puts first; all of them without one. */
+function firstInOrder(
+  candidates: readonly RuledCandidate[],
+  provider: ProviderHint | undefined,
+): readonly RuledCandidate[] {
+  if (provider === undefined) return candidates;
+  const ranks = candidates.map(({ slot }) => providerRank(slot.backend, provider));
+  const first = Math.min(...ranks);
+  return candidates.filter((_candidate, at) => ranks[at] === first);
 }
 
 /** The part of the requests that goes to any of the others, so that one that has become fast is found. */
