@@ -1,8 +1,10 @@
+import { randomToken } from '@model-gateway/kernel';
 import { countField, fieldOf, listField, present, textField } from './fields.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 import type { AssistantPart, FinishReason, TurnAnswer, TurnEvent, TurnUsage } from './turn.ts';
 
 const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
+const CALL_ID_BYTES = 12;
 
 /** Reads a chat completion; only its first choice, since other APIs have one answer. */
 export function answerOfChat(completion: unknown): TurnAnswer {
@@ -14,7 +16,10 @@ export function answerOfChat(completion: unknown): TurnAnswer {
     ...reasoningPartsOf(message),
     ...textsOf(content).map((text) => ({ type: 'text' as const, text })),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
-    ...listField(message, 'tool_calls').map((call) => toolCallPartOf(call)),
+    ...listField(message, 'tool_calls').map((call) => ({
+      ...toolCallPartOf(call),
+      id: givenText(call, 'id') ?? newCallId(),
+    })),
   ];
   return {
     id: textField(completion, 'id') ?? '',
@@ -35,19 +40,35 @@ function textsOf(content: unknown): readonly string[] {
 
 /** Reads the chunks of one streamed chat completion, one after the other. */
 export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
-  const begun = new Set<number>();
+  /** The call that each index of the upstream stands for now. */
+  const current = new Map<number, { readonly index: number; readonly id: string | undefined }>();
+  let begun = 0;
 
   function toolCall(call: unknown, position: number): readonly TurnEvent[] {
-    const index = countField(call, 'index') ?? position;
+    const place = countField(call, 'index');
     const called = fieldOf(call, 'function');
+    const id = givenText(call, 'id');
+    const name = givenText(called, 'name');
     const events: TurnEvent[] = [];
-    if (!begun.has(index)) {
-      begun.add(index);
-      const id = textField(call, 'id') ?? `call_${index}`;
-      const name = textField(called, 'name') ?? '';
+    let known = current.get(place ?? position);
+    // Some upstreams give all calls the same index, or none: then another name with another id begins a call.
+    const isOther =
+      name !== undefined &&
+      (id === undefined || known?.id === undefined ? place === undefined : id !== known.id);
+    if (known === undefined || isOther) {
+      known = { index: begun, id };
+      begun += 1;
+      current.set(place ?? position, known);
       const signature = textField(call, 'signature');
-      events.push({ type: 'tool_call', index, id, name, ...present({ signature }) });
+      events.push({
+        type: 'tool_call',
+        index: known.index,
+        id: id ?? newCallId(),
+        name: name ?? '',
+        ...present({ signature }),
+      });
     }
+    const { index } = known;
     const given = fieldOf(called, 'arguments');
     const text = typeof given === 'object' && given !== null ? JSON.stringify(given) : given;
     if (typeof text === 'string' && text !== '')
@@ -74,6 +95,13 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
     if (usage !== undefined) events.push({ type: 'usage', usage });
     return events;
   };
+}
+
+const newCallId = (): string => `call_${randomToken(CALL_ID_BYTES)}`;
+
+function givenText(value: unknown, field: string): string | undefined {
+  const text = textField(value, field);
+  return text === '' ? undefined : text;
 }
 
 function finishOf(reason: unknown): FinishReason {

@@ -197,6 +197,52 @@ test('a streamed answer has the same content as the whole one', () => {
   expect(chatUsage(answer.usage)).toEqual({ ...usage, total_tokens: 13 });
 });
 
+test('calls that an upstream gives the same index, or none, stay apart', () => {
+  const one = { id: 'c1', function: { name: 'look', arguments: '{"a"' } };
+  const rest = { function: { arguments: ':1}' } };
+  const other = { id: 'c2', function: { name: 'find', arguments: '{}' } };
+  const expected = [
+    { type: 'tool_call', index: 0, id: 'c1', name: 'look' },
+    { type: 'tool_arguments', index: 0, text: '{"a"' },
+    { type: 'tool_arguments', index: 0, text: ':1}' },
+    { type: 'tool_call', index: 1, id: 'c2', name: 'find' },
+    { type: 'tool_arguments', index: 1, text: '{}' },
+  ];
+  for (const place of [{}, { index: 0 }]) {
+    const calls = [one, rest, other].map((piece) =>
+      delta({ tool_calls: [{ ...place, ...piece }] }),
+    );
+    expect(calls.flatMap(createChunkReader())).toEqual(expected);
+  }
+  // Some repeat the id and the name in every piece.
+  const repeated = [
+    one,
+    { ...one, ...rest },
+    { ...one, function: { name: 'look', arguments: '' } },
+  ];
+  const events = repeated
+    .map((piece) => delta({ tool_calls: [{ index: 0, ...piece }] }))
+    .flatMap(createChunkReader());
+  expect(events).toEqual(expected.slice(0, 3));
+});
+
+test('calls without an id get one that no other answer has', () => {
+  const unnamed = (name: string) => ({ id: '', function: { name, arguments: '{}' } });
+  const streamed = () =>
+    [unnamed('look'), unnamed('find')]
+      .map((given) => delta({ tool_calls: [given] }))
+      .flatMap(createChunkReader());
+  const whole = () =>
+    answerOfChat({ choices: [{ message: { tool_calls: [unnamed('look'), { function: {} }] } }] })
+      .parts;
+  const ids = [...streamed(), ...streamed(), ...whole(), ...whole()].flatMap((part) =>
+    part.type === 'tool_call' ? [part.id] : [],
+  );
+  expect(ids).toHaveLength(8);
+  expect(new Set(ids).size).toBe(8);
+  for (const id of ids) expect(id).toMatch(/^call_[\w-]{16}$/);
+});
+
 const delta = (value: object) => ({ choices: [{ index: 0, delta: value, finish_reason: null }] });
 
 test('what a client sent survives copies and is not part of the JSON', () => {
