@@ -148,6 +148,32 @@ test('what is left out of the request is named, and nothing else', async () => {
   await takeUsage(gateway.test.context.bus.journal, 1);
 });
 
+test('tools that the API defines and the client runs reach the upstream; others that it defines do not', async () => {
+  upstream.answer('/v1/messages', { body: JSON.stringify(message) });
+  const bash = { type: 'bash_20250124', name: 'bash' };
+  const editor = { type: 'text_editor_20250728', name: 'edit', max_characters: 9000 };
+  const search = { type: 'web_search_20250305', name: 'web_search' };
+  const send = (fields: object) =>
+    fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': gateway.key },
+      body: JSON.stringify({ ...hello, ...fields }),
+    });
+  const response = await send({ tools: [bash, editor, search], tool_choice: { type: 'auto' } });
+  expect(response.headers.get('x-service-ignored')).toBe('web_search_20250305');
+  expect(upstream.requests.at(-1)).toMatchObject({
+    body: { tools: [bash, editor], tool_choice: { type: 'auto' } },
+  });
+  await takeUsage(gateway.test.context.bus.journal, 1);
+  const demanded = await send({ tools: [bash], tool_choice: { type: 'tool', name: 'bash' } });
+  expect(await demanded.json()).toMatchObject({
+    error: {
+      message:
+        "tool_choice demands the tool 'bash', which only the provider of this API defines; offer a function tool instead",
+    },
+  });
+});
+
 test('a stream that breaks off ends with an error', async () => {
   const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
   upstream.answer('/v1/messages', streamed([...EVENTS.slice(0, 4), error]));

@@ -77,7 +77,7 @@ function translated(given: MessagesBody): DialectRequest {
   const ignored = new Set(offered.ignored);
   for (const name of Object.keys(given)) if (!TRANSLATED.has(name)) ignored.add(name);
   const body = withOutputConfig(translatedFields(given));
-  const lost = new Set<string>();
+  const lost = new Set(offered.lost);
   const options = optionsOf(body, offered, ignored);
   const turn: Turn = { model: body.model, messages: [], tools: offered.tools, ...options };
   const chat = {
@@ -185,7 +185,7 @@ function toolChoiceOf(choice: unknown, { tools, left }: OfferedTools): ToolChoic
 
 const demanded = (name: string): ServiceError =>
   refused(
-    `tool_choice demands the tool '${name}', which runs on the servers of another provider; offer a function tool instead`,
+    `tool_choice demands the tool '${name}', which only the provider of this API defines; offer a function tool instead`,
   );
 
 function outputOf(config: unknown, ignored: Set<string>): OutputFormat | undefined {
