@@ -1,48 +1,25 @@
 import { newId } from '@model-gateway/kernel';
 import { RETRY_REASONS, type RouteRule } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
-import {
-  startChatUpstream,
-  startRecordedServer,
-  type RunningChatUpstream,
-} from '@model-gateway/testkit/upstreams';
-import { admin, keysOf, registerBackend, startGateway } from '../gateway.ts';
-import type { GatewayUnderTest } from '../gateway.ts';
+import { startChatUpstream, startRecordedServer } from '@model-gateway/testkit/upstreams';
+import { admin, keysOf, registerBackend } from '../gateway.ts';
 import { loggedRequest, REFUSED_REQUESTS } from '../logged-requests.ts';
-import { takeUsage } from '../money/usage-journal.ts';
+import { messages, startTwoBackends, type TwoBackends } from './two-backends.ts';
 
-let gateway: GatewayUnderTest;
-let first: RunningChatUpstream;
-let second: RunningChatUpstream;
+let gateway: TwoBackends['gateway'];
+let first: TwoBackends['first'];
+let second: TwoBackends['second'];
+let post: TwoBackends['post'];
+let chat: TwoBackends['chat'];
+let usage: TwoBackends['usage'];
+let backends: TwoBackends;
 
 beforeAll(async () => {
-  gateway = await startGateway({
-    SERVICE_API_RATE_LIMIT_RPM: '100000',
-    SERVICE_BREAKER_FAILURES: '1000',
-  });
-  first = await startChatUpstream({ models: ['primary', 'both'] });
-  second = await startChatUpstream({ models: ['spare', 'both'] });
-  await registerBackend(gateway, { type: 'external', name: 'first', url: first.url });
-  await registerBackend(gateway, { type: 'external', name: 'second', url: second.url });
+  backends = await startTwoBackends();
+  ({ gateway, first, second, post, chat, usage } = backends);
 });
-afterEach(() => {
-  for (const { faults } of [first, second]) faults.clear();
-});
-afterAll(async () => {
-  await gateway.test.close();
-  await Promise.all([first.close(), second.close()]);
-});
-
-function post(path: string, body: object, key = gateway.key): Promise<Response> {
-  return fetch(`${gateway.url}/v1/${path}`, {
-    method: 'POST',
-    headers: { 'x-api-key': key },
-    body: JSON.stringify(body),
-  });
-}
-const messages = [{ role: 'user', content: 'Hi' }];
-const chat = (body: object, key?: string) => post('chat/completions', { messages, ...body }, key);
-const usage = () => takeUsage(gateway.test.context.bus.journal, 1);
+afterEach(() => backends.clearFaults());
+afterAll(() => backends.close());
 
 describe('a route', () => {
   /** Sets a route as the management API does, and waits until the gateway lists it. */
