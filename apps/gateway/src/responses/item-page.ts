@@ -1,3 +1,4 @@
+import { ServiceError } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
 import type { Item } from '@model-gateway/dialects';
 import { z } from 'zod';
@@ -15,8 +16,7 @@ const querySchema = z.object({
 export function itemPage(items: readonly Item[], query: unknown): Item {
   const { after, limit = PAGE_DEFAULT, order = 'desc' } = validated(querySchema, query);
   const ordered = order === 'asc' ? items : items.toReversed();
-  // An unknown id begins at the start.
-  const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const start = after === undefined ? 0 : placeOf(after, ordered) + 1;
   const data = ordered.slice(start, start + limit);
   return {
     object: 'list',
@@ -25,4 +25,10 @@ export function itemPage(items: readonly Item[], query: unknown): Item {
     last_id: data.at(-1)?.['id'] ?? null,
     has_more: start + data.length < ordered.length,
   };
+}
+
+function placeOf(after: string, items: readonly Item[]): number {
+  const place = items.findIndex(({ id }) => id === after);
+  if (place !== -1) return place;
+  throw new ServiceError('missing_fields', `'after': the response has no item with this id`);
 }

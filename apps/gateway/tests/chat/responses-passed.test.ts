@@ -1,5 +1,5 @@
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import OpenAI, { NotFoundError } from 'openai';
+import OpenAI, { NotFoundError, type APIError } from 'openai';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import {
   ANSWER,
@@ -206,4 +206,19 @@ test('the registration shows it, and refuses other names and kinds', async () =>
     dialects: ['responses'],
   });
   expect((await change(null)).status).toBe(200);
+});
+
+test.each([
+  { stream: false, code: 'invalid_prompt', status: 400, headers: { final: 'false' } },
+  { stream: true, code: 'context_length_exceeded', status: 400, headers: { final: 'false' } },
+  // The last one, since the model rests then.
+  { stream: true, code: 'rate_limit_exceeded', status: 429, headers: { final: null } },
+])('a response that fails with $code at once is a $status', async (row) => {
+  const { stream, code, status, headers } = row;
+  upstream.next({ error: { code, message: 'not this one' } });
+  const sent = { model, input: 'Hi', stream, provider: only('native') };
+  const failed = client.responses.create(sent);
+  await expect(failed).rejects.toMatchObject({ status, code, error: { message: 'not this one' } });
+  const { headers: answered } = (await failed.catch((error: unknown) => error)) as APIError;
+  expect(answered?.get('x-should-retry')).toBe(headers.final);
 });

@@ -10,6 +10,8 @@ interface Script {
   readonly events?: number;
   /** Of the whole response. */
   readonly fields?: Body;
+  /** With which a response or a stream fails before the model has done anything. */
+  readonly error?: Body;
 }
 
 /** An upstream that speaks the Responses API and runs a hosted search. It serves the model `m`. */
@@ -84,6 +86,13 @@ export function eventsOf(body: Body, fields: Body = {}): readonly Body[] {
   ].map((event, sequence) => ({ ...event, sequence_number: sequence }));
 }
 
+/** The events of a stream that fails at once. */
+function failedEvents(body: Body, error: Body): readonly Body[] {
+  const [created = {}] = eventsOf(body);
+  const response = responseOf(body, { status: 'failed', error, output: [], usage: null });
+  return [created, { type: 'response.failed', response, sequence_number: 1 }];
+}
+
 export async function startResponsesUpstream(): Promise<ResponsesUpstream> {
   const bodies: Body[] = [];
   let script: Script = {};
@@ -120,13 +129,15 @@ export async function startResponsesUpstream(): Promise<ResponsesUpstream> {
 }
 
 function respond(response: ServerResponse, body: Body, script: Script): void {
-  const { status = 200, fields = {}, events } = script;
+  const { status = 200, error, events } = script;
+  const fields = error === undefined ? script.fields : { status: 'failed', error };
   if (status !== 200) {
     return sendJson(response, status, { error: { message: 'no', type: 't', code: 'c' } });
   }
   if (body['stream'] !== true) return sendJson(response, 200, responseOf(body, fields));
   response.setHeader('content-type', 'text/event-stream');
-  for (const event of eventsOf(body, fields).slice(0, events)) {
+  const all = error === undefined ? eventsOf(body, fields) : failedEvents(body, error);
+  for (const event of all.slice(0, events)) {
     response.write(`event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`);
   }
   if (events === undefined) response.end();

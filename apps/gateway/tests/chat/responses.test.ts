@@ -112,6 +112,8 @@ test('a tool call, its result, and the earlier items by the id of the response',
     'function_call',
     'function_call_output',
   ]);
+  const unknown = client.responses.inputItems.list(second.id, { after: 'msg_of_another' });
+  await expect(unknown).rejects.toMatchObject({ status: 400, param: 'after' });
   await client.responses.create({
     model,
     input: [

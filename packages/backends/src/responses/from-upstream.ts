@@ -15,13 +15,14 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
   'response.in_progress',
 ]);
 const TYPE = /^[\w.]{1,128}$/;
-const RATE_LIMIT = 'rate_limit_exceeded';
+const RATE_LIMITS: readonly string[] = ['rate_limit_exceeded', 'insufficient_quota'];
 /** The errors that another backend may not have; others are about the request. */
 const BACKEND_ERRORS: ReadonlySet<string> = new Set([
   'server_error',
-  RATE_LIMIT,
+  ...RATE_LIMITS,
   'vector_store_timeout',
 ]);
+const REQUEST_ERRORS = /^invalid_|image|^context_length_exceeded$/;
 
 /** A whole response as a chat completion, which remembers it. */
 export function passedCompletion(response: unknown, context: AnswerContext): UpstreamCompletion {
@@ -172,11 +173,19 @@ const errorOf = (event: Fields): unknown => event['error'] ?? event;
 function failureOf(error: unknown): UpstreamFailure {
   const message = textOf(error, 'message') ?? 'the upstream reported an error';
   const code = textOf(error, 'code') ?? 'server_error';
+  const status = statusOf(code);
   return new UpstreamFailure(message, {
     isBackendAtFault: BACKEND_ERRORS.has(code),
-    isRateLimit: code === RATE_LIMIT,
+    status,
+    upstream: status === undefined ? undefined : { status, message, code },
     loggedAs: 'the upstream failed to generate a response',
   });
+}
+
+/** The status with which the API refuses a request for the same reason before it begins a response. */
+function statusOf(code: string): number | undefined {
+  if (RATE_LIMITS.includes(code)) return 429;
+  return REQUEST_ERRORS.test(code) ? 400 : undefined;
 }
 
 /** An event whose error message users may see. */

@@ -164,12 +164,17 @@ test.each([
   {
     why: 'a rate limit',
     events: [created, { type: 'error', code: 'rate_limit_exceeded', message: 'slow' }],
-    error: { message: 'slow', isBackendAtFault: true, isRateLimit: true },
+    error: {
+      message: 'slow',
+      isBackendAtFault: true,
+      isRateLimit: true,
+      upstream: { status: 429, code: 'rate_limit_exceeded', message: 'slow' },
+    },
   },
   {
     why: 'an error about the request',
     events: [{ type: 'error', error: { code: 'invalid_prompt', message: 'bad' } }],
-    error: { message: 'bad', isBackendAtFault: false },
+    error: { message: 'bad', isBackendAtFault: false, upstream: { status: 400 } },
   },
   { why: 'no event of the API', events: [{ choices: [] }], error: { isBackendAtFault: true } },
 ])('$why rejects before anything is sent to the client', async ({ events, error }) => {
