@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { ToolError } from '../tool-error.ts';
 
-/** The build that is downloaded unless `BROWSER_CHROME_VERSION` names another. */
-export const CHROME_VERSION_PINNED = '158.0.8127.18';
+/** The build that is downloaded unless `BROWSER_CHROME_VERSION` names another; chrome-checksums.ts has its archives. */
+export const CHROME_VERSION_PINNED = '155.0.8059.39';
 /** Where Chrome for Testing publishes its builds. */
 export const CHROME_MIRROR_DEFAULT = 'https://storage.googleapis.com/chrome-for-testing-public';
 // The first version with builds for this platform.
 const LINUX_ARM64_FIRST = '153.0.8001.0';
 const FLAVOR = 'chrome-headless-shell';
 
-const PLATFORMS: Readonly<Record<string, string>> = {
+/** The platforms of the pinned build by system and architecture. */
+export const PLATFORMS: Readonly<Record<string, string>> = {
   'linux x64': 'linux64',
   'linux arm64': 'linux-arm64',
   'darwin x64': 'mac-x64',
   'darwin arm64': 'mac-arm64',
   'win32 x64': 'win64',
-  'win32 ia32': 'win32',
   // Windows on arm64 runs the x64 build.
   'win32 arm64': 'win64',
 };

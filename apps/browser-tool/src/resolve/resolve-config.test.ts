@@ -1,4 +1,6 @@
 import { loadConfig, type Environment } from '@model-gateway/kernel';
+import { CHROME_VERSION_PINNED, PLATFORMS } from './chrome-build.ts';
+import { CHROME_CHECKSUMS } from './chrome-checksums.ts';
 import { resolveConfigFrom } from './resolve-config.ts';
 import { resolveSettings } from './resolve-settings.ts';
 
@@ -15,7 +17,7 @@ test('with nothing set, everything is searched for and the pinned build comes fr
     cache: '/root/.cache/browser-tool',
     chromeMirror: 'https://storage.googleapis.com/chrome-for-testing-public',
     chromeSha256: undefined,
-    chromeChecksums: {},
+    chromeChecksums: CHROME_CHECKSUMS,
     downloadProxy: undefined,
     downloadTimeoutMs: 600_000,
     skipBrowserFetch: false,
@@ -28,6 +30,26 @@ test('with nothing set, everything is searched for and the pinned build comes fr
       .flat()
       .every(({ path }) => path === undefined),
   ).toBe(true);
+});
+
+test('every platform has a checksum of the pinned build', () => {
+  const builds = new Set(
+    Object.values(PLATFORMS).map((platform) => `${CHROME_VERSION_PINNED}/${platform}`),
+  );
+  expect(Object.keys(CHROME_CHECKSUMS).toSorted()).toEqual([...builds].toSorted());
+  const checksums = Object.values(CHROME_CHECKSUMS);
+  expect(checksums.filter((checksum) => !/^[0-9a-f]{64}$/.test(checksum))).toEqual([]);
+  expect(new Set(checksums).size).toBe(checksums.length);
+});
+
+test.each([
+  { mirror: 'https://mirror.example.com/chrome', checksums: CHROME_CHECKSUMS },
+  { mirror: 'http://127.0.0.1.example.com', checksums: CHROME_CHECKSUMS },
+  { mirror: 'http://127.0.0.1:8000', checksums: {} },
+  { mirror: 'http://localhost:8000/chrome', checksums: {} },
+  { mirror: 'http://[::1]:8000', checksums: {} },
+])('the shipped checksums and the mirror $mirror', ({ mirror, checksums }) => {
+  expect(read({ BROWSER_CHROME_MIRROR: mirror }).chromeChecksums).toEqual(checksums);
 });
 
 test.each([

@@ -10,7 +10,7 @@ let mirror: Mirror;
 let scene: ResolveScene;
 
 beforeEach(async () => {
-  mirror = await startMirror(makeBrowserZip('linux64', '158.0.8127.18'));
+  mirror = await startMirror(makeBrowserZip('linux64', '155.0.8059.39'));
   scene = await createResolveScene({ chromeMirror: mirror.url });
   await mkdir(dirname(scene.config.bakedFile), { recursive: true });
 });
@@ -29,7 +29,7 @@ test('a build that fetches writes the path down, and the tool then finds the bro
     `The browser of this build is ${found.kind === 'cdp' ? found.executable : ''}.`,
   );
   expect(JSON.parse(await readFile(scene.config.bakedFile, 'utf8'))).toMatchObject({
-    version: '158.0.8127.18',
+    version: '155.0.8059.39',
   });
   expect(mirror.requests).toHaveLength(1);
 });

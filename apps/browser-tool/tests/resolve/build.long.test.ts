@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fullTable } from '@model-gateway/testkit';
@@ -9,7 +10,7 @@ import { startMirror, type Mirror } from './mirror.ts';
 import { startHttpProxy, startSocksProxy, type Proxy } from './proxies.ts';
 import { makeBrowserZip } from './zip.ts';
 
-const VERSION = '158.0.8127.18';
+const VERSION = '155.0.8059.39';
 const { platform } = chromeBuild({
   version: VERSION,
   mirror: '',
@@ -115,6 +116,7 @@ test.each(fullTable(proxies, { small: 1 }))(
       ...environment,
       BROWSER_CHROME_MIRROR: `https://${knownName}:${secure.port}`,
       BROWSER_DOWNLOAD_PROXY: `${kind}://ann:secret@127.0.0.1:${proxy.port}`,
+      BROWSER_CHROME_SHA256: createHash('sha256').update(archive).digest('hex'),
     });
     expect(ended).toMatchObject({ status: 0 });
     expect(proxy.seen).toEqual([`${seen} ${knownName}:${secure.port} ann:secret`]);

@@ -5,7 +5,7 @@ import { startHttpProxy, startSocksProxy, type Proxy } from './proxies.ts';
 import { createResolveScene, type ResolveScene } from './resolve-scene.ts';
 import { makeBrowserZip } from './zip.ts';
 
-const VERSION = '158.0.8127.18';
+const VERSION = '155.0.8059.39';
 const path = `/${VERSION}/linux64/chrome-headless-shell-linux64.zip`;
 // A name that only the proxy can look up shows that the machine itself does not try.
 const knownName = 'mirror.test';

@@ -7,7 +7,7 @@ import { startMirror, type Mirror } from './mirror.ts';
 import { createResolveScene, type ResolveScene } from './resolve-scene.ts';
 import { makeBrowserZip, makeZip } from './zip.ts';
 
-const VERSION = '158.0.8127.18';
+const VERSION = '155.0.8059.39';
 const archive = makeBrowserZip('linux64', VERSION);
 const checksum = createHash('sha256').update(archive).digest('hex');
 

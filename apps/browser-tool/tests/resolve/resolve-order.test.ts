@@ -30,7 +30,7 @@ function overridden(
 
 async function bake(executable: string): Promise<void> {
   await mkdir(dirname(scene.config.bakedFile), { recursive: true });
-  await writeBakedBrowser(scene.config.bakedFile, { executable, version: '158.0.8127.18' });
+  await writeBakedBrowser(scene.config.bakedFile, { executable, version: '155.0.8059.39' });
 }
 
 test('a variable comes before the build, and the build before the system', async () => {

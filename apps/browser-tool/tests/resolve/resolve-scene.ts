@@ -46,7 +46,7 @@ export async function createResolveScene(
     cache: join(folder, 'cache'),
     libraryFolder: join(folder, 'output', 'lib'),
     shippedFolders: [join(folder, 'output', 'lib')],
-    chromeVersion: '158.0.8127.18',
+    chromeVersion: '155.0.8059.39',
     chromeMirror: 'http://127.0.0.1:9',
     chromeSha256: undefined,
     chromeChecksums: {},
