@@ -65,6 +65,8 @@ async function measure(options, { folder, opened }) {
     const scene = await withClient(databaseUrl, sceneOf);
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
+    // As the recorder's process does after each day.
+    await database.spendSums.sumRests(new Date(), new AbortController().signal);
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
     sizes.push({ rows, databaseUrl, database, scene });
     print(`${shown(rows)} rows are there`);

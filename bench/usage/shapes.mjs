@@ -18,10 +18,10 @@ const withinDays = (scene, refIds = []) => ({
   until: new Date(daysBefore(scene, 10).getTime() + 15.75 * HOUR_MS),
 });
 
-/** What the console asks for: until now, from a time of day. */
-const lastDays = ({ now }, days) => ({
-  since: new Date(now.getTime() - days * DAY_MS),
-  until: now,
+/** What the console asks for: until now, from a time of day. Nothing is recorded after now, so the whole day is read. */
+const lastDays = (scene, days) => ({
+  since: new Date(scene.now.getTime() - days * DAY_MS),
+  until: daysBefore(scene, -1),
 });
 const lengthOf = (days) => (days === 1 ? '24 hours' : `${days} days`);
 
@@ -127,6 +127,12 @@ export const SHAPES = [
     name: `usage.summary of a user, by model, the last ${lengthOf(days)}`,
     ask: ({ spend }, scene) =>
       spend.summary({ userId: scene.userId, ...lastDays(scene, days) }, 'model'),
+  })),
+  // An hour later: sums from 12:00 to the end of the day are kept, so that one from 13:00 takes the most lines.
+  ...['user', 'key'].map((by) => ({
+    name: `usage.summary of all users, by ${by}, the last 24 hours at 13:00`,
+    ask: ({ spend }, scene) =>
+      spend.summary({ since: hoursBefore(scene, 11), until: daysBefore(scene, -1) }, by),
   })),
   // Two parts of days in the past: for 24 hours more is read than for any other range of this length.
   ...['user', 'key'].map((by) => ({

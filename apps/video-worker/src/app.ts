@@ -47,7 +47,7 @@ export function createVideoWorker(
     clock,
     log,
   });
-  const sumsCatchUp = createSumsCatchUp({ spendSums: database.spendSums, log });
+  const sumsCatchUp = createSumsCatchUp({ spendSums: database.spendSums, clock, log });
   const requestLogRetention = createRequestLogRetention({
     store: database.requestLogStore,
     locks: bus.locks,

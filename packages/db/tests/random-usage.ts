@@ -35,7 +35,17 @@ const GROUPS = [newId(), newId()];
 const moment = fc
   .tuple(
     fc.integer({ min: 0, max: DAYS - 1 }),
-    fc.constantFrom(0, 1, HOUR_MS - 1, HOUR_MS, 1.5 * HOUR_MS, 12 * HOUR_MS, DAY_MS - 1),
+    fc.constantFrom(
+      0,
+      1,
+      HOUR_MS - 1,
+      HOUR_MS,
+      1.5 * HOUR_MS,
+      12 * HOUR_MS,
+      16 * HOUR_MS,
+      19.5 * HOUR_MS,
+      DAY_MS - 1,
+    ),
   )
   .map(([day, offset]) => new Date(START_MS + day * DAY_MS + offset));
 

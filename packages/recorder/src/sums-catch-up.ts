@@ -1,39 +1,55 @@
 import type { SpendSumsStore } from '@model-gateway/billing';
-import { describeError, type Log, type Part } from '@model-gateway/kernel';
+import { describeError, type Clock, type Log, type Part } from '@model-gateway/kernel';
 
 interface CatchUpDependencies {
-  readonly spendSums: Pick<SpendSumsStore, 'catchUp'>;
+  readonly spendSums: Pick<SpendSumsStore, 'catchUp' | 'sumRests'>;
+  readonly clock: Clock;
   readonly log: Log;
   readonly retryAfterMs?: number;
+  readonly intervalMs?: number;
 }
 
 const RETRY_AFTER_MS = 60_000;
+const INTERVAL_MS = 10 * 60_000;
 
-/** After an upgrade, counts the usage rows that were there before there were kept sums. Several processes may do it at once. */
+/**
+ * Keeps sums that are not made with the rows: after an upgrade, of the usage rows that were there before there were kept sums; and of
+ * the rests of past days, when a day is over or late rows were counted in it. Several processes may do it at once.
+ */
 export function createSumsCatchUp({
   spendSums,
+  clock,
   log,
   retryAfterMs = RETRY_AFTER_MS,
+  intervalMs = INTERVAL_MS,
 }: CatchUpDependencies): Part {
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  async function catchUp(): Promise<void> {
+  /** Answers when to do it again. */
+  async function catchUp(): Promise<number> {
     try {
       const days = await spendSums.catchUp(stopping.signal);
       if (days > 0) log.info({ days }, 'earlier usage was counted for the summaries');
+      await spendSums.sumRests(new Date(clock.now()), stopping.signal);
+      return intervalMs;
     } catch (error) {
       log.warn(
         { reason: describeError(error) },
         'counting earlier usage failed; trying again later',
       );
-      if (!stopping.signal.aborted) timer = setTimeout(begin, retryAfterMs).unref();
+      return retryAfterMs;
     }
   }
 
+  async function run(): Promise<void> {
+    const pauseMs = await catchUp();
+    if (!stopping.signal.aborted) timer = setTimeout(begin, pauseMs).unref();
+  }
+
   function begin(): void {
-    running = catchUp();
+    running = run();
   }
 
   return {

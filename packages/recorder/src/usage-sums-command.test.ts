@@ -1,5 +1,5 @@
 import type { CheckedDay } from '@model-gateway/billing';
-import { silentLog } from '@model-gateway/kernel';
+import { manualClock, silentLog } from '@model-gateway/kernel';
 import { createSumsCatchUp } from './sums-catch-up.ts';
 import { runUsageSumsCommand } from './usage-sums-command.ts';
 
@@ -45,26 +45,34 @@ test.each([[[]], [['else']], [['check', 'more']]])('%j prints the help', async (
   });
 });
 
-test('counting earlier usage is tried again after a failure, and ends with the process', async () => {
+test('counting earlier usage is tried again after a failure, the rests of days are made from time to time, and both end with the process', async () => {
   let calls = 0;
+  const made: Date[] = [];
   let resolve = (_signal: AbortSignal): void => undefined;
   const again = new Promise<AbortSignal>((settle) => {
     resolve = settle;
   });
   const part = createSumsCatchUp({
     spendSums: {
-      async catchUp(signal) {
+      async catchUp() {
         calls += 1;
         if (calls === 1) throw new Error('the database is away');
-        resolve(signal);
+        return 1;
+      },
+      async sumRests(now, signal) {
+        made.push(now);
+        if (made.length === 2) resolve(signal);
         return 1;
       },
     },
+    clock: manualClock(5),
     log: silentLog,
     retryAfterMs: 1,
+    intervalMs: 1,
   });
   await part.start();
   const signal = await again;
   await part.stop();
   expect(signal.aborted).toBe(true);
+  expect(made[0]).toEqual(new Date(5));
 });

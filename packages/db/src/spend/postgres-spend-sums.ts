@@ -1,6 +1,14 @@
 import type { CheckedDay, SpendSumsStore, TimeSpan } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { LONG_QUERY_MS_MAX } from '../connection/long-queries.ts';
+import {
+  daysToMake,
+  firstDay,
+  madeRests,
+  removedRests,
+  removedRestsBefore,
+  restComparison,
+} from './day-rests.ts';
 import { comparison, correction, removal } from './spend-lines.ts';
 import { readSumsState } from './sums-state.ts';
 
@@ -66,8 +74,29 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       return days !== null;
     }, REPAIR);
 
+  /** Only one process makes rests at a time. Readers and the recorder go on. */
+  const makeRests = (days: TimeSpan): Promise<void> =>
+    connection.transaction(async (queries) => {
+      await queries.$executeRaw`LOCK TABLE usage_sums_account_rest IN SHARE ROW EXCLUSIVE MODE`;
+      await queries.$executeRaw(removedRests(days));
+      await queries.$executeRaw(madeRests(days));
+    }, REPAIR);
+
   return {
     check,
+    async sumRests(now, signal) {
+      await connection.run((queries) => queries.$executeRaw(removedRestsBefore(firstDay(now))));
+      const days = await connection.run((queries) =>
+        queries.$queryRaw<{ day: Date }[]>(daysToMake(now)),
+      );
+      let made = 0;
+      for (const { day } of days) {
+        if (signal.aborted) break;
+        await makeRests(dayAt(day.getTime()));
+        made += 1;
+      }
+      return made;
+    },
     async catchUp(signal) {
       let days = 0;
       while (!signal.aborted && (await countNext())) days += 1;
@@ -91,7 +120,11 @@ type Found = Pick<CheckedDay, 'rows' | 'wrongLines'>;
 async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
   const hasFailures = await areFailuresKept(queries, days);
   const [found] = await queries.$queryRaw<Found[]>(comparison(days, hasFailures));
-  return found ?? { rows: 0, wrongLines: 0 };
+  const [rests] = await queries.$queryRaw<Pick<Found, 'wrongLines'>[]>(restComparison(days));
+  return {
+    rows: found?.rows ?? 0,
+    wrongLines: (found?.wrongLines ?? 0) + (rests?.wrongLines ?? 0),
+  };
 }
 
 /** Whether the failed requests of the days are still there. */
@@ -104,6 +137,8 @@ async function repair(queries: Queries, days: TimeSpan): Promise<Found> {
   await keepWritersOut(queries);
   const found = await compare(queries, days);
   if (found.wrongLines === 0) return found;
+  // They are made again from the lines that are right then.
+  await queries.$executeRaw(removedRests(days));
   const hasFailures = await areFailuresKept(queries, days);
   await queries.$executeRaw(correction(days, hasFailures));
   // Without this, the database keeps the lines that an earlier version does not know.

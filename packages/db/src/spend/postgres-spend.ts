@@ -8,6 +8,7 @@ import type {
 import type { Connection } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { withOwner } from '../usage/key-owner.ts';
+import { shownKey } from './slice-sql.ts';
 import { dividesDays, spendSlices, type KeptSums } from './spend-slices.ts';
 import { readSumsState } from './sums-state.ts';
 
@@ -28,67 +29,64 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
   return {
     async summary(filter, by) {
       const owned = await connection.run((queries) => withOwner(queries, filter));
-      const slices = spendSlices(owned, by, await sumsFor(owned, by));
+      const { prepared, lines } = spendSlices(owned, by, await sumsFor(owned, by));
+      const shown = shownKey(by);
       // Keys are ordered by code point, independent of the collation of the database.
       const order =
         by === 'day' || by === 'hour'
-          ? Prisma.empty
-          : Prisma.sql`sum(cost) DESC, sum(requests) DESC,`;
+          ? Prisma.sql`line.key`
+          : Prisma.sql`sum(cost) DESC, sum(requests) DESC, ${shown} COLLATE "C" ASC NULLS LAST`;
       const rows = await connection.run(
         (queries) => queries.$queryRaw<GroupRow[]>`
-          SELECT bucket AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
-          FROM ${slices}
-          GROUP BY GROUPING SETS ((bucket), ())
+          ${prepared}
+          SELECT ${shown} AS key, ${SUMS} FROM ${lines}
+          GROUP BY line.key
           HAVING sum(requests) > 0 OR sum(errors) > 0
-          ORDER BY ${order} bucket COLLATE "C" ASC NULLS LAST`,
+          ORDER BY ${order}`,
       );
       return {
-        total: sumsOf(rows.find(({ isTotal }) => isTotal) ?? NOTHING),
-        groups: rows
-          .filter(({ isTotal }) => !isTotal)
-          .map((row): SpendGroup => ({ key: row.key, ...sumsOf(row) })),
+        total: totalOf(rows),
+        groups: rows.map((row): SpendGroup => ({ key: row.key, ...sumsOf(row) })),
       };
     },
   };
 }
 
 const SUMS = Prisma.sql`
-  COALESCE(sum(requests), 0)::bigint AS "requests",
-  COALESCE(sum(errors), 0)::bigint AS "errors",
-  COALESCE(sum(failed), 0)::bigint AS "failed",
-  COALESCE(sum(prompt_tokens), 0)::bigint AS "promptTokens",
-  COALESCE(sum(completion_tokens), 0)::bigint AS "completionTokens",
-  COALESCE(sum(cached_tokens), 0)::bigint AS "cachedTokens",
-  COALESCE(sum(total_tokens), 0)::bigint AS "totalTokens",
-  COALESCE(sum(cost), 0)::float8 AS "costUsd",
-  COALESCE(sum(points), 0)::bigint AS "points"`;
+  sum(requests)::bigint AS "requests",
+  sum(errors)::bigint AS "errors",
+  sum(failed)::bigint AS "failed",
+  sum(prompt_tokens)::bigint AS "promptTokens",
+  sum(completion_tokens)::bigint AS "completionTokens",
+  sum(cached_tokens)::bigint AS "cachedTokens",
+  sum(total_tokens)::bigint AS "totalTokens",
+  sum(cost)::float8 AS "costUsd",
+  (sum(sum(cost)) OVER ())::float8 AS "costOfAll",
+  sum(points)::bigint AS "points"`;
 
-type SumsRow = {
-  readonly [Sum in Exclude<keyof SpendSums, 'costUsd'>]: bigint;
-} & { readonly costUsd: number };
+type Count = Exclude<keyof SpendSums, 'costUsd'>;
 
-type GroupRow = SumsRow & { readonly key: string | null; readonly isTotal: boolean };
-
-const NOTHING: SumsRow = {
-  requests: 0n,
-  errors: 0n,
-  failed: 0n,
-  promptTokens: 0n,
-  completionTokens: 0n,
-  cachedTokens: 0n,
-  totalTokens: 0n,
-  costUsd: 0,
-  points: 0n,
+type GroupRow = { readonly [Each in Count]: bigint } & {
+  readonly key: string | null;
+  readonly costUsd: number;
+  /** Of all groups, added up as exact decimals. */
+  readonly costOfAll: number;
 };
 
-const sumsOf = (row: SumsRow): SpendSums => ({
-  requests: Number(row.requests),
-  errors: Number(row.errors),
-  failed: Number(row.failed),
-  promptTokens: Number(row.promptTokens),
-  completionTokens: Number(row.completionTokens),
-  cachedTokens: Number(row.cachedTokens),
-  totalTokens: Number(row.totalTokens),
-  costUsd: row.costUsd,
-  points: Number(row.points),
+/** One sum for each count, and the cost. */
+const sumsWith = (costUsd: number, countOf: (count: Count) => bigint): SpendSums => ({
+  requests: Number(countOf('requests')),
+  errors: Number(countOf('errors')),
+  failed: Number(countOf('failed')),
+  promptTokens: Number(countOf('promptTokens')),
+  completionTokens: Number(countOf('completionTokens')),
+  cachedTokens: Number(countOf('cachedTokens')),
+  totalTokens: Number(countOf('totalTokens')),
+  costUsd,
+  points: Number(countOf('points')),
 });
+
+const sumsOf = (row: GroupRow): SpendSums => sumsWith(row.costUsd, (count) => row[count]);
+
+const totalOf = (rows: readonly GroupRow[]): SpendSums =>
+  sumsWith(rows[0]?.costOfAll ?? 0, (count) => rows.reduce((sum, row) => sum + row[count], 0n));

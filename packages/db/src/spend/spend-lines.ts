@@ -1,9 +1,7 @@
 import type { TimeSpan } from '@model-gateway/billing';
 import { LONG_QUERY } from '../connection/long-queries.ts';
 import { Prisma } from '../generated/client.ts';
-import { NIL_UUID } from './spend-slices.ts';
-
-const NIL = Prisma.sql`${NIL_UUID}::uuid`;
+import { NIL } from './slice-sql.ts';
 
 const KEYS = Prisma.sql`cut, grain, since, user_id, key_id, group_id, project, model, upstream`;
 const SUMS = Prisma.sql`

@@ -1,6 +1,6 @@
 import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
-import { NIL_UUID } from '../spend/spend-slices.ts';
+import { NIL_UUID } from '../spend/slice-sql.ts';
 import type { UsageLine } from './usage-lines.ts';
 
 /**

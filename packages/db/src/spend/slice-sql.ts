@@ -1,0 +1,174 @@
+import type { SpendFilter, SpendGrouping, TimeSpan } from '@model-gateway/billing';
+import { Prisma } from '../generated/client.ts';
+
+/** What a kept line or a row does not have. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** As a constant of the statement: Postgres takes expressions with parameters for different ones when it groups by them. */
+export const NIL = Prisma.raw(`'${NIL_UUID}'::uuid`);
+
+export type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';
+
+/** What a kept line is about: a day, an hour, or the rest of a day from an hour on. */
+export type Grain = 'day' | 'hour' | 'rest';
+
+const COLUMNS = {
+  userId: Prisma.sql`user_id`,
+  keyId: Prisma.sql`key_id`,
+  groupId: Prisma.sql`group_id`,
+  project: Prisma.sql`project`,
+  model: Prisma.sql`model`,
+  upstream: Prisma.sql`upstream`,
+} as const satisfies Record<Dimension, Prisma.Sql>;
+
+const UUIDS: readonly Dimension[] = ['userId', 'keyId', 'groupId'];
+export const DIMENSIONS = Object.keys(COLUMNS) as readonly Dimension[];
+
+export const GROUPED: Record<SpendGrouping, Dimension | undefined> = {
+  day: undefined,
+  hour: undefined,
+  model: 'model',
+  upstream: 'upstream',
+  key: 'keyId',
+  project: 'project',
+  group: 'groupId',
+  user: 'userId',
+};
+
+/** The columns of a slice, one line for each kept line or row: what it is grouped by, and what is added up. */
+export const SLICE_COLUMNS = Prisma.sql`
+  (key, requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
+
+const KEPT: readonly Prisma.Sql[] = [
+  Prisma.sql`requests`,
+  Prisma.sql`errors + failed`,
+  Prisma.sql`failed`,
+  Prisma.sql`prompt_tokens`,
+  Prisma.sql`completion_tokens`,
+  Prisma.sql`cached_tokens`,
+  Prisma.sql`total_tokens`,
+  Prisma.sql`cost`,
+  Prisma.sql`points`,
+];
+const OF_ROW: readonly Prisma.Sql[] = [
+  Prisma.sql`1::bigint`,
+  Prisma.sql`(status >= 400 IS TRUE)::int::bigint`,
+  Prisma.sql`0::bigint`,
+  Prisma.sql`prompt_tokens::bigint`,
+  Prisma.sql`completion_tokens::bigint`,
+  Prisma.sql`coalesce(cached_tokens, 0)::bigint`,
+  Prisma.sql`total_tokens::bigint`,
+  Prisma.sql`coalesce(cost::numeric, 0)`,
+  Prisma.sql`coalesce(points, 0)::bigint`,
+];
+const NONE = Prisma.sql`0::bigint`;
+const FAILED = Prisma.sql`repeats::bigint`;
+const OF_FAILURE: readonly Prisma.Sql[] = [
+  NONE,
+  FAILED,
+  FAILED,
+  NONE,
+  NONE,
+  NONE,
+  NONE,
+  Prisma.sql`0::numeric`,
+  NONE,
+];
+
+/** How lines are counted: whether they are subtracted, and on what condition they are read at all. */
+export interface Counting {
+  readonly isSubtracted?: boolean;
+  readonly when?: Prisma.Sql;
+}
+
+const counted = (sums: readonly Prisma.Sql[], { isSubtracted = false }: Counting): Prisma.Sql =>
+  Prisma.join(isSubtracted ? sums.map((sum) => Prisma.sql`-(${sum})`) : sums);
+
+const onlyWhen = ({ when }: Counting): Prisma.Sql =>
+  when === undefined ? Prisma.empty : Prisma.sql` AND ${when}`;
+
+/** Kept lines of one kind that begin within a span. */
+export function keptSlice(
+  { cut, grain }: { readonly cut: string; readonly grain: Grain },
+  { since, until }: TimeSpan,
+  filter: SpendFilter,
+  by: SpendGrouping,
+  counting: Counting = {},
+): Prisma.Sql {
+  // The rests of a day have a line of all accounts as well.
+  const ofAccounts = grain === 'rest' ? Prisma.sql` AND user_id <> ${NIL}` : Prisma.empty;
+  return Prisma.sql`
+    SELECT ${keyOf(by, Prisma.sql`since`, grain)}, ${counted(KEPT, counting)} FROM usage_sums
+    WHERE cut = ${cut} AND grain = ${grain}
+      AND since >= ${since}::timestamptz AND since < ${until}::timestamptz
+      ${ofAccounts} ${matching(filter)} ${onlyWhen(counting)}`;
+}
+
+/** The rows of a span, and the failed requests that have none. */
+export const rowSlices = (
+  { since, until }: TimeSpan,
+  filter: SpendFilter,
+  by: SpendGrouping,
+  counting: Counting = {},
+): readonly Prisma.Sql[] => {
+  const key = keyOf(by, Prisma.sql`created_at`);
+  const isWithin = Prisma.sql`
+    created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz
+    ${matching(filter, HIDDEN)} ${onlyWhen(counting)}`;
+  return [
+    Prisma.sql`SELECT ${key}, ${counted(OF_ROW, counting)} FROM usage_records WHERE ${isWithin}`,
+    Prisma.sql`
+      SELECT ${key}, ${counted(OF_FAILURE, counting)} FROM (
+        SELECT created_at, user_id, key_id, group_id, project, counted_model AS model, upstream, repeats
+        FROM request_failures
+      ) AS failure
+      WHERE ${isWithin}`,
+  ];
+};
+
+/** A slice without lines. */
+export const emptySlice = (by: SpendGrouping): Prisma.Sql =>
+  Prisma.sql`SELECT ${keyOf(by, Prisma.sql`since`)}, ${counted(KEPT, {})} FROM usage_sums WHERE false`;
+
+/**
+ * What a line is grouped by. Kept lines begin with their day or hour. Of other times `date_bin` finds it with a division, where
+ * `date_trunc` works with the calendar.
+ */
+function keyOf(by: SpendGrouping, time: Prisma.Sql, grain?: Grain): Prisma.Sql {
+  const dimension = GROUPED[by];
+  if (dimension !== undefined)
+    return grain === undefined
+      ? Prisma.sql`coalesce(${COLUMNS[dimension]}, ${nothingOf(dimension)})`
+      : COLUMNS[dimension];
+  if (by === grain) return time;
+  const unit = by === 'day' ? Prisma.sql`'1 day'` : Prisma.sql`'1 hour'`;
+  return Prisma.sql`date_bin(${unit}, ${time}, '2000-01-01T00:00:00Z')`;
+}
+
+/** How the answer shows what is grouped by. */
+export function shownKey(by: SpendGrouping): Prisma.Sql {
+  const dimension = GROUPED[by];
+  if (dimension !== undefined) return Prisma.sql`NULLIF(line.key, ${nothingOf(dimension)})::text`;
+  const form = by === 'day' ? Prisma.sql`'YYYY-MM-DD'` : Prisma.sql`'YYYY-MM-DD"T"HH24:00:00"Z"'`;
+  return Prisma.sql`to_char(line.key AT TIME ZONE 'UTC', ${form})`;
+}
+
+const nothingOf = (dimension: Dimension): Prisma.Sql =>
+  UUIDS.includes(dimension) ? NIL : Prisma.sql`''`;
+
+/**
+ * Dimensions whose value the planner does not see. For a user with many rows it would take the index of time, which has the rows of
+ * all users; for any user it takes the index of users.
+ */
+const HIDDEN: readonly Dimension[] = ['userId'];
+
+function matching(filter: SpendFilter, hidden: readonly Dimension[] = []): Prisma.Sql {
+  const conditions = DIMENSIONS.flatMap((dimension) => {
+    const value = filter[dimension];
+    if (value === undefined) return [];
+    const given = UUIDS.includes(dimension) ? Prisma.sql`${value}::uuid` : Prisma.sql`${value}`;
+    const wanted = hidden.includes(dimension) ? Prisma.sql`(SELECT ${given})` : given;
+    return [Prisma.sql` AND ${COLUMNS[dimension]} = ${wanted}`];
+  });
+  return conditions.length === 0 ? Prisma.empty : Prisma.join(conditions, ' ');
+}

@@ -1,0 +1,156 @@
+import type { FailedRequest, SpendFilter, SpendGrouping, SpendSums } from '@model-gateway/billing';
+import * as fc from 'fast-check';
+import type { Database } from '../src/database.ts';
+import { row, type Row } from './random-usage.ts';
+import type { OpenedDatabase } from './test-database.ts';
+
+export const KEY_OF: Record<SpendGrouping, (row: Row) => string | null> = {
+  day: ({ createdAt }) => createdAt.toISOString().slice(0, 10),
+  hour: ({ createdAt }) => `${createdAt.toISOString().slice(0, 13)}:00:00Z`,
+  model: ({ model }) => model,
+  upstream: ({ upstream }) => upstream,
+  key: ({ keyId }) => keyId,
+  project: ({ project }) => project,
+  group: ({ groupId }) => groupId,
+  user: ({ userId }) => userId,
+};
+const GROUPINGS = Object.keys(KEY_OF) as readonly SpendGrouping[];
+
+export const isIn =
+  ({ since, until, ...dimensions }: SpendFilter) =>
+  (each: Row): boolean =>
+    each.createdAt >= since &&
+    each.createdAt < until &&
+    Object.entries(dimensions).every(
+      ([name, value]) => value === undefined || each[name as keyof Row] === value,
+    );
+
+const NOTHING: SpendSums = {
+  requests: 0,
+  errors: 0,
+  failed: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  totalTokens: 0,
+  costUsd: 0,
+  points: 0,
+};
+
+const errorsOf = ({ status, repeats }: Row): number =>
+  repeats === 0 ? Number(status !== null && status >= 400) : repeats;
+
+export const sumOf = (rows: readonly Row[]): SpendSums =>
+  rows.reduce(
+    (sums, each) => ({
+      requests: sums.requests + (each.repeats === 0 ? 1 : 0),
+      errors: sums.errors + errorsOf(each),
+      failed: sums.failed + each.repeats,
+      promptTokens: sums.promptTokens + each.promptTokens,
+      completionTokens: sums.completionTokens + each.completionTokens,
+      cachedTokens: sums.cachedTokens + (each.cachedTokens ?? 0),
+      totalTokens: sums.totalTokens + each.promptTokens + each.completionTokens,
+      costUsd: sums.costUsd + (each.cost ?? 0),
+      points: sums.points + (each.points ?? 0),
+    }),
+    NOTHING,
+  );
+
+export function groupsOf(rows: readonly Row[], by: SpendGrouping) {
+  const isTime = by === 'day' || by === 'hour';
+  return [...new Set(rows.map(KEY_OF[by]))]
+    .map((key) => ({ key, ...sumOf(rows.filter((each) => KEY_OF[by](each) === key)) }))
+    .toSorted(
+      (left, right) =>
+        (isTime ? 0 : right.costUsd - left.costUsd || right.requests - left.requests) ||
+        compareKeys(left.key, right.key),
+    );
+}
+
+/** By code point, null last. */
+export function compareKeys(left: string | null, right: string | null): number {
+  if (left === null || right === null) return left === null ? 1 : -1;
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
+/** Metered requests as rows of usage, failed ones in the log of requests. */
+export async function insertRows(database: OpenedDatabase, all: readonly Row[]): Promise<void> {
+  const rows = all.filter(({ repeats }) => repeats === 0);
+  await database.requestLogStore.addFailures(
+    all.filter(({ repeats }) => repeats > 0).map(failedRequest),
+  );
+  await database.raw.query(
+    `INSERT INTO usage_records
+       (id, user_id, key_id, group_id, project, api_key_id, model, backend, upstream, status, prompt_tokens,
+        completion_tokens, total_tokens, cached_tokens, cost, points, created_at)
+     SELECT id, user_id, key_id, group_id, project, 'x', model, 'gateway', upstream, status, prompt, completion,
+       prompt + completion, cached, cost, points, at
+     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::int[],
+         $9::int[], $10::int[], $11::int[], $12::float8[], $13::int[], $14::timestamptz[])
+       AS row (id, user_id, key_id, group_id, project, model, upstream, status, prompt, completion, cached, cost, points, at)`,
+    [
+      rows.map(({ id }) => id),
+      rows.map(({ userId }) => userId),
+      rows.map(({ keyId }) => keyId),
+      rows.map(({ groupId }) => groupId),
+      rows.map(({ project }) => project),
+      rows.map(({ model }) => model),
+      rows.map(({ upstream }) => upstream),
+      rows.map(({ status }) => status),
+      rows.map(({ promptTokens }) => promptTokens),
+      rows.map(({ completionTokens }) => completionTokens),
+      rows.map(({ cachedTokens }) => cachedTokens),
+      rows.map(({ cost }) => cost),
+      rows.map(({ points }) => points),
+      rows.map(({ createdAt }) => createdAt.toISOString()),
+    ],
+  );
+}
+
+const failedRequest = (each: Row): FailedRequest => ({
+  ...each,
+  apiKeyId: 'x',
+  backend: 'gateway',
+  countedModel: each.model,
+  refId: null,
+  latencyMs: 1,
+  status: each.status ?? 0,
+  errorCode: 'rate_limit_exceeded',
+  error: 'too many\u0000',
+  requestId: null,
+  attempts: null,
+});
+
+export const forgetAll = (database: OpenedDatabase) =>
+  database.raw.query(
+    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums, request_failures',
+  );
+
+export const someRows = (minLength: number, maxLength: number) =>
+  fc.uniqueArray(row, { minLength, maxLength, selector: ({ id }) => id });
+
+/** By every grouping, the answer has the sums of the rows. */
+export async function expectSums(
+  { spend }: Pick<Database, 'spend'>,
+  rows: readonly Row[],
+  filters: readonly SpendFilter[],
+): Promise<void> {
+  for (const each of filters) {
+    const chosen = rows.filter(isIn(each));
+    for (const by of GROUPINGS) {
+      const answer = await spend.summary(each, by);
+      expect({ by, ...answer }).toEqual({ by, total: sumOf(chosen), groups: groupsOf(chosen, by) });
+    }
+  }
+}
+
+/** The days that a check finds wrong, or a repair found. */
+export async function wrongDays(
+  { spendSums }: Pick<Database, 'spendSums'>,
+  repairs: boolean,
+): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for await (const { day, wrongLines } of spendSums.check({ repairs }))
+    if (wrongLines > 0) wrong.push(day);
+  return wrong;
+}
