@@ -37,7 +37,8 @@ export async function memberTarget(stores: DatabaseStores, groupId: string, emai
 }
 
 export async function balanceState(stores: DatabaseStores, groupId: string) {
-  return { balance: (await stores.ledger.read({ type: 'group', id: groupId })).balance };
+  const { balance } = await stores.billingFacts.account({ type: 'group', id: groupId });
+  return { balance };
 }
 
 export async function tierState(stores: DatabaseStores, name: string) {
@@ -84,13 +85,10 @@ export function aliasState(aliases: KnownAliases, alias: string) {
   return known && { target: known.target };
 }
 
-const KEYS_MAX = 10_000;
-
 /** The name and the metadata of a key may describe a person. */
 export async function keyState(stores: DatabaseStores, userId: string | undefined, keyId: string) {
-  const keys = userId === undefined ? [] : await stores.keys.list(userId, KEYS_MAX, new Date());
-  const key = keys.find(({ id }) => id === keyId);
-  if (key === undefined) return undefined;
+  const key = await stores.keys.find(keyId, new Date());
+  if (key === undefined || key.userId !== userId) return undefined;
   const { metadata: _, ...settings } = key.settings;
   return {
     project: key.project,

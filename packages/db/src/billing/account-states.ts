@@ -4,7 +4,10 @@ import type { RawQueries } from '../connection/connection.ts';
 
 const UNOPENED: AccountState = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
 
-/** The state of each account, in their order. */
+/**
+ * The state of each account, in their order. The order of the entries is that of an index: without it, if there are few accounts,
+ * Postgres reads the table until it finds an entry of this one, or to its end.
+ */
 export async function readAccounts(
   queries: RawQueries,
   accounts: readonly DrawingAccount[],
@@ -23,7 +26,8 @@ export async function readAccounts(
     LEFT JOIN ledger_accounts account
       ON account.owner_type = requested.owner_type AND account.owner_id = requested.owner_id
     LEFT JOIN LATERAL (
-      SELECT id FROM ledger_entries WHERE account_id = account.id LIMIT 1
+      SELECT id FROM ledger_entries WHERE account_id = ANY (ARRAY[account.id])
+      ORDER BY account_id, id DESC LIMIT 1
     ) AS entry ON true
     ORDER BY requested.position`;
   return accounts.map((account, index) => ({ ...account, ...(rows[index] ?? UNOPENED) }));

@@ -13,14 +13,15 @@ export function createPostgresLedger(connection: Connection): LedgerStore {
   return {
     read: ({ type, id }) =>
       connection.run(async (queries) => {
-        // One statement, so that the balance matches the newest entry.
+        // One statement, so that the balance matches the newest entry. Only the index of the account has the order by account and
+        // id: by id alone Postgres may search the newest entries of all accounts for those of this one.
         const rows = await queries.$queryRaw<LedgerRow[]>`
           SELECT a.balance, e.*
           FROM ledger_accounts a
           LEFT JOIN LATERAL (
             SELECT id, delta, balance_after AS "balanceAfter", kind, note, ref, created_at AS "createdAt"
-            FROM ledger_entries WHERE account_id = a.id
-            ORDER BY id DESC LIMIT ${ENTRIES_SHOWN_MAX}
+            FROM ledger_entries WHERE account_id = ANY (ARRAY[a.id])
+            ORDER BY account_id, id DESC LIMIT ${ENTRIES_SHOWN_MAX}
           ) e ON true
           WHERE a.owner_type = ${type} AND a.owner_id = ${id}::uuid
           ORDER BY e.id DESC`;
