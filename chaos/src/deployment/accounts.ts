@@ -16,8 +16,10 @@ export interface Accounts {
   readonly payers: readonly Payer[];
   /** The access token of the admin. */
   readonly adminJwt: string;
-  /** Adds points to a pool and moves half of them to a wallet; what failed is repeated by `finish`. */
-  fund(payer: Payer, points: number): Promise<void>;
+  /** Adds points to a pool; what failed is repeated by `finish`. */
+  topUp(payer: Payer, points: number): Promise<void>;
+  /** Moves points from a pool to a wallet; what failed is repeated by `finish`. */
+  allocate(payer: Payer, points: number): Promise<void>;
   /** Repeats every movement whose outcome is unknown, until it is certain. */
   finish(): Promise<void>;
   /** Points that came to an account and were not moved on, by `type:id`. */
@@ -131,10 +133,8 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
     payers,
     adminJwt,
     funded,
-    async fund(payer, points) {
-      await topUp(payer, points * 2);
-      await allocate(payer, points);
-    },
+    topUp,
+    allocate,
     finish: () => waitUntil(() => finish().then(() => true), { what: 'every movement of points' }),
   };
 }

@@ -36,6 +36,7 @@ export async function recovered(deployment: Deployment): Promise<void> {
       payer,
       random,
       ref: `${PROBE_PREFIX}${newId()}`,
+      calls: [],
     });
     if (outcome.name === 'complete') missing.delete(name);
   }

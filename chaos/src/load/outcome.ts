@@ -26,10 +26,18 @@ export interface Outcome {
   readonly jobId?: string;
 }
 
+/** How long one call took: a kind of the load, or a method of the management plane. */
+export interface Call {
+  readonly name: string;
+  readonly ms: number;
+}
+
 /** One request of the load. */
 export interface Sent {
   readonly ref: string;
   readonly kind: LoadKind;
   readonly ms: number;
+  /** The calls that it consisted of. */
+  readonly calls: readonly Call[];
   readonly outcome: Outcome;
 }

@@ -5,7 +5,7 @@ import type { Payer } from '../deployment/accounts.ts';
 import { CHAT_MODEL, EMBEDDING_MODEL, promptOf } from '../deployment/scripted-upstream.ts';
 import { pick, upTo, type Random } from '../random.ts';
 import { ask, partsOf } from './ask.ts';
-import type { LoadKind, Outcome } from './outcome.ts';
+import type { Call, LoadKind, Outcome } from './outcome.ts';
 
 /** What a client needs for one request. */
 export interface Turn {
@@ -13,6 +13,8 @@ export interface Turn {
   readonly payer: Payer;
   readonly random: Random;
   readonly ref: string;
+  /** Gets every call that is made. */
+  readonly calls: Call[];
 }
 
 const PROMPT_TOKENS_MAX = 40;
@@ -21,40 +23,62 @@ const POINTS_MAX = 5_000;
 
 /** How to do each kind once. */
 export const questions: Readonly<Record<LoadKind, (turn: Turn) => Promise<Outcome>>> = {
-  chat: (turn) => askChat(turn, CHAT_MODEL),
-  stream: (turn) => askStream(turn, CHAT_MODEL),
-  'node-chat': (turn) => askChat(turn, NODE_MODEL),
-  'node-stream': (turn) => askStream(turn, NODE_MODEL),
-  async embeddings({ deployment, payer, random, ref }) {
-    const { outcome, text } = await ask({
-      url: `${deployment.gatewayUrl}/v1/embeddings`,
-      bearer: payer.key,
-      headers: { 'x-service-ref': ref },
-      body: { model: EMBEDDING_MODEL, input: promptOf(ref, upTo(random, PROMPT_TOKENS_MAX)) },
-    });
-    return withTokens(outcome, text);
-  },
-  'rpc-chat': askRpcChat,
+  chat: (turn) => timed(turn, 'chat', () => askChat(turn, CHAT_MODEL)),
+  stream: (turn) => timed(turn, 'stream', () => askStream(turn, CHAT_MODEL)),
+  'node-chat': (turn) => timed(turn, 'node-chat', () => askChat(turn, NODE_MODEL)),
+  'node-stream': (turn) => timed(turn, 'node-stream', () => askStream(turn, NODE_MODEL)),
+  embeddings: (turn) => timed(turn, 'embeddings', () => askEmbeddings(turn)),
+  'rpc-chat': (turn) => timed(turn, 'rpc-chat', () => askRpcChat(turn)),
   'rpc-call': askRpcCall,
-  async points({ deployment, payer, random }) {
+  async points(turn) {
+    const { deployment, payer, random } = turn;
+    const points = upTo(random, POINTS_MAX);
     try {
-      await deployment.accounts.fund(payer, upTo(random, POINTS_MAX));
+      await timed(turn, 'group.credits.topup', () => deployment.accounts.topUp(payer, points * 2));
+      await timed(turn, 'group.credits.allocate', () =>
+        deployment.accounts.allocate(payer, points),
+      );
       return { name: 'complete' };
     } catch (error) {
       return { name: 'refused', detail: error instanceof Error ? error.message.slice(0, 60) : '' };
     }
   },
-  async video({ deployment, payer, ref }) {
-    const { outcome, text } = await ask({
-      url: `${deployment.gatewayUrl}/v1/video/generations`,
-      bearer: payer.key,
-      headers: { 'idempotency-key': ref },
-      body: { model: VIDEO_MODEL, prompt: `a cat, ref=${ref}` },
-    });
-    if (outcome.name !== 'complete') return outcome;
-    return { ...outcome, jobId: (JSON.parse(text) as { id: string }).id };
-  },
+  video: (turn) => timed(turn, 'video', () => askVideo(turn)),
 };
+
+async function timed<Result>(
+  { calls }: Turn,
+  name: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const startedAt = performance.now();
+  try {
+    return await work();
+  } finally {
+    calls.push({ name, ms: performance.now() - startedAt });
+  }
+}
+
+async function askEmbeddings({ deployment, payer, random, ref }: Turn): Promise<Outcome> {
+  const { outcome, text } = await ask({
+    url: `${deployment.gatewayUrl}/v1/embeddings`,
+    bearer: payer.key,
+    headers: { 'x-service-ref': ref },
+    body: { model: EMBEDDING_MODEL, input: promptOf(ref, upTo(random, PROMPT_TOKENS_MAX)) },
+  });
+  return withTokens(outcome, text);
+}
+
+async function askVideo({ deployment, payer, ref }: Turn): Promise<Outcome> {
+  const { outcome, text } = await ask({
+    url: `${deployment.gatewayUrl}/v1/video/generations`,
+    bearer: payer.key,
+    headers: { 'idempotency-key': ref },
+    body: { model: VIDEO_MODEL, prompt: `a cat, ref=${ref}` },
+  });
+  if (outcome.name !== 'complete') return outcome;
+  return { ...outcome, jobId: (JSON.parse(text) as { id: string }).id };
+}
 
 const bodyOf = (model: string, { random, ref }: Turn) => ({
   model,
@@ -144,15 +168,17 @@ async function askRpcCall(turn: Turn): Promise<Outcome> {
 }
 
 async function callRpc(
-  { deployment, payer }: Turn,
+  turn: Turn,
   method: string,
   params: object,
 ): Promise<{ readonly outcome: Outcome; readonly result?: unknown }> {
-  const { outcome, text } = await ask({
-    url: `${deployment.rpcUrl}/api/rpc`,
-    bearer: payer.token,
-    body: { jsonrpc: '2.0', id: 1, method, params },
-  });
+  const { outcome, text } = await timed(turn, method, () =>
+    ask({
+      url: `${turn.deployment.rpcUrl}/api/rpc`,
+      bearer: turn.payer.token,
+      body: { jsonrpc: '2.0', id: 1, method, params },
+    }),
+  );
   if (outcome.name !== 'complete') return { outcome };
   const { result, error } = JSON.parse(text) as {
     result?: unknown;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
 import type { Deployment } from '../deployment/deployment.ts';
 import { pick, randomFrom, type Random } from '../random.ts';
-import type { LoadKind, Sent } from './outcome.ts';
+import type { Call, LoadKind, Sent } from './outcome.ts';
 import { questions } from './questions.ts';
 
 /** A load that runs until it is stopped. */
@@ -45,8 +45,9 @@ export function startLoad({ deployment, seed, clients, thinkMsMax }: LoadOptions
     const ref = newId();
     const startedAt = performance.now();
     const payer = pick(random, deployment.accounts.payers);
-    const outcome = await questions[kind]({ deployment, payer, random, ref });
-    sent.push({ ref, kind, outcome, ms: performance.now() - startedAt });
+    const calls: Call[] = [];
+    const outcome = await questions[kind]({ deployment, payer, random, ref, calls });
+    sent.push({ ref, kind, calls, outcome, ms: performance.now() - startedAt });
   }
 
   async function client(random: Random): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../deployment/deployment.ts';
 import type { Sent } from '../load/outcome.ts';
 import { startLoad } from '../load/run-load.ts';
+import { latencyLine } from './latency.ts';
 import { EXPECTED_GROWTH, takeSample, type Sample } from './sample.ts';
 import { fitSlope, type Slope } from './slope.ts';
 
@@ -34,7 +35,7 @@ const WARM_UP_SHARE = 0.25;
 
 /** Runs a steady load and fits a line to every measure. */
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
-  const { deployment, samples: count, secondsPerSample, signal, onSample } = options;
+  const { deployment, clients, samples: count, secondsPerSample, signal, onSample } = options;
   const load = startLoad(options);
   const samples: Sample[] = [];
   let seen = 0;
@@ -46,35 +47,46 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
         signal === undefined ? {} : { signal },
       ).catch(() => undefined);
       if (signal?.aborted === true) break;
-      const sample = await takeSample(deployment, load.sent.slice(seen));
-      seen = load.sent.length;
+      const sent = load.sent.slice(seen);
+      const sample = await takeSample(deployment, sent);
+      seen += sent.length;
       samples.push(sample);
       onSample?.(lineOf(samples.length, sample));
+      onSample?.(latencyLine(sent));
     }
   } finally {
     await load.stop();
   }
   const judged = samples.slice(Math.floor(samples.length * WARM_UP_SHARE));
-  const names = [...(judged[0]?.keys() ?? [])];
+  const names = [...new Set(judged.flatMap((sample) => [...sample.keys()]))];
   return {
     sent: load.sent,
     measures: names.map((name) => ({
       name,
       isJudged: !EXPECTED_GROWTH.includes(name),
-      ...fitSlope(judged.map((sample) => sample.get(name) ?? 0)),
+      ...fitSlope(
+        judged.flatMap((sample) => sample.get(name) ?? []),
+        isOfConnections(name) ? clients : 0,
+      ),
     })),
   };
 }
+
+/** Pools open connections on demand, and need at most one for each client. */
+const isOfConnections = (name: string): boolean => /: (?:handles|sockets)$/.test(name);
 
 function lineOf(number: number, sample: Sample): string {
   const value = (name: string): string => (sample.get(name) ?? 0).toFixed(0);
   return `${number}: ${value('load: requests')} requests, p50 ${value('load: p50 ms')} ms, p95 ${value('load: p95 ms')} ms, gateway-1 ${value('gateway-1: memory MB')} MB, Redis ${value('redis: MB')} MB`;
 }
 
+/** The longest name of a measure. */
+const NAME_CHARS = 'group.credits.allocate: p95 ms'.length;
+
 /** The table of all measures. */
 export function soakTable(measures: readonly Measure[]): readonly string[] {
   const row = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, index) => (index === 0 ? cell.padEnd(28) : cell.padStart(9))).join(' | ')} |`;
+    `| ${cells.map((cell, index) => (index === 0 ? cell.padEnd(NAME_CHARS) : cell.padStart(9))).join(' | ')} |`;
   return [
     row(['measure', 'first', 'last', 'growth', 'noise', 'verdict']),
     row(Array<string>(6).fill('---')),

@@ -3,6 +3,7 @@ import { askRedis } from '../deployment/ask-redis.ts';
 import type { Deployment } from '../deployment/deployment.ts';
 import type { Sent } from '../load/outcome.ts';
 import { readMetric, readProcessStates } from '../run/processes-state.ts';
+import { latencies } from './latency.ts';
 
 /** What was measured at one moment, by the name of the measure. */
 export type Sample = ReadonlyMap<string, number>;
@@ -29,10 +30,8 @@ export async function takeSample(deployment: Deployment, sent: readonly Sent[]):
   sample.set('redis: MB', (await redisBytes(redisUrl)) / BYTES_PER_MB);
   sample.set('redis, never expires: MB', (await lastingBytes(redisUrl)) / BYTES_PER_MB);
   for (const [name, value] of await databaseSizes(deployment.postgres.url)) sample.set(name, value);
-  const times = sent.map(({ ms }) => ms).toSorted((one, other) => one - other);
   sample.set('load: requests', sent.length);
-  sample.set('load: p50 ms', times[Math.floor(times.length * 0.5)] ?? 0);
-  sample.set('load: p95 ms', times[Math.floor(times.length * 0.95)] ?? 0);
+  for (const [name, value] of latencies(sent)) sample.set(name, value);
   return sample;
 }
 

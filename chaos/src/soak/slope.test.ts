@@ -23,6 +23,12 @@ test('a value that falls, or never changes, or grows by less than a tenth, is no
   expect(fitSlope(series((index) => 1_000 + 3 * index)).isGrowing).toBe(false);
 });
 
+test('a growth within its limit is none, and one beyond it is found', () => {
+  const opened = series((index) => 18 + Math.floor(index / 9));
+  expect(fitSlope(opened, 12).isGrowing).toBe(false);
+  expect(fitSlope(opened, 2).isGrowing).toBe(true);
+});
+
 test('the growth of the line is in the unit of the samples', () => {
   expect(fitSlope([1, 2, 3, 4, 5])).toEqual({
     first: 1,

@@ -15,8 +15,8 @@ const ERRORS_MIN = 4;
 const GROWTH_SHARE_MIN = 0.1;
 const SAMPLES_MIN = 5;
 
-/** Fits samples that were taken at equal distances. */
-export function fitSlope(samples: readonly number[]): Slope {
+/** Fits samples that were taken at equal distances; a growth up to the limit counts as none. */
+export function fitSlope(samples: readonly number[], growthMax = 0): Slope {
   const count = samples.length;
   const mean = samples.reduce((sum, value) => sum + value, 0) / count;
   const middle = (count - 1) / 2;
@@ -35,6 +35,9 @@ export function fitSlope(samples: readonly number[]): Slope {
     last: samples.at(-1) ?? Number.NaN,
     growth,
     noise,
-    isGrowing: count >= SAMPLES_MIN && isSteep && growth > GROWTH_SHARE_MIN * Math.abs(mean),
+    isGrowing:
+      count >= SAMPLES_MIN &&
+      isSteep &&
+      growth > Math.max(growthMax, GROWTH_SHARE_MIN * Math.abs(mean)),
   };
 }
