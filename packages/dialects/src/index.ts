@@ -28,6 +28,7 @@ export {
   TOOL_ERROR,
   withOrigin,
 } from './turn/origin.ts';
+export { imageFields } from './turn/generated-images.ts';
 export { reasoningFields } from './turn/reply-parts.ts';
 export { turnMessage, turnOfChat } from './turn/turn-of-chat.ts';
 export type {
@@ -37,5 +38,7 @@ export type {
   Turn,
   TurnMessage,
   TurnUsage,
+  UrlCitation,
   UserPart,
 } from './turn/turn.ts';
+export { citationFields } from './turn/url-citations.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createChunkReader } from '@model-gateway/dialects';
+import { answerOfChat, createChunkReader } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend, UpstreamStream } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -90,6 +90,42 @@ test('the text that stopped an answer is kept, whole and streamed', async () => 
     reason: 'stop',
     stopSequence: 'END',
   });
+});
+
+test('citations of pages are annotations, whole and streamed', async () => {
+  const page = { type: 'web_search_result_location', url: 'https://cats.example', title: 'Cats' };
+  const document = { type: 'char_location', document_index: 0, cited_text: 'purr' };
+  const content = [
+    { type: 'text', text: 'Yes: ' },
+    { type: 'text', text: 'cats purr', citations: [page, document] },
+    { type: 'text', text: '.' },
+  ];
+  const citation = { url: 'https://cats.example', title: 'Cats', start: 5, end: 14 };
+  const whole = completionOf({ content, stop_reason: 'end_turn' }, context);
+  expect(answerOfChat(whole).citations).toEqual([citation]);
+  const events = [
+    { type: 'message_start', message: {} },
+    ...content.flatMap(({ text, citations = [] }, index) => [
+      { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
+      ...citations.map((cited) => ({
+        type: 'content_block_delta',
+        index,
+        delta: { type: 'citations_delta', citation: cited },
+      })),
+      { type: 'content_block_delta', index, delta: { type: 'text_delta', text } },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ];
+  const bytes = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+  expect(await eventsOf(chunksOfMessage(streamOf([bytes]), context))).toEqual([
+    { type: 'text', text: 'Yes: ' },
+    { type: 'text', text: 'cats purr' },
+    { type: 'citation', citation },
+    { type: 'text', text: '.' },
+    { type: 'finish', reason: 'stop' },
+  ]);
 });
 
 const EVENTS = [

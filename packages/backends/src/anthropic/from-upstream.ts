@@ -1,13 +1,16 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
 import {
   chatUsage,
+  citationFields,
   reasoningFields,
   type ReasoningPart,
   type TurnUsage,
+  type UrlCitation,
 } from '@model-gateway/dialects';
 import { z } from 'zod';
 import { answerHead, type AnswerContext } from '../chunk-shape.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
+import { urlCitation } from './citations.ts';
 
 const count = z.int().nonnegative().nullish();
 const usageSchema = z.looseObject({
@@ -21,6 +24,7 @@ type Usage = z.output<typeof usageSchema>;
 const blockSchema = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
+  citations: z.array(z.unknown()).nullish().catch(undefined),
   thinking: z.string().optional(),
   signature: z.string().optional(),
   data: z.string().optional(),
@@ -66,6 +70,7 @@ export function completionOf(value: unknown, { model, clock }: AnswerContext): U
           role: 'assistant',
           content: text === '' && calls.length > 0 ? null : text,
           ...reasoningFields(message.content.flatMap(thoughtOf)),
+          ...citationFields(citationsIn(message.content)),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
         ...finishFields(message),
@@ -76,6 +81,17 @@ export function completionOf(value: unknown, { model, clock }: AnswerContext): U
 }
 
 const notAMessage = () => upstreamFailed('the upstream response is not a message');
+
+/** A block is about what it cites. */
+function citationsIn(blocks: readonly Block[]): readonly UrlCitation[] {
+  let start = 0;
+  return blocks.flatMap(({ text = '', citations }) => {
+    const end = start + text.length;
+    const span = { start, end };
+    start = end;
+    return (citations ?? []).flatMap((citation) => urlCitation(citation, span));
+  });
+}
 
 function callOf({ id = '', name = '', input }: Block) {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } };

@@ -1,10 +1,17 @@
-import { MESSAGES_API, reasoningFields, chatUsage, withOrigin } from '@model-gateway/dialects';
+import {
+  chatUsage,
+  citationFields,
+  MESSAGES_API,
+  reasoningFields,
+  withOrigin,
+} from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
 import { createChunkShape, type AnswerContext, type ChunkShape } from '../chunk-shape.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { countOf, fieldOf, isFields, textOf, type Fields } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
+import { urlCitation } from './citations.ts';
 import { finishFields, usageOf } from './from-upstream.ts';
 
 const TYPE = /^\w{1,64}$/;
@@ -59,6 +66,10 @@ class MessageReader {
   #usage: Readonly<Record<string, number>> = {};
   /** The tool calls by the index of their blocks. */
   readonly #calls = new Map<number, OpenCall>();
+  #textLength = 0;
+  /** Of the open text block. */
+  #blockStart = 0;
+  #citations: unknown[] = [];
   isOver = false;
 
   constructor(context: AnswerContext, { remembers }: ChunkOptions) {
@@ -137,8 +148,9 @@ class MessageReader {
         return this.#shape.delta(reasoningFields([{ type: 'reasoning', text: '', encrypted }]));
       }
       default: {
+        this.#blockStart = this.#textLength;
         const text = textOf(block, 'text') ?? '';
-        return text === '' ? undefined : this.#shape.delta({ content: text });
+        return text === '' ? undefined : this.#text(text);
       }
     }
   }
@@ -146,12 +158,14 @@ class MessageReader {
   #continued(event: Fields): ChatChunk | undefined {
     const { delta } = event;
     const text = textOf(delta, 'text');
-    if (text !== undefined) return this.#shape.delta({ content: text });
+    if (text !== undefined) return this.#text(text);
     const thinking = textOf(delta, 'thinking');
     if (thinking !== undefined) return this.#shape.delta({ reasoning_content: thinking });
     const signature = textOf(delta, 'signature');
     if (signature !== undefined)
       return this.#shape.delta(reasoningFields([{ type: 'reasoning', text: '', signature }]));
+    const citation = fieldOf(delta, 'citation');
+    if (citation !== undefined) this.#citations.push(citation);
     const written = textOf(delta, 'partial_json') ?? '';
     const call = this.#calls.get(countOf(event, 'index') ?? 0);
     if (written === '' || call === undefined) return undefined;
@@ -161,9 +175,23 @@ class MessageReader {
 
   /** A call without arguments has no pieces; clients of chat completions parse what they get. */
   #ended(event: Fields): ChatChunk | undefined {
+    if (this.#citations.length > 0) return this.#cited();
     const call = this.#calls.get(countOf(event, 'index') ?? 0);
     if (call === undefined || call.hasArguments) return undefined;
     return this.#arguments(call, JSON.stringify(call.input));
+  }
+
+  #text(text: string): ChatChunk {
+    this.#textLength += text.length;
+    return this.#shape.delta({ content: text });
+  }
+
+  /** What the block that ends now refers to. */
+  #cited(): ChatChunk | undefined {
+    const span = { start: this.#blockStart, end: this.#textLength };
+    const citations = this.#citations.flatMap((citation) => urlCitation(citation, span));
+    this.#citations = [];
+    return citations.length === 0 ? undefined : this.#shape.delta(citationFields(citations));
   }
 
   #arguments({ index }: OpenCall, written: string): ChatChunk {

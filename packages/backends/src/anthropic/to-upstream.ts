@@ -253,6 +253,9 @@ function replyBlocks(
       return isNotEmpty(part) ? [userBlock(part)] : [];
     case 'refusal':
       return isNotBlank(part.text) ? [textBlock(part.text)] : [];
+    case 'image':
+      // The API takes images of the user only.
+      return [];
     case 'reasoning':
       if (part.encrypted !== undefined)
         return [{ type: 'redacted_thinking', data: part.encrypted }];

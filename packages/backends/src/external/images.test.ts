@@ -7,6 +7,7 @@ test.each([
   { image: 'data:image/gif;base64,BBBB', url: 'data:image/gif;base64,BBBB' },
   { image: { data: 'CCCC', media_type: 'image/jpeg' }, url: 'data:image/jpeg;base64,CCCC' },
   { image: { data_base64: 'DDDD', mime_type: 'image/webp' }, url: 'data:image/webp;base64,DDDD' },
+  { image: { ...part('data:image/png;base64,EEEE'), index: 0 }, url: 'data:image/png;base64,EEEE' },
 ])('the image $image becomes a content part', ({ image, url }) => {
   expect(withImageParts({ role: 'user', content: 'look', images: [image] })).toEqual({
     role: 'user',

@@ -3,6 +3,7 @@ interface ImageObject {
   readonly data_base64?: unknown;
   readonly media_type?: unknown;
   readonly mime_type?: unknown;
+  readonly image_url?: { readonly url?: unknown } | null;
 }
 
 const TYPE_DEFAULT = 'image/png';
@@ -25,13 +26,14 @@ function textParts(content: unknown): readonly unknown[] {
   return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
 }
 
-/** A data URL of an image in any of the accepted forms: base64, a data URL, or an object with the data and its type. */
+/** A data URL of an image in any of the accepted forms: base64, a data URL, an object with the data and its type, or an `image_url`. */
 function imageUrl(image: unknown): string | undefined {
   if (typeof image === 'string') {
     return image.startsWith('data:') ? image : `data:${TYPE_DEFAULT};base64,${image}`;
   }
   if (typeof image !== 'object' || image === null) return undefined;
-  const { data, data_base64, media_type, mime_type }: ImageObject = image;
+  const { data, data_base64, media_type, mime_type, image_url }: ImageObject = image;
+  if (typeof image_url?.url === 'string') return image_url.url;
   const base64 = data ?? data_base64;
   if (typeof base64 !== 'string') return undefined;
   const type = media_type ?? mime_type;

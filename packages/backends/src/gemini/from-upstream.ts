@@ -1,9 +1,9 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
-import { chatUsage, reasoningFields } from '@model-gateway/dialects';
+import { chatUsage, imageFields, reasoningFields } from '@model-gateway/dialects';
 import { randomToken, tryParseJson } from '@model-gateway/kernel';
-import type { ChatChunk } from '@model-gateway/router';
+import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
-import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { countOf, fieldOf } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { readAnswer, type GeminiAnswer, type GeminiPart } from './read-answer.ts';
@@ -15,6 +15,7 @@ export function completionOf(value: unknown, { model, clock }: AnswerContext): U
   const answer = readAnswer(value);
   const { parts, usage } = answer;
   const calls = parts.flatMap((part) => callOf(part));
+  const images = parts.flatMap(({ image }) => image ?? []);
   const text = textOf(parts, false);
   const thought = textOf(parts, true);
   const head = answerHead(clock);
@@ -30,9 +31,12 @@ export function completionOf(value: unknown, { model, clock }: AnswerContext): U
           role: 'assistant',
           content: text === '' && calls.length > 0 ? null : text,
           ...(thought === '' ? {} : reasoningFields([{ type: 'reasoning', text: thought }])),
+          ...imageFields(images),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
-        finish_reason: finishReason(answer, calls.length > 0) ?? 'stop',
+        finish_reason:
+          finishReason(answer, { hasCalls: calls.length > 0, hasContent: parts.length > 0 }) ??
+          'stop',
       },
     ],
     usage: usage && chatUsage(usage),
@@ -47,6 +51,8 @@ export async function* chunksOfAnswer(
   let shape: ReturnType<typeof createChunkShape> | undefined;
   let usage: GeminiAnswer['usage'];
   let callCount = 0;
+  let imageCount = 0;
+  let hasContent = false;
   let finish: string | undefined;
   for await (const data of eventData(body)) {
     const value = tryParseJson(data);
@@ -59,9 +65,11 @@ export async function* chunksOfAnswer(
       callCount += calls.length;
       if (part.text !== '')
         yield shape.delta({ [part.isThought ? 'reasoning_content' : 'content']: part.text });
+      if (part.image !== undefined) yield shape.delta(imageFields([part.image], imageCount++));
       if (calls.length > 0) yield shape.delta({ tool_calls: calls });
+      hasContent = true;
     }
-    finish = finishReason(answer, callCount > 0) ?? finish;
+    finish = finishReason(answer, { hasCalls: callCount > 0, hasContent }) ?? finish;
   }
   // There is no end mark: an answer without a reason to end was cut off.
   if (shape === undefined || finish === undefined) {
@@ -96,16 +104,37 @@ function callOf({ call }: GeminiPart) {
   ];
 }
 
+interface AnswerSoFar {
+  readonly hasCalls: boolean;
+  readonly hasContent: boolean;
+}
+
+/** Why an answer ended; throws if it ended with an error of the model, which would look like an empty answer. */
 function finishReason(
   { finishReason: reason, blockReason }: GeminiAnswer,
-  hasCalls: boolean,
+  { hasCalls, hasContent }: AnswerSoFar,
 ): string | undefined {
   if (blockReason !== undefined) return 'content_filter';
   if (reason === undefined) return undefined;
   if (reason === 'MAX_TOKENS') return 'length';
   if (reason === 'STOP') return hasCalls ? 'tool_calls' : 'stop';
-  return FILTERED.has(reason) ? 'content_filter' : 'stop';
+  if (FILTERED.has(reason)) return 'content_filter';
+  if (!hasContent || WRONG_CALLS.has(reason)) throw endedWith(reason);
+  return 'stop';
 }
+
+/** The same request may succeed, and the backend works. */
+const endedWith = (reason: string): UpstreamFailure =>
+  new UpstreamFailure(`the upstream ended the answer with ${cleanMessage(reason, null)}`, {
+    isBackendAtFault: false,
+  });
+
+const WRONG_CALLS: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+]);
 
 const FILTERED: ReadonlySet<string> = new Set([
   'SAFETY',

@@ -212,6 +212,51 @@ test.each([
   expect(answer?.completion.choices[0]?.finish_reason).toBe(finish);
 });
 
+test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
+  'an empty answer that ended with %s is an error, whole and streamed',
+  async (reason) => {
+    const ended = { candidates: [{ content: {}, finishReason: reason }] };
+    const error = { message: expect.stringContaining(reason) as unknown, isBackendAtFault: false };
+    server.answer(':generateContent', { body: JSON.stringify(ended) });
+    await expect(backend.chat?.({ model, messages: [user] }, signal)).rejects.toMatchObject(error);
+    const said = { candidates: [{ content: { parts: [{ text: 'I call' }] } }] };
+    const events = reason === 'OTHER' ? [ended] : [said, ended];
+    await expect(eventsOf(chunksOfAnswer(eventBytes(events), context))).rejects.toMatchObject(
+      error,
+    );
+  },
+);
+
+test('generated images are images of the message, and go back as they came', async () => {
+  const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
+  const parts = [{ text: 'A cat:' }, { ...picture, thought: true }, picture];
+  const answer = { candidates: [{ content: { parts }, finishReason: 'STOP' }] };
+  server.answer(':generateContent', { body: JSON.stringify(answer) });
+  const modalities = ['text', 'image'];
+  const whole = await backend.chat?.({ model, modalities, messages: [user] }, signal);
+  expect(sentBody()).toMatchObject({
+    generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
+  });
+  const { message } = whole?.completion.choices[0] ?? {};
+  const images = [
+    { index: 0, type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+  ];
+  expect(message).toEqual({ role: 'assistant', content: 'A cat:', images });
+  const source = { type: 'data', mediaType: 'image/png', data: 'AAAA' };
+  expect(await eventsOf(chunksOfAnswer(eventBytes([answer]), context))).toEqual([
+    { type: 'text', text: 'A cat:' },
+    { type: 'image', source },
+    { type: 'finish', reason: 'stop' },
+  ]);
+  await backend.chat?.({ model, messages: [user, { ...message }, user] }, signal);
+  expect(sentBody()).toMatchObject({
+    contents: [{ role: 'user' }, { role: 'model', parts: [{ text: 'A cat:' }, picture] }, {}],
+  });
+});
+
+const eventBytes = (answers: readonly object[]) =>
+  streamOf(answers.map((answer) => Buffer.from(`data: ${JSON.stringify(answer)}\n\n`)));
+
 test('a prompt that is blocked is a filtered answer', async () => {
   server.answer(':generateContent', { body: '{"promptFeedback":{"blockReason":"SAFETY"}}' });
   const answer = await backend.chat?.({ model, messages: [user] }, signal);

@@ -19,6 +19,13 @@ export interface GeminiPart {
   readonly text: string;
   readonly isThought: boolean;
   readonly call: GeminiCall | undefined;
+  readonly image: GeminiImage | undefined;
+}
+
+interface GeminiImage {
+  readonly mediaType: string;
+  /** Base64. */
+  readonly data: string;
 }
 
 interface GeminiCall {
@@ -48,11 +55,19 @@ export function readAnswer(value: unknown): GeminiAnswer {
 
 function partOf(part: unknown): GeminiPart {
   const called = fieldOf(part, 'functionCall');
+  const isThought = fieldOf(part, 'thought') === true;
   return {
     text: textOf(part, 'text') ?? '',
-    isThought: fieldOf(part, 'thought') === true,
+    isThought,
     call: called === undefined ? undefined : callOf(called, textOf(part, 'thoughtSignature')),
+    image: isThought ? undefined : imageOf(fieldOf(part, 'inlineData')),
   };
+}
+
+function imageOf(inline: unknown): GeminiImage | undefined {
+  const mediaType = textOf(inline, 'mimeType');
+  const data = textOf(inline, 'data');
+  return mediaType?.startsWith('image/') && data !== undefined ? { mediaType, data } : undefined;
 }
 
 function callOf(called: unknown, signature: string | undefined): GeminiCall {

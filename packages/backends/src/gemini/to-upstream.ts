@@ -137,6 +137,8 @@ function replyParts(
     case 'text':
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }];
+    case 'image':
+      return [mediaPart(part.source)];
     case 'reasoning':
       // Thoughts are not sent back; their signatures are with the calls.
       return [];
@@ -212,11 +214,18 @@ function configOf(turn: Turn): Fields {
     frequencyPenalty: further['frequency_penalty'],
     responseMimeType: output === undefined ? undefined : 'application/json',
     responseJsonSchema: output?.type === 'json_schema' ? output.schema : undefined,
+    responseModalities: modalitiesOf(further['modalities']),
     thinkingConfig: thinkingOf(turn),
   };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given);
 }
+
+/** Texts are given without being asked for. */
+const modalitiesOf = (given: unknown): readonly string[] | undefined =>
+  Array.isArray(given) && given.includes('image')
+    ? ['TEXT', 'IMAGE'].filter((name) => given.includes(name.toLowerCase()))
+    : undefined;
 
 function thinkingOf({ reasoning }: Turn): Fields | undefined {
   if (reasoning === undefined) return undefined;

@@ -6,6 +6,9 @@ const imageSchema = z.union([
   z.string(),
   z.looseObject({ data: z.string() }).transform(({ data }) => data),
   z.looseObject({ data_base64: z.string() }).transform(({ data_base64 }) => data_base64),
+  z
+    .looseObject({ image_url: z.looseObject({ url: z.string() }) })
+    .transform(({ image_url }) => image_url.url),
 ]);
 
 const DATA_URL = /^data:[^,]*;base64,/i;

@@ -19,6 +19,8 @@ const images: z.ZodType = boundedArray(
       z.string(),
       passFurtherFields(z.looseObject({ data: z.string() })),
       passFurtherFields(z.looseObject({ data_base64: z.string() })),
+      // As a model generated it.
+      passFurtherFields(z.looseObject({ image_url: z.looseObject({ url: z.string() }) })),
     ],
     { error: 'must be base64, a data URL, or an object with data_base64' },
   ),

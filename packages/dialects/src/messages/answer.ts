@@ -53,6 +53,9 @@ function blockOf(part: AssistantPart, parse: ParseInnerJson): readonly object[] 
           ? { type: 'thinking', thinking: part.text, signature: part.signature ?? '' }
           : { type: 'redacted_thinking', data: part.encrypted },
       ];
+    case 'image':
+      // Answers of this API have no images.
+      return [];
     case 'tool_call':
       return [{ ...toolUse(part.id, part.name), input: inputOf(part.arguments, parse) }];
   }

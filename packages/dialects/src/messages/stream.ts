@@ -128,6 +128,9 @@ export function createMessagesStream(
           return writeLater() + writeText(given.text);
         case 'reasoning':
           return writeLater() + writeThought(given);
+        case 'citation':
+        case 'image':
+          return '';
         case 'tool_call':
           return writeCall(given);
         case 'tool_arguments':

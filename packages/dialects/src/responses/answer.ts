@@ -6,6 +6,8 @@ import { ResponsesStream } from './stream.ts';
 /** The Response object of a whole answer: the same as at the end of a stream. */
 export function writeResponse(answer: TurnAnswer, request: ResponsesRequest): Item {
   const stream = new ResponsesStream(request, answer.model);
+  // They wait for the text that they belong to.
+  for (const citation of answer.citations ?? []) stream.write({ type: 'citation', citation });
   for (const [index, part] of answer.parts.entries()) {
     for (const event of eventsOf(part, index)) stream.write(event);
   }

@@ -176,6 +176,53 @@ test('a refusal is a part of its own', () => {
 /** The answer of a chat upstream, cut anywhere into chunks. */
 const pieces = fc.array(fc.string({ minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 5 });
 
+const cited = { url: 'https://cats.example', title: 'Cats', start: 0, end: 4 };
+const image = { type: 'data' as const, mediaType: 'image/png', data: 'AAAA' };
+
+test('citations are annotations of the text, and images are items of their own', () => {
+  const annotation = {
+    type: 'url_citation',
+    start_index: 0,
+    end_index: 4,
+    url: cited.url,
+    title: 'Cats',
+  };
+  const output = [
+    {
+      type: 'message',
+      content: [{ type: 'output_text', text: 'Cats', annotations: [annotation] }],
+    },
+    { type: 'image_generation_call', status: 'completed', result: 'AAAA' },
+  ];
+  const parts = [
+    { type: 'text' as const, text: 'Cats' },
+    { type: 'image' as const, source: image },
+  ];
+  const whole = { ...answer(parts), citations: [cited] };
+  expect(responsesDialect.writeAnswer(whole, completed(hello))).toMatchObject({ output });
+
+  const citation: TurnEvent = { type: 'citation', citation: cited };
+  // Some upstreams cite before the text.
+  for (const said of [
+    [parts[0], citation],
+    [citation, parts[0]],
+  ]) {
+    const given = [...said, parts[1], { type: 'finish', reason: 'stop' }] as readonly TurnEvent[];
+    const events = eventsIn(write(completed(hello), given));
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: 'response.output_text.annotation.added',
+        output_index: 0,
+        content_index: 0,
+        annotation_index: 0,
+        annotation,
+      }),
+    );
+    expect(events.at(-1)?.response).toMatchObject({ output });
+    expect(events.map(({ sequence_number: at }) => at)).toEqual([...events.keys()]);
+  }
+});
+
 test('any chunking of a stream gives the same response', () => {
   const request = completed(AGENT_REQUEST);
   const delta = (value: object) => ({ choices: [{ index: 0, delta: value }] });

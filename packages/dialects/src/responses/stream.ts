@@ -1,5 +1,13 @@
 import type { DialectStream, StreamFailure } from '../dialect.ts';
-import type { FinishReason, ReasoningPart, TurnEvent, TurnUsage } from '../turn/turn.ts';
+import type {
+  FinishReason,
+  ImagePart,
+  ReasoningPart,
+  TurnEvent,
+  TurnUsage,
+  UrlCitation,
+} from '../turn/turn.ts';
+import { annotationOf } from '../turn/url-citations.ts';
 import type { Item } from './body.ts';
 import {
   CALL_PREFIXES,
@@ -25,6 +33,7 @@ interface OpenPart {
   readonly place: Item;
   /** The beginning of each event that adds to it. */
   readonly deltaHead: string;
+  readonly annotations: Item[];
   text: string;
 }
 
@@ -51,6 +60,8 @@ export class ResponsesStream implements DialectStream {
   readonly #output: Item[] = [];
   readonly #calls = new Map<number, CallInProgress>();
   #message: OpenMessage | undefined;
+  /** Citations that came before their text. */
+  #citations: UrlCitation[] = [];
   #thought: OpenThought | undefined;
   #sequence = 0;
   #finish: FinishReason | undefined;
@@ -78,6 +89,10 @@ export class ResponsesStream implements DialectStream {
         return event.text === '' ? '' : this.#addText('output_text', event.text);
       case 'refusal':
         return event.text === '' ? '' : this.#addText('refusal', event.text);
+      case 'citation':
+        return this.#addCitation(event.citation);
+      case 'image':
+        return this.#addImage(event);
       case 'reasoning':
         return this.#addThought(event);
       case 'tool_call':
@@ -119,7 +134,7 @@ export class ResponsesStream implements DialectStream {
     const message = this.#message;
     if (message !== undefined) {
       const { id, at, content, part } = message;
-      const open = part === undefined ? [] : [contentPart(part.type, part.text)];
+      const open = part === undefined ? [] : [contentPart(part)];
       this.#output[at] = messageItem(id, 'incomplete', [...content, ...open]);
     }
     for (const call of this.#calls.values())
@@ -169,7 +184,36 @@ export class ResponsesStream implements DialectStream {
     if (part === undefined) return events;
     part.text += text;
     // Not `#event`, because this runs for each token.
-    return `${events}${part.deltaHead}${JSON.stringify(text)},"sequence_number":${this.#sequence++}}\n\n`;
+    const added = `${events}${part.deltaHead}${JSON.stringify(text)},"sequence_number":${this.#sequence++}}\n\n`;
+    return this.#citations.length === 0 ? added : added + this.#addWaitingCitations();
+  }
+
+  #addCitation(citation: UrlCitation): string {
+    const part = this.#message?.part;
+    if (part?.type !== 'output_text') {
+      this.#citations.push(citation);
+      return '';
+    }
+    const annotation = annotationOf(citation);
+    const annotation_index = part.annotations.push(annotation) - 1;
+    const fields = { ...part.place, annotation_index, annotation };
+    return this.#event('response.output_text.annotation.added', fields);
+  }
+
+  #addWaitingCitations(): string {
+    const waiting = this.#citations;
+    this.#citations = [];
+    return waiting.map((citation) => this.#addCitation(citation)).join('');
+  }
+
+  /** An image is an item of the tool that generates images, which is complete at once. */
+  #addImage({ source }: ImagePart): string {
+    if (source.type !== 'data') return '';
+    const events = this.#closeThought() + this.#closeMessage();
+    const item = { id: this.#id('ig'), type: 'image_generation_call', status: 'completed' };
+    const added = this.#addItem({ ...item, status: 'in_progress', result: null });
+    const at = this.#output.length - 1;
+    return events + added + this.#endItem(at, { ...item, result: source.data });
   }
 
   #beginMessage(): string {
@@ -191,15 +235,16 @@ export class ResponsesStream implements DialectStream {
       ...(type === 'output_text' ? { logprobs: [] } : {}),
     });
     const deltaHead = `event: ${name}\ndata: ${fields.slice(0, -1)},"delta":`;
-    message.part = { type, place, deltaHead, text: '' };
-    return this.#event('response.content_part.added', { ...place, part: contentPart(type, '') });
+    const part: OpenPart = { type, place, deltaHead, annotations: [], text: '' };
+    message.part = part;
+    return this.#event('response.content_part.added', { ...place, part: contentPart(part) });
   }
 
   #closePart(message: OpenMessage): string {
     const { part } = message;
     if (part === undefined) return '';
     const { type, place, text } = part;
-    const content = contentPart(type, text);
+    const content = contentPart(part);
     message.content.push(content);
     message.part = undefined;
     const done =
@@ -338,8 +383,10 @@ const messageItem = (id: string, status: ItemStatus, content: readonly Item[]): 
   content: [...content],
 });
 
-const contentPart = (type: OpenPart['type'], text: string): Item =>
-  type === 'output_text' ? { type, text, annotations: [], logprobs: [] } : { type, refusal: text };
+const contentPart = ({ type, text, annotations }: OpenPart): Item =>
+  type === 'output_text'
+    ? { type, text, annotations: [...annotations], logprobs: [] }
+    : { type, refusal: text };
 
 const placeOf = ({ id, at }: OpenThought): Item => ({
   item_id: id,

@@ -1,5 +1,7 @@
 import { randomToken } from '@model-gateway/kernel';
 import { countField, fieldOf, listField, present, textField } from './fields.ts';
+import { imagePartsOf } from './generated-images.ts';
+import { citationsOf } from './url-citations.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 import type { AssistantPart, FinishReason, TurnAnswer, TurnEvent, TurnUsage } from './turn.ts';
 
@@ -16,6 +18,7 @@ export function answerOfChat(completion: unknown): TurnAnswer {
     ...reasoningPartsOf(message),
     ...textsOf(content).map((text) => ({ type: 'text' as const, text })),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
+    ...imagePartsOf(message),
     ...listField(message, 'tool_calls').map((call) => ({
       ...toolCallPartOf(call),
       id: givenText(call, 'id') ?? newCallId(),
@@ -26,6 +29,7 @@ export function answerOfChat(completion: unknown): TurnAnswer {
     model: textField(completion, 'model') ?? '',
     created: countField(completion, 'created') ?? 0,
     parts,
+    citations: citationsOf(message),
     finish: finishOf(fieldOf(choice, 'finish_reason')),
     ...present({ stopSequence: textField(choice, 'stop_sequence') }),
     usage: usageOfChat(fieldOf(completion, 'usage')) ?? NO_USAGE,
@@ -84,6 +88,8 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
       ...reasoningPartsOf(delta),
       ...textsOf(fieldOf(delta, 'content')).map((text) => ({ type: 'text' as const, text })),
       ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
+      ...citationsOf(delta).map((citation) => ({ type: 'citation' as const, citation })),
+      ...imagePartsOf(delta),
       ...listField(delta, 'tool_calls').flatMap(toolCall),
     ];
     const reason = fieldOf(choice, 'finish_reason');

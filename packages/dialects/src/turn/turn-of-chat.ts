@@ -2,6 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { fieldOf, listField, present, textField } from './fields.ts';
 import { dataUrl } from './data-url.ts';
 import { isToolError } from './origin.ts';
+import { imagePartsOf } from './generated-images.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 import type {
   AssistantPart,
@@ -194,6 +195,7 @@ function replyPartsOf(message: unknown, messageAt: number): readonly AssistantPa
   return [
     ...reasoningPartsOf(message),
     ...contents,
+    ...imagePartsOf(message),
     ...(refusal === undefined || refusal === ''
       ? []
       : [{ type: 'refusal' as const, text: refusal }]),

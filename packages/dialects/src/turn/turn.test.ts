@@ -150,13 +150,20 @@ test('a streamed answer has the same content as the whole one', () => {
     completion_tokens_details: { reasoning_tokens: 2 },
   };
   const calls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }];
+  const annotations = [
+    { type: 'url_citation', url_citation: { url: 'u', title: 't', start_index: 0, end_index: 2 } },
+    { type: 'of_the_future' },
+  ];
+  const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }];
+  const citation = { url: 'u', title: 't', start: 0, end: 2 };
+  const source = { type: 'data', mediaType: 'image/png', data: 'AAAA' };
   const answer = answerOfChat({
     id: 'x',
     model: 'm',
     created: 5,
     choices: [
       {
-        message: { content: 'Hi', reasoning_content: 'Hm', tool_calls: calls },
+        message: { content: 'Hi', reasoning_content: 'Hm', annotations, images, tool_calls: calls },
         finish_reason: 'tool_calls',
       },
     ],
@@ -167,6 +174,8 @@ test('a streamed answer has the same content as the whole one', () => {
     delta({ role: 'assistant', content: '' }),
     delta({ reasoning_content: 'Hm' }),
     delta({ content: 'Hi' }),
+    delta({ annotations }),
+    delta({ images }),
     delta({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'look', arguments: '' } }] }),
     delta({ tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] }),
     delta({ tool_calls: [{ index: 0, function: { arguments: ':1}' } }] }),
@@ -176,6 +185,8 @@ test('a streamed answer has the same content as the whole one', () => {
   expect(events).toEqual([
     { type: 'reasoning', text: 'Hm' },
     { type: 'text', text: 'Hi' },
+    { type: 'citation', citation },
+    { type: 'image', source },
     { type: 'tool_call', index: 0, id: 'c1', name: 'look' },
     { type: 'tool_arguments', index: 0, text: '{"a"' },
     { type: 'tool_arguments', index: 0, text: ':1}' },
@@ -189,8 +200,10 @@ test('a streamed answer has the same content as the whole one', () => {
     parts: [
       { type: 'reasoning', text: 'Hm' },
       { type: 'text', text: 'Hi' },
+      { type: 'image', source },
       { type: 'tool_call', id: 'c1', name: 'look', arguments: '{"a":1}' },
     ],
+    citations: [citation],
     finish: 'tool_calls',
     usage: { promptTokens: 9, completionTokens: 4, cachedTokens: 3, reasoningTokens: 2 },
   });

@@ -47,7 +47,7 @@ export interface ToolMessage {
 }
 
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart;
-export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart;
+export type AssistantPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart | ImagePart;
 
 /** The end of a part of the prompt that an upstream may cache, as the Messages API writes it. */
 interface CacheMark {
@@ -160,16 +160,29 @@ export interface TurnAnswer {
   /** Seconds since 1970. */
   readonly created: number;
   readonly parts: readonly AssistantPart[];
+  /** What the texts of the parts refer to. */
+  readonly citations?: readonly UrlCitation[] | undefined;
   readonly finish: FinishReason;
   /** The text of `stop` that ended the answer, where the upstream says it. */
   readonly stopSequence?: string | undefined;
   readonly usage: TurnUsage;
 }
 
+/** A page that a part of an answer's text refers to. */
+export interface UrlCitation {
+  readonly url: string;
+  readonly title: string;
+  /** The part of the text, from the first character to the one after the last. */
+  readonly start: number;
+  readonly end: number;
+}
+
 /** One step of a streamed answer. Tool calls may be interleaved; `index` tells them apart. */
 export type TurnEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'refusal'; readonly text: string }
+  | { readonly type: 'citation'; readonly citation: UrlCitation }
+  | ImagePart
   | {
       readonly type: 'reasoning';
       readonly text: string;
