@@ -75,10 +75,12 @@ export type { Allocation, LedgerEntry, LedgerReading, LedgerStore } from './poin
 export { planOf, type PlanStanding, type PlanStore, type TierChanges } from './points/plan.ts';
 export type {
   UsageFilter,
+  UsageFound,
   UsageGroup,
   UsageGrouping,
   UsageQueries,
   UsageSums,
+  UsageWanted,
 } from './usage/usage-queries.ts';
 export type {
   CheckedDay,

@@ -1,10 +1,4 @@
-import {
-  viewUsage,
-  type UsageFilter,
-  type UsageGrouping,
-  type UsageQueries,
-  type UsageSums,
-} from '@model-gateway/billing';
+import { viewUsage, type UsageQueries, type UsageSums } from '@model-gateway/billing';
 import {
   problemText,
   ServiceError,
@@ -29,10 +23,10 @@ export function createUsageQueryAdmin(usage: UsageQueries): Router {
       const query = readQuery(await readAdminBody(request));
       const { ref_ids, since, until, group_by, include_records, limit, offset } = query;
       const filter = { refIds: ref_ids, since: since ?? undefined, until: until ?? undefined };
-      const [{ totals, groups }, records] = await Promise.all([
-        sum(usage, filter, group_by ?? undefined),
-        include_records ? usage.records(filter, { limit, offset }) : undefined,
-      ]);
+      const { totals, groups, records } = await usage.find(filter, {
+        by: group_by ?? undefined,
+        page: include_records ? { limit, offset } : undefined,
+      });
       response.json({
         totals: sumsRecord(totals),
         ...(groups === undefined
@@ -70,11 +64,6 @@ function readQuery(body: unknown): z.output<typeof usageQuerySchema> {
     if (code !== undefined) throw new ServiceError(code, `'${field}': ${problemText(issue)}`);
   }
   return validated(usageQuerySchema, body);
-}
-
-async function sum(usage: UsageQueries, filter: UsageFilter, by: UsageGrouping | undefined) {
-  if (by !== undefined) return usage.groups(filter, by);
-  return { totals: await usage.totals(filter), groups: undefined };
 }
 
 const sumsRecord = (sums: UsageSums): UsageQueryResult['totals'] => ({

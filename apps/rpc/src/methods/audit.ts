@@ -1,4 +1,5 @@
 import { anchorOf, auditRecord, checkAuditChain } from '@model-gateway/accounts';
+import { assertOrder } from '../protocol/assert-order.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -6,12 +7,15 @@ import type { Services } from '../services.ts';
 export function createAuditMethods({ audit }: Services): HandlersOf<'audit'> {
   return {
     'audit.list': async ({ actor_id, action, target, from, to, before, limit }) => {
+      const since = from === undefined ? undefined : new Date(from);
+      const until = to === undefined ? undefined : new Date(to);
+      assertOrder(since, until);
       const found = await audit.list({
         actorId: actor_id,
         action,
         target,
-        from: from === undefined ? undefined : new Date(from),
-        to: to === undefined ? undefined : new Date(to),
+        from: since,
+        to: until,
         beforeSeq: before ?? undefined,
         countMax: limit + 1,
       });

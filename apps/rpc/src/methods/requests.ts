@@ -2,6 +2,7 @@ import type { User } from '@model-gateway/accounts';
 import { viewUsage, type LoggedRequest, type RequestPosition } from '@model-gateway/billing';
 import { invalidParam, ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { z } from 'zod';
+import { assertOrder } from '../protocol/assert-order.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 import { scopedFilter } from '../spend/request-scope.ts';
@@ -28,6 +29,7 @@ export function createRequestsMethods({
   return {
     'requests.list': async ({ from, to, status, limit, cursor, ...given }, { user }) => {
       const { error_code: errorCode, request_id: requestId, ...params } = given;
+      assertOrder(from, to);
       const filter = await scopedFilter(params, user, access);
       const { requests, next } = await requestLog.list(
         { ...filter, status, errorCode, requestId, since: from, until: to },

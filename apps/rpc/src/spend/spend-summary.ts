@@ -2,6 +2,7 @@ import type { GroupAccess, User } from '@model-gateway/accounts';
 import type { SpendGroup, SpendQueries, SpendSums } from '@model-gateway/billing';
 import { invalidParam, type RpcParams, type RpcResult } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
+import { assertOrder } from '../protocol/assert-order.ts';
 import { scopedFilter } from './request-scope.ts';
 
 export type SummaryParams = RpcParams<'usage.summary'>;
@@ -55,7 +56,7 @@ const countedUntil = (until: Date, now: number): Date =>
   until.getTime() < now ? until : new Date(Math.ceil(until.getTime() / DAY_MS) * DAY_MS);
 
 function assertPeriod(since: Date, until: Date, groupBy: SummaryParams['group_by']): void {
-  if (since >= until) throw invalidParam('from', "must be before 'to'");
+  assertOrder(since, until);
   if (groupBy === 'hour' && until.getTime() - since.getTime() > HOURS_MAX * HOUR_MS)
     throw invalidParam(
       'from',

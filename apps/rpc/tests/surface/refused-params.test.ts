@@ -23,6 +23,8 @@ const refused: readonly (readonly [string, object, string])[] = [
   ['usage.summary', { group_by: 'hour', from: '2025-01-01', to: '2026-01-01' }, 'from'],
   ['usage.summary', { group_by: 'day', scope: 'group' }, 'group_id'],
   ['requests.list', { scope: 'group' }, 'group_id'],
+  ['requests.list', { from: '2026-02-01', to: '2026-01-01' }, 'from'],
+  ['audit.list', { from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'from'],
   ['requests.list', { cursor: 'of another list' }, 'cursor'],
   ['audit.verify', { after: 3 }, 'hash'],
   ['audit.verify', { hash: 'a'.repeat(64) }, 'after'],

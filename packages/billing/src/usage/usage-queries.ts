@@ -24,16 +24,23 @@ export interface UsageGroup extends UsageSums {
 
 /** Queries of operators about the usage of all users. */
 export interface UsageQueries {
+  /** Everything that is asked for, as it was at one moment. */
+  find(filter: UsageFilter, wanted: UsageWanted): Promise<UsageFound>;
+}
+
+/** What of the usage is asked for, besides the totals. */
+export interface UsageWanted {
+  /** The sums by group. */
+  readonly by?: UsageGrouping | undefined;
+  /** The rows themselves. */
+  readonly page?: { readonly limit: number; readonly offset: number } | undefined;
+}
+
+export interface UsageFound {
   /** The sums of the rows, whatever their number. */
-  totals(filter: UsageFilter): Promise<UsageSums>;
-  /** The same by group, in one snapshot with the totals. The most tokens first, then by key; null is the last key. */
-  groups(
-    filter: UsageFilter,
-    by: UsageGrouping,
-  ): Promise<{ readonly totals: UsageSums; readonly groups: readonly UsageGroup[] }>;
-  /** The rows themselves: the newest first, then by id. */
-  records(
-    filter: UsageFilter,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<readonly UsageRecord[]>;
+  readonly totals: UsageSums;
+  /** The most tokens first, then by key; null is the last key. */
+  readonly groups: readonly UsageGroup[] | undefined;
+  /** The newest first, then by id. */
+  readonly records: readonly UsageRecord[] | undefined;
 }

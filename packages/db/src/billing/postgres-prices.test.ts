@@ -1,5 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredPrice } from '@model-gateway/billing';
+import { silentLog } from '@model-gateway/kernel';
+import { createDatabase } from '../database.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+
+const POLL_MS = 10;
+const WAITING = `SELECT 1 FROM pg_locks WHERE NOT granted
+  AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`;
 
 const listed = (pattern: string, rates: Partial<StoredPrice> = {}): StoredPrice => ({
   pattern,
@@ -70,6 +77,46 @@ describe('price overrides in Postgres', () => {
     expect(await kept()).toEqual([cheaper, own]);
     expect(await database.prices.importAll([other], 'replace')).toBe(1);
     expect(await kept()).toEqual([other, own]);
+  });
+
+  it('are those of one of two catalogues that replace at once, and of both that merge', async () => {
+    const other = createDatabase({ databaseUrl: database.raw.url, log: silentLog });
+    const catalogue = (name: string): StoredPrice[] =>
+      Array.from({ length: 300 }, (_, index) =>
+        listed(`${name}-${index}`, { source: 'catalogue' }),
+      );
+    const shared = catalogue('shared');
+    const imported = async () =>
+      (await database.prices.list())
+        .filter(({ source }) => source === 'catalogue')
+        .map(({ pattern }) => pattern.split('-')[0]);
+
+    /** Both wait for the table, so that they begin at once. */
+    async function importBoth(mode: 'merge' | 'replace'): Promise<void> {
+      await database.raw.query('BEGIN');
+      await database.raw.query('LOCK TABLE price_overrides IN SHARE MODE');
+      const importing = Promise.all([
+        database.prices.importAll([...shared, ...catalogue('first')], mode),
+        // In another order, in which the rows would be locked.
+        other.prices.importAll([...shared.toReversed(), ...catalogue('second')], mode),
+      ]);
+      while ((await database.raw.query(WAITING)).length < 2) await delay(POLL_MS);
+      await database.raw.query('COMMIT');
+      await importing;
+    }
+
+    for (let round = 0; round < 3; round += 1) {
+      await database.prices.importAll([], 'replace');
+      await importBoth('replace');
+      const names = await imported();
+      expect(names).toHaveLength(600);
+      expect(new Set(names).size).toBe(2);
+      await database.prices.importAll([], 'replace');
+      await importBoth('merge');
+      expect(await imported()).toHaveLength(900);
+    }
+    await database.prices.importAll([], 'replace');
+    await other.close();
   });
 
   it('say which of them came from the configuration file', async () => {

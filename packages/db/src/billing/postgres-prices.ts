@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { Connection } from '../connection/connection.ts';
 
 const source = z.enum(['override', 'catalogue']);
+/** Held by an import, so that one which replaces prices sees those of an import before it. */
+const IMPORT_LOCK = 4_711_003n;
 /** One for every backend is stored without a name. */
 const EVERY_BACKEND = '';
 
@@ -52,6 +54,7 @@ export function createPostgresPrices(connection: Connection): PriceStore {
 
     importAll: (prices, mode) =>
       connection.transaction(async (queries) => {
+        await queries.$executeRaw`SELECT pg_advisory_xact_lock(${IMPORT_LOCK})`;
         // A catalogue has thousands of prices, and a parameter for each value of each takes seconds.
         const rows = JSON.stringify(prices);
         const removed =

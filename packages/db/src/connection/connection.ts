@@ -40,6 +40,8 @@ export interface Connection {
 interface TransactionOptions {
   /** How long it may take; 15 seconds by default. */
   readonly timeoutMs?: number;
+  /** Whether all its statements see the database as it was at the first one. */
+  readonly isSnapshot?: boolean;
 }
 
 /** Each call runs by itself; `transaction` opens a transaction. */
@@ -52,9 +54,13 @@ export function createConnection(prisma: PrismaClient, pool: Pool): Connection {
         throw translateFailure(error);
       }
     },
-    transaction: (work, { timeoutMs = TRANSACTION_MS_MAX } = {}) =>
+    transaction: (work, { timeoutMs = TRANSACTION_MS_MAX, isSnapshot = false } = {}) =>
       untilNoConflict(() =>
-        prisma.$transaction(work, { maxWait: TRANSACTION_WAIT_MS_MAX, timeout: timeoutMs }),
+        prisma.$transaction(work, {
+          maxWait: TRANSACTION_WAIT_MS_MAX,
+          timeout: timeoutMs,
+          ...(isSnapshot ? { isolationLevel: 'RepeatableRead' } : {}),
+        }),
       ),
     rawTransaction: (work) => untilNoConflict(() => transactionOn(pool, work)),
     isInTransaction: false,

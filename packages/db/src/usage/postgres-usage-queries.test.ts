@@ -1,4 +1,4 @@
-import type { UsageFilter, UsageGrouping, UsageSums } from '@model-gateway/billing';
+import type { UsageFilter, UsageGrouping, UsageSums, UsageWanted } from '@model-gateway/billing';
 import { newId } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
 import { fullSize } from '../../tests/config.ts';
@@ -139,6 +139,38 @@ async function forgetAll(): Promise<void> {
   );
 }
 
+const found = (filter: UsageFilter, wanted: UsageWanted = {}) =>
+  database.usageQueries.find(filter, wanted);
+
+test('there are as many rows as the totals say, also while rows are being written', async () => {
+  await forgetAll();
+  const page = { limit: 500, offset: 0 };
+  let isWritten = false;
+  async function writeAll(): Promise<void> {
+    for (let count = 0; count < 60; count += 1) {
+      await insert([{ ...ONE, id: newId(), createdAt: new Date(START_MS + count) }]);
+    }
+    isWritten = true;
+  }
+  const writing = writeAll();
+  while (!isWritten) {
+    for (const by of [undefined, 'model'] as const) {
+      const { totals, records } = await found({ refIds: [] }, { by, page });
+      expect(records?.length).toBe(totals.requests);
+    }
+  }
+  await writing;
+});
+
+const ONE: Omit<Row, 'id' | 'createdAt'> = {
+  model: 'm',
+  backend: 'gateway',
+  refId: null,
+  promptTokens: 0,
+  completionTokens: 0,
+  cost: null,
+};
+
 test('the answers are those of adding up the rows one by one, also within days', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -152,9 +184,9 @@ test('the answers are those of adding up the rows one by one, also within days',
         for (const each of filters) {
           const chosen = rows.filter(isIn(each));
           const totals = sumOf(chosen);
-          expect(await database.usageQueries.totals(each)).toEqual(totals);
+          expect(await found(each, {})).toMatchObject({ totals });
           for (const by of GROUPINGS) {
-            expect(await database.usageQueries.groups(each, by)).toEqual({
+            expect(await found(each, { by })).toMatchObject({
               totals,
               groups: groupsOf(chosen, by),
             });
@@ -175,7 +207,7 @@ async function expectRecords(each: UsageFilter, chosen: readonly Row[]): Promise
     )
     .map(({ id }) => id);
   const page = async (limit: number, offset: number) =>
-    (await database.usageQueries.records(each, { limit, offset })).map(({ id }) => id);
+    (await found(each, { page: { limit, offset } })).records?.map(({ id }) => id);
   expect(await page(500, 0)).toEqual(ids);
   expect(await page(3, 2)).toEqual(ids.slice(2, 5));
 }
@@ -183,20 +215,16 @@ async function expectRecords(each: UsageFilter, chosen: readonly Row[]): Promise
 test('cents add up to dollars', async () => {
   await forgetAll();
   const cents = (cost: number, offset: number): Row => ({
+    ...ONE,
     id: newId(),
     createdAt: new Date(START_MS + offset),
-    model: 'm',
-    backend: 'gateway',
-    refId: null,
-    promptTokens: 0,
-    completionTokens: 0,
     cost,
   });
   await insert([cents(0.1, 0), cents(0.2, 1), cents(0.3, DAY_MS)]);
-  const all = await database.usageQueries.totals({ refIds: [] });
-  expect(all.costUsd).toBe(0.6);
-  const within = await database.usageQueries.totals({ refIds: [], since: new Date(START_MS + 1) });
-  expect(within.costUsd).toBe(0.5);
+  const all = await found({ refIds: [] });
+  expect(all.totals.costUsd).toBe(0.6);
+  const within = await found({ refIds: [], since: new Date(START_MS + 1) });
+  expect(within.totals.costUsd).toBe(0.5);
 });
 
 test('a record is shown whole', async () => {
@@ -211,7 +239,8 @@ test('a record is shown whole', async () => {
         1, 2, 3.5, '{"source": "local"}', true)`,
     [ids.id, ids.user, ids.key],
   );
-  expect(await database.usageQueries.records({ refIds: [] }, { limit: 1, offset: 0 })).toEqual([
+  const { records } = await found({ refIds: [] }, { page: { limit: 1, offset: 0 } });
+  expect(records).toEqual([
     {
       id: ids.id,
       apiKeyId: 'service-',

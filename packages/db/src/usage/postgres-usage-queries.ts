@@ -1,50 +1,69 @@
 import type {
   UsageFilter,
+  UsageFound,
   UsageGroup,
   UsageQueries,
   UsageRecord,
   UsageSums,
+  UsageWanted,
 } from '@model-gateway/billing';
-import type { Connection } from '../connection/connection.ts';
+import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 import { rowsWithin, slicesOf } from './usage-slices.ts';
 
+/** Sums over many rows, and pages far behind the newest ones, take long. */
+const SNAPSHOT_MS_MAX = 120_000;
+
 /** Sums over usage, and the rows behind them, in Postgres. */
 export function createPostgresUsageQueries(connection: Connection): UsageQueries {
   return {
-    totals: (filter) =>
-      connection.run(async (queries) => {
-        const rows = await queries.$queryRaw<SumsRow[]>`
-          SELECT ${SUMS} FROM ${slicesOf(filter)}`;
-        return sumsOf(rows[0] ?? NOTHING);
-      }),
-
-    groups: (filter, by) =>
-      connection.run(async (queries) => {
-        // Keys are ordered by code point, independent of the collation of the database.
-        const rows = await queries.$queryRaw<GroupRow[]>`
-          SELECT bucket AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
-          FROM ${slicesOf(filter, by)}
-          GROUP BY GROUPING SETS ((bucket), ())
-          HAVING sum(requests) > 0
-          ORDER BY sum(total_tokens) DESC, bucket COLLATE "C" ASC NULLS LAST`;
-        const groups = rows.filter(({ isTotal }) => !isTotal);
-        return {
-          totals: sumsOf(rows.find(({ isTotal }) => isTotal) ?? NOTHING),
-          groups: groups.map((row): UsageGroup => ({ key: row.key, ...sumsOf(row) })),
-        };
-      }),
-
-    records: (filter, { limit, offset }) =>
-      connection.run(
-        (queries) => queries.$queryRaw<UsageRecord[]>`
-          SELECT ${USAGE_RECORD} FROM ${newestRows(filter, limit + offset)} AS row
-          ORDER BY created_at DESC, id ASC
-          LIMIT ${limit} OFFSET ${offset}`,
-      ),
+    find: (filter, { by, page }) =>
+      page === undefined
+        ? connection.run(async (queries) => ({
+            ...(await sums(queries, filter, by)),
+            records: undefined,
+          }))
+        : connection.transaction(
+            async (queries) => ({
+              ...(await sums(queries, filter, by)),
+              records: await records(queries, filter, page),
+            }),
+            { isSnapshot: true, timeoutMs: SNAPSHOT_MS_MAX },
+          ),
   };
 }
+
+type Sums = Pick<UsageFound, 'totals' | 'groups'>;
+
+async function sums(queries: Queries, filter: UsageFilter, by: UsageWanted['by']): Promise<Sums> {
+  if (by === undefined) {
+    const rows = await queries.$queryRaw<SumsRow[]>`
+      SELECT ${SUMS} FROM ${slicesOf(filter)}`;
+    return { totals: sumsOf(rows[0] ?? NOTHING), groups: undefined };
+  }
+  // Keys are ordered by code point, independent of the collation of the database.
+  const rows = await queries.$queryRaw<GroupRow[]>`
+    SELECT bucket AS key, GROUPING(bucket) = 1 AS "isTotal", ${SUMS}
+    FROM ${slicesOf(filter, by)}
+    GROUP BY GROUPING SETS ((bucket), ())
+    HAVING sum(requests) > 0
+    ORDER BY sum(total_tokens) DESC, bucket COLLATE "C" ASC NULLS LAST`;
+  const groups = rows.filter(({ isTotal }) => !isTotal);
+  return {
+    totals: sumsOf(rows.find(({ isTotal }) => isTotal) ?? NOTHING),
+    groups: groups.map((row): UsageGroup => ({ key: row.key, ...sumsOf(row) })),
+  };
+}
+
+const records = (
+  queries: Queries,
+  filter: UsageFilter,
+  { limit, offset }: NonNullable<UsageWanted['page']>,
+): Promise<UsageRecord[]> => queries.$queryRaw<UsageRecord[]>`
+  SELECT ${USAGE_RECORD} FROM ${newestRows(filter, limit + offset)} AS row
+  ORDER BY created_at DESC, id ASC
+  LIMIT ${limit} OFFSET ${offset}`;
 
 /**
  * At least `limit` of the newest rows. Each reference is queried separately, which uses an index; a query for several
