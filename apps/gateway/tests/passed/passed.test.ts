@@ -315,15 +315,15 @@ test('an error among the events of images ends the answer, with the message on o
   await admin(gateway, 'DELETE', 'backends/by-name/keyed');
 });
 
-test('another backend answers when one fails or answers an error as a success', async () => {
+test('another backend answers when one fails, or answers an error or no JSON as a success', async () => {
   const second = await startPassedUpstream({ models: ['tool:latest'] });
   await register('second', { url: second.url, capabilities: CAPABILITIES });
   const results = [{ index: 0 }];
   second.answer(({ response }) => sendJson(response, { results }));
   const request = { model: 'tool', query: '', documents: [''], provider: { order: ['up'] } };
-  for (const status of [503, 200]) {
-    const error = { message: 'no GPU' };
-    upstream.answer(({ response }) => sendJson(response, { error }, status));
+  const error = '{"error": {"message": "no GPU"}}';
+  for (const [status, body] of Object.entries({ 503: error, 200: error, 203: '<html>' })) {
+    upstream.answer(({ response }) => response.writeHead(Number(status)).end(body));
     const response = await post('rerank', request);
     expect(response.headers.get('x-service-backend')).toBe('second');
     expect(await response.json()).toEqual({ results });

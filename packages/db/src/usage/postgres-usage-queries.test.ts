@@ -139,8 +139,8 @@ async function forgetAll(): Promise<void> {
   );
 }
 
-const found = (filter: UsageFilter, wanted: UsageWanted = {}) =>
-  database.usageQueries.find(filter, wanted);
+const found = (each: UsageFilter, wanted: UsageWanted = {}) =>
+  database.usageQueries.find(each, wanted);
 
 test('there are as many rows as the totals say, also while rows are being written', async () => {
   await forgetAll();

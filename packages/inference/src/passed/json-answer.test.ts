@@ -16,7 +16,13 @@ test('the first byte of an answer is reported once, before the rest', async () =
   };
   const reader = readJsonAnswer(
     { contentType: 'application/json', bytes: bytes(), cleanMessage: (message) => message },
-    { operation: PASSED_OPERATIONS.rerank, fields: {}, model: 'm', signal: { onFirstByte } },
+    {
+      operation: PASSED_OPERATIONS.rerank,
+      fields: {},
+      model: 'm',
+      signal: { onFirstByte },
+      mustBeJson: true,
+    },
   );
   expect(String(await reader.next())).toBe('{"id":"a"}');
   expect(told).toBe(1);

@@ -13,13 +13,18 @@ const READ_FIELDS = ['usage', 'meta', 'text', 'duration'];
 /** The images of an answer. */
 const IMAGES = 'data';
 
+interface JsonReaderOptions extends AnswerReaderOptions {
+  /** Whether an answer that is none is a failure. */
+  readonly mustBeJson: boolean;
+}
+
 /**
  * JSON. An answer of usual size is awaited before the client gets anything, so that a broken one can be retried and a good
  * one is metered first.
  */
 export function readJsonAnswer(
   answer: PassedAnswer,
-  { operation, signal }: AnswerReaderOptions,
+  { operation, signal, mustBeJson }: JsonReaderOptions,
 ): AnswerReader {
   const source = answerBytes(answer);
   let whole: Buffer | undefined;
@@ -40,6 +45,7 @@ export function readJsonAnswer(
     }
     whole = Buffer.concat(chunks);
     json = tryParseJson(whole.toString('utf8'));
+    if (mustBeJson && (typeof json !== 'object' || json === null)) throw notJson();
     const error = errorOf(json);
     if (error !== undefined) throw errorAnswer(answer.cleanMessage(error));
     return whole;
@@ -75,6 +81,12 @@ function passed(chunk: Buffer, fields: TopFields): Buffer {
   fields.add(chunk);
   return chunk;
 }
+
+const notJson = (): UpstreamFailure =>
+  new UpstreamFailure('the upstream response is not JSON', {
+    isBackendAtFault: true,
+    wasUnreadable: true,
+  });
 
 /** Some upstreams answer an error with the status of a success. */
 const errorAnswer = (message: string): UpstreamFailure =>

@@ -11,6 +11,13 @@ interface AnswerReaderDependencies {
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json/i;
+/** The APIs that answer nothing else, apart from events; an answer of another type is that of some proxy. */
+const JSON_CAPABILITIES: ReadonlySet<string> = new Set([
+  'completions',
+  'rerank',
+  'moderations',
+  'images',
+]);
 
 /** Reads an answer by its type. */
 export function readAnswer(
@@ -23,7 +30,8 @@ export function readAnswer(
     return readEventAnswer(answer, { ...options, ...dependencies });
   }
   if (hasEvents(answer)) return readPassedEvents(answer);
-  return JSON_TYPE.test(answer.contentType)
-    ? readJsonAnswer(answer, options)
+  const mustBeJson = JSON_CAPABILITIES.has(operation.capability);
+  return mustBeJson || JSON_TYPE.test(answer.contentType)
+    ? readJsonAnswer(answer, { ...options, mustBeJson })
     : readByteAnswer(answer);
 }
