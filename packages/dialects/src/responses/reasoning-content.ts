@@ -28,3 +28,18 @@ export function openReasoning(sealed: string): readonly ReasoningPart[] | undefi
     }),
   }));
 }
+
+/** Streamed thoughts come in pieces; a signature or an encrypted thought ends one. */
+export function joinedThoughts(pieces: readonly ReasoningPart[]): readonly ReasoningPart[] {
+  const parts: ReasoningPart[] = [];
+  let isOpen = false;
+  for (const piece of pieces) {
+    const last = parts.at(-1);
+    const isOwn = piece.encrypted !== undefined || piece.callId !== undefined;
+    const joins = isOpen && last !== undefined && !isOwn;
+    if (joins) parts[parts.length - 1] = { ...piece, text: last.text + piece.text };
+    else parts.push(piece);
+    isOpen = piece.signature === undefined && piece.encrypted === undefined;
+  }
+  return parts;
+}

@@ -17,7 +17,7 @@ import {
   type OpenCall,
 } from './call-item.ts';
 import { streamError } from './errors.ts';
-import { sealReasoning } from './reasoning-content.ts';
+import { joinedThoughts, sealReasoning } from './reasoning-content.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
 
@@ -300,7 +300,7 @@ export class ResponsesStream implements DialectStream {
       ? this.#event('response.reasoning_summary_text.done', { ...place, text }) +
         this.#event('response.reasoning_summary_part.done', { ...place, part })
       : '';
-    const sealed = this.#keepsSignatures ? sealReasoning(joined(thought.parts)) : null;
+    const sealed = this.#keepsSignatures ? sealReasoning(joinedThoughts(thought.parts)) : null;
     const item = {
       id,
       type: 'reasoning',
@@ -393,18 +393,3 @@ const placeOf = ({ id, at }: OpenThought): Item => ({
   output_index: at,
   summary_index: 0,
 });
-
-/** Streamed thoughts come in pieces; a signature or an encrypted thought ends one. */
-function joined(pieces: readonly ReasoningPart[]): readonly ReasoningPart[] {
-  const parts: ReasoningPart[] = [];
-  let isOpen = false;
-  for (const piece of pieces) {
-    const last = parts.at(-1);
-    const isOwn = piece.encrypted !== undefined || piece.callId !== undefined;
-    const joins = isOpen && last !== undefined && !isOwn;
-    if (joins) parts[parts.length - 1] = { ...piece, text: last.text + piece.text };
-    else parts.push(piece);
-    isOpen = piece.signature === undefined && piece.encrypted === undefined;
-  }
-  return parts;
-}
