@@ -24,7 +24,7 @@ const FULL = {
   requestMs: 1500,
   warmupMs: 30_000,
   manyTokens: 100,
-  idleMs: 10_000,
+  idleMs: 90_000,
   allInMs: 60_000,
 };
 const QUICK = {

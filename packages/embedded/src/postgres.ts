@@ -30,6 +30,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '64MB',
+  // Reads go through no processes of their own, and nothing is replicated: less memory.
+  io_method: 'sync',
+  max_logical_replication_workers: '0',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Logs messages of the server, but no statements and no values.

@@ -1,12 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { randomToken } from '@model-gateway/kernel';
-import {
-  attachSession,
-  createRedisCommandExecutor,
-  RedisServerState,
-  SocketConnectionTransport,
-} from 'js-redis-server/core';
 import { LOOPBACK } from './loopback-port.ts';
 
 /** A Redis in JavaScript inside this process, only for the video queue. It stores nothing on disk. */
@@ -20,6 +14,9 @@ export interface QueueRedis {
  * password, and does not end a blocking command when the client disconnects.
  */
 export async function startQueueRedis(): Promise<QueueRedis> {
+  // Loaded on demand: it is large, and most machines have a Redis.
+  const { attachSession, createRedisCommandExecutor, RedisServerState, SocketConnectionTransport } =
+    await import('js-redis-server/core');
   const password = randomToken();
   const state = new RedisServerState({ databaseCount: 1, requirepass: password });
   const executor = createRedisCommandExecutor();

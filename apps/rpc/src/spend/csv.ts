@@ -3,7 +3,7 @@ type Cell = string | number | null;
 
 const LINE_END = '\r\n';
 /** A spreadsheet runs a text that begins with one of these as a formula, with wide signs where such are usual. */
-const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
+const FORMULA = /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /** One line of a CSV file (RFC 4180). Texts that a spreadsheet would run as a formula get an apostrophe in front. */

@@ -91,12 +91,13 @@ function isNumeric(schema: JsonObject): boolean {
 }
 
 const QUOTED =
-  /"([^"\n]{1,500})"|“([^”\n]{1,500})”|(?<![\p{L}\p{N}])'([^'\n]{1,500})'(?![\p{L}\p{N}])/gu;
+  /"([^"\n]{1,500})"|\u201C([^\u201D\n]{1,500})\u201D|(?<![\p{L}\p{N}])'([^'\n]{1,500})'(?![\p{L}\p{N}])/gu;
 const CODE = /```(?:\w*\n)?([^`]{1,2000})```|`([^`\n]{1,2000})`/g;
 const RUN =
   /^(?:please )?(?:run|execute) (?!(?:the|a|an|all|my|your|this|that|it|some)\b)([^\n`"]{1,200})$/i;
 const NUMBER = /(?<![\p{L}\p{N}_.-])-?\d{1,15}(?:\.\d{1,15})?(?![\p{L}\p{N}_]|\.\d)/gu;
-const PLACE = /\b(?:in|at|for|near|from|to|of) (\p{Lu}[\p{L}'’-]*(?: \p{Lu}[\p{L}'’-]*)*)/gu;
+const PLACE =
+  /\b(?:in|at|for|near|from|to|of) (\p{Lu}[\p{L}'\u2019-]*(?: \p{Lu}[\p{L}'\u2019-]*)*)/gu;
 const PATH = /(?<![^\s"'`(])(?:[\w@~.-]*\/[\w@./-]*[\w-]|[\w-]+\.[a-z]{1,5}(?![\w.]))/g;
 const LINK = /https?:\/\/[^\s"'`<>)]{1,2000}/g;
 
