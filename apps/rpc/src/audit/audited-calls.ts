@@ -1,7 +1,7 @@
 import type { AuditActor } from '@model-gateway/accounts';
 import type { RpcMethodName } from '@model-gateway/contracts';
 import type { Database, DatabaseStores } from '@model-gateway/db';
-import { createMethods } from '../methods/index.ts';
+import { createMethod, createMethods } from '../methods/index.ts';
 import type { ChangeScope } from '../protocol/call-context.ts';
 import type { CallerFacts, PerformCall } from '../protocol/dispatcher.ts';
 import type { AfterCommit, Services } from '../services.ts';
@@ -80,7 +80,7 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
       case 'transaction':
         return inTransaction(
           recorded,
-          (inside) => (createMethods(inside)[name] as AnyHandler)(params, context),
+          (inside) => (createMethod(inside, name) as AnyHandler)(params, context),
           asResult,
         );
       case 'handler': {

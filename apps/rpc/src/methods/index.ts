@@ -1,4 +1,5 @@
-import type { Handlers } from '../protocol/handlers.ts';
+import type { RpcMethodName } from '@model-gateway/contracts';
+import type { Handlers, HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 import { createAgentsMethods } from './agents.ts';
 import { createAliasesMethods } from './aliases.ts';
@@ -25,32 +26,50 @@ import { createUsersMethods } from './users.ts';
 import { createVideoMethods } from './video.ts';
 import { createWebhooksMethods } from './webhooks.ts';
 
-/** Every RPC method, from one file per namespace. */
-export function createMethods(services: Services): Handlers {
-  return {
-    ...createAuthMethods(services),
-    ...createUsersMethods(services),
-    ...createAuditMethods(services),
-    ...createKeysMethods(services),
-    ...createGroupMethods(services),
-    ...createLedgerMethods(services),
-    ...createProvidersMethods(services),
-    ...createBackendsMethods(services),
-    ...createAliasesMethods(services),
-    ...createRoutesMethods(services),
-    ...createConfigMethods(services),
-    ...createConversationsMethods(services),
-    ...createChatMethods(services),
-    ...createMemoryMethods(services),
-    ...createRealtimeMethods(services),
-    ...createEngineMethods(services),
-    ...createUsageMethods(services),
-    ...createRequestsMethods(services),
+type Namespace = RpcMethodName extends `${infer First}.${string}` ? First : never;
+
+const NAMESPACES: { readonly [Name in Namespace]: (services: Services) => HandlersOf<Name> } = {
+  auth: createAuthMethods,
+  users: createUsersMethods,
+  audit: createAuditMethods,
+  keys: createKeysMethods,
+  group: createGroupMethods,
+  ledger: createLedgerMethods,
+  providers: createProvidersMethods,
+  backends: createBackendsMethods,
+  aliases: createAliasesMethods,
+  routes: createRoutesMethods,
+  config: createConfigMethods,
+  conversations: createConversationsMethods,
+  chat: createChatMethods,
+  memory: createMemoryMethods,
+  realtime: createRealtimeMethods,
+  engine: createEngineMethods,
+  usage: createUsageMethods,
+  requests: createRequestsMethods,
+  billing: (services) => ({
     ...createBillingMethods(services),
     ...createBillingPricingMethods(services),
-    ...createAgentsMethods(services),
-    ...createSystemMethods(services),
-    ...createVideoMethods(services),
-    ...createWebhooksMethods(services),
-  };
+  }),
+  agents: createAgentsMethods,
+  system: createSystemMethods,
+  video: createVideoMethods,
+  webhooks: createWebhooksMethods,
+};
+
+/** Every RPC method, from one file per namespace. */
+export function createMethods(services: Services): Handlers {
+  const methods: Partial<Handlers> = {};
+  for (const create of Object.values(NAMESPACES)) Object.assign(methods, create(services));
+  return methods as Handlers;
+}
+
+/** One method for services of its own. Making all would take more memory than most calls do. */
+export function createMethod<Name extends RpcMethodName>(
+  services: Services,
+  name: Name,
+): Handlers[Name] {
+  const methods: Partial<Handlers> =
+    NAMESPACES[name.slice(0, name.indexOf('.')) as Namespace](services);
+  return methods[name] as Handlers[Name];
 }
