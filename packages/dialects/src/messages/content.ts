@@ -83,7 +83,7 @@ function toolResult(block: unknown, where: string): ToolMessage {
         );
   return {
     role: 'tool',
-    callId: textField(block, 'tool_use_id') ?? '',
+    callId: idOf(block, 'tool_use_id', where),
     parts: parts.length === 0 ? [text('')] : parts,
     ...(fieldOf(block, 'is_error') === true ? { isError: true } : {}),
   };
@@ -93,7 +93,7 @@ function userParts(block: unknown, where: string): readonly UserPart[] {
   const type = textField(block, 'type');
   switch (type) {
     case 'text':
-      return [text(textField(block, 'text') ?? '')];
+      return [textOf(block, where)];
     case 'image':
       return [{ type: 'image', source: imageSource(fieldOf(block, 'source'), where) }];
     case 'document':
@@ -122,18 +122,18 @@ function documentParts(block: unknown, where: string): readonly UserPart[] {
   const source = fieldOf(block, 'source');
   const title = textField(block, 'title');
   const name = present({ name: title });
-  const data = textField(source, 'data') ?? '';
+  const given = (field: string) => stringOf(source, field, `${where}.source`);
   switch (textField(source, 'type')) {
     case 'base64': {
       const mediaType = textField(source, 'media_type') ?? 'application/pdf';
-      return [{ type: 'file', source: { type: 'data', mediaType, data }, ...name }];
+      return [{ type: 'file', source: { type: 'data', mediaType, data: given('data') }, ...name }];
     }
-    case 'url': {
-      const url = textField(source, 'url') ?? '';
-      return [{ type: 'file', source: { type: 'url', url }, ...name }];
-    }
-    case 'text':
+    case 'url':
+      return [{ type: 'file', source: { type: 'url', url: given('url') }, ...name }];
+    case 'text': {
+      const data = given('data');
       return [text(title === undefined ? data : `${title}\n\n${data}`)];
+    }
     case 'content': {
       const content = fieldOf(source, 'content');
       if (typeof content === 'string') return [text(content)];
@@ -158,9 +158,10 @@ function replyPart(
   ignored: Set<string>,
 ): readonly AssistantPart[] {
   const type = textField(block, 'type') ?? '';
+  const path = `${where}.content.${at}`;
   switch (type) {
     case 'text':
-      return [text(textField(block, 'text') ?? '')];
+      return [textOf(block, path)];
     case 'thinking': {
       // Empty where the backend that thought it has no signatures.
       const signature = textField(block, 'signature') || undefined;
@@ -175,14 +176,14 @@ function replyPart(
       return [
         {
           type: 'tool_call',
-          id: textField(block, 'id') ?? '',
-          name: textField(block, 'name') ?? '',
-          arguments: JSON.stringify(fieldOf(block, 'input') ?? {}),
+          id: idOf(block, 'id', path),
+          name: idOf(block, 'name', path),
+          arguments: JSON.stringify(inputOf(block, path)),
         },
       ];
     default:
       if (!PROVIDER_BLOCK.test(type)) {
-        throw refused(`${where}.content.${at}.type: '${type}' is not a block that can be sent`);
+        throw refused(`${path}.type: '${type}' is not a block that can be sent`);
       }
       ignored.add(type);
       return [];
@@ -193,8 +194,28 @@ function textsOf(content: Message['content'], where: string): readonly TextPart[
   if (typeof content === 'string') return [text(content)];
   return content.map((block, at) => {
     if (textField(block, 'type') !== 'text') throw refused(`${where}.${at}.type: must be text`);
-    return text(textField(block, 'text') ?? '');
+    return textOf(block, `${where}.${at}`);
   });
+}
+
+const textOf = (block: unknown, where: string): TextPart => text(stringOf(block, 'text', where));
+
+function inputOf(block: unknown, where: string): object {
+  const input = fieldOf(block, 'input');
+  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input;
+  throw refused(`${where}.input: must be an object`);
+}
+
+function stringOf(block: unknown, field: string, where: string): string {
+  const value = textField(block, field);
+  if (value === undefined) throw refused(`${where}.${field}: must be a text`);
+  return value;
+}
+
+function idOf(block: unknown, field: string, where: string): string {
+  const value = stringOf(block, field, where);
+  if (value === '') throw refused(`${where}.${field}: must not be empty`);
+  return value;
 }
 
 const text = (value: string): TextPart => ({ type: 'text', text: value });

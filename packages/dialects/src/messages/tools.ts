@@ -46,7 +46,7 @@ export function toolsOf(offered: readonly object[]): OfferedTools {
       return;
     }
     const schema = fieldOf(tool, 'input_schema');
-    if (name === undefined || typeof schema !== 'object' || schema === null) {
+    if (!name || typeof schema !== 'object' || schema === null) {
       throw new ServiceError('invalid_request', `tools.${at}: needs a name and an input_schema`);
     }
     given.push(withoutIgnored(tool, ignored));

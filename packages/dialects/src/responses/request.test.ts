@@ -94,9 +94,13 @@ describe('a request of an agent', () => {
 const tools = AGENT_REQUEST.tools ?? [];
 const hello = { model: 'm', input: 'Hello' };
 
+const USER = { role: 'user', content: 'Hi' };
+
 test.each([
   { named: 'input', body: { model: 'm' } },
   { named: 'input', body: { model: 'm', input: 7 } },
+  { named: 'input.1.id', body: { model: 'm', input: [USER, { type: 'item_reference' }] } },
+  { named: 'input.1.id', body: { model: 'm', input: [USER, { text: 'Hi' }] } },
   { named: 'background', body: { ...hello, background: true } },
   { named: 'conversation', body: { ...hello, conversation: 'conv_1' } },
   { named: 'prompt', body: { ...hello, prompt: { id: 'pmpt_1' } } },

@@ -52,6 +52,10 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = responsesBody
 function requestOf(body: ResponsesBody): ResponsesRequest {
   refuseFields(body);
   const input = inputOf(body);
+  for (const [at, item] of input.entries()) {
+    if (!isNoReference(item) && typeof item['id'] !== 'string')
+      throw new FieldProblem(['input', at, 'id'], 'required: the id of the item that is meant');
+  }
   const translation = translate(body, input.filter(isNoReference), ['input']);
   return {
     model: body.model,
