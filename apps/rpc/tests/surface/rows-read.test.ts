@@ -35,6 +35,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     await must(server, 'keys.rotate', { key_id }, scene);
     await must(server, 'keys.revoke', { key_id }, scene);
   },
+  'keys.list': (server, scene) => must(server, 'keys.list', {}, scene),
   'group.credits.topup': (server, scene) =>
     must(server, 'group.credits.topup', { group_id: scene.groupId, points: 5 }, scene),
   'group.credits.allocate': (server, scene) =>
@@ -85,8 +86,9 @@ test.each(Object.keys(CALLS))('with twenty times the rows %s reads no more rows'
 /** Adds what use leaves behind: revoked keys, requests and videos of the user, and entries of another account. */
 async function fill(userId: string, busyId: string, count: number): Promise<void> {
   await server.test.query(
-    `INSERT INTO api_keys (user_id, name, key_prefix, key_hash, key_hint, revoked_at)
-     SELECT $1, '', 'service-', md5(n || $3) || md5(n::text), '', now() FROM generate_series(1, $2::int) n`,
+    `INSERT INTO api_keys (user_id, name, key_prefix, key_hash, key_hint, created_at, revoked_at)
+     SELECT $1, '', 'service-', md5(n || $3) || md5(n::text), '', now() - n * INTERVAL '1 ms', now()
+     FROM generate_series(1, $2::int) n`,
     [userId, count, newId()],
   );
   await server.test.query(

@@ -23,22 +23,48 @@ const SETTINGS = Prisma.sql`
   k.log_bodies AS "logBodies",
   k.cache_ttl_secs AS "cacheTtlSecs"`;
 
-/**
- * The keys of a user, the newest first, or one key, with what they have spent in the period of that time. Beyond the limit,
- * revoked keys are left out before others.
- */
-export async function readKeys(
+/** The keys of a user, the newest first. Beyond the limit, revoked keys are left out before others. */
+export const listKeys = (
   queries: Queries,
-  query: {
-    readonly userId?: string;
-    readonly keyId?: string;
-    readonly countMax: number;
-    readonly at: Date;
-  },
+  userId: string,
+  countMax: number,
+  at: Date,
+): Promise<readonly ApiKey[]> =>
+  // Both parts are in the order of an index, so that no more revoked keys are read than are shown.
+  readKeys(
+    queries,
+    Prisma.sql`
+      SELECT * FROM (
+        (${newestKeys(Prisma.sql`k.user_id = ${userId}::uuid AND k.revoked_at IS NULL`, countMax)})
+        UNION ALL
+        (${newestKeys(Prisma.sql`k.user_id = ${userId}::uuid AND k.revoked_at IS NOT NULL`, countMax)})
+      ) AS k
+      ORDER BY k.revoked_at IS NOT NULL, k.created_at DESC, k.id
+      LIMIT ${countMax}`,
+    at,
+  );
+
+const newestKeys = (condition: Prisma.Sql, countMax: number): Prisma.Sql => Prisma.sql`
+  SELECT * FROM api_keys k WHERE ${condition} ORDER BY k.created_at DESC, k.id LIMIT ${countMax}`;
+
+/** One key; of that user, if one is named. */
+export async function findKey(
+  queries: Queries,
+  keyId: string,
+  at: Date,
+  userId?: string,
+): Promise<ApiKey | undefined> {
+  const ofUser = userId === undefined ? Prisma.empty : Prisma.sql`AND user_id = ${userId}::uuid`;
+  const selected = Prisma.sql`SELECT * FROM api_keys WHERE id = ${keyId}::uuid ${ofUser}`;
+  return (await readKeys(queries, selected, at))[0];
+}
+
+/** The selected rows, with what the keys have spent in the period of that time. */
+async function readKeys(
+  queries: Queries,
+  selected: Prisma.Sql,
+  at: Date,
 ): Promise<readonly ApiKey[]> {
-  const { userId, keyId, countMax, at } = query;
-  const ofUser = userId === undefined ? Prisma.sql`true` : Prisma.sql`k.user_id = ${userId}::uuid`;
-  const only = keyId === undefined ? Prisma.empty : Prisma.sql`AND k.id = ${keyId}::uuid`;
   const rows = await queries.$queryRaw<ListedRow[]>`
     SELECT
       k.id AS "id",
@@ -56,12 +82,7 @@ export async function readKeys(
       CASE WHEN k.previous_until > ${at} THEN k.previous_until END AS "previousUntil",
       spent.usd AS "spentUsd",
       ${SETTINGS}
-    FROM (
-      SELECT * FROM api_keys k
-      WHERE ${ofUser} ${only}
-      ORDER BY k.revoked_at IS NOT NULL, k.created_at DESC, k.id
-      LIMIT ${countMax}
-    ) AS k
+    FROM (${selected}) AS k
     LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(cost), 0)::double precision AS usd

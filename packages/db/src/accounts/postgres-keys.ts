@@ -1,7 +1,7 @@
-import { NO_KEY_SETTINGS, type ApiKey, type KeyStore } from '@model-gateway/accounts';
+import { NO_KEY_SETTINGS, type KeyStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
-import { findHolder, lockSettings, readKeys, settingColumns } from './key-rows.ts';
+import { findHolder, findKey, listKeys, lockSettings, settingColumns } from './key-rows.ts';
 import { lockUser } from './lock-user.ts';
 
 export function createPostgresKeys(connection: Connection): KeyStore {
@@ -27,13 +27,9 @@ export function createPostgresKeys(connection: Connection): KeyStore {
       }),
 
     list: (userId, countMax, at) =>
-      connection.run((queries) => readKeys(queries, { userId, countMax, at })),
+      connection.run((queries) => listKeys(queries, userId, countMax, at)),
 
-    find: (keyId, at) =>
-      connection.run(async (queries) => {
-        const [key] = await readKeys(queries, { keyId, countMax: 1, at });
-        return key;
-      }),
+    find: (keyId, at) => connection.run((queries) => findKey(queries, keyId, at)),
 
     update: (userId, keyId, change, { name, at }) =>
       connection.transaction(async (queries) => {
@@ -42,7 +38,7 @@ export function createPostgresKeys(connection: Connection): KeyStore {
         const named = name === undefined ? {} : { name };
         const data = { ...named, ...settingColumns(change(settings)) };
         await queries.apiKey.updateMany({ where: { id: keyId }, data });
-        return onlyKey(queries, userId, keyId, at);
+        return findKey(queries, keyId, at, userId);
       }),
 
     rotate: (userId, keyId, { keyHash, keyHint, previousUntil }, at) =>
@@ -54,7 +50,7 @@ export function createPostgresKeys(connection: Connection): KeyStore {
             previous_hash = CASE WHEN ${previousUntil}::timestamptz IS NOT NULL THEN key_hash END,
             previous_until = ${previousUntil}
           WHERE id = ${keyId}::uuid AND user_id = ${userId}::uuid AND revoked_at IS NULL`;
-        return rotated === 0 ? undefined : onlyKey(queries, userId, keyId, at);
+        return rotated === 0 ? undefined : findKey(queries, keyId, at, userId);
       }),
 
     revoke: (userId, keyId, at) =>
@@ -67,16 +63,6 @@ export function createPostgresKeys(connection: Connection): KeyStore {
 
     findHolder: (keyHash) => connection.run((queries) => findHolder(queries, keyHash)),
   };
-}
-
-async function onlyKey(
-  queries: Queries,
-  userId: string,
-  keyId: string,
-  at: Date,
-): Promise<ApiKey | undefined> {
-  const [key] = await readKeys(queries, { userId, keyId, countMax: 1, at });
-  return key;
 }
 
 /** Counts every key that is not revoked: one that does not work now can work again, as with a membership. */
