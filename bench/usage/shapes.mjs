@@ -18,9 +18,9 @@ const withinDays = (scene, refIds = []) => ({
   until: new Date(daysBefore(scene, 10).getTime() + 15.75 * HOUR_MS),
 });
 
-/** What the console asks for: until now, from a time of day. Nothing is recorded after now, so the whole day is read. */
+/** What the console asks for: whole hours until now, or whole days. Nothing is recorded after now, so the whole day is read. */
 const lastDays = (scene, days) => ({
-  since: new Date(scene.now.getTime() - days * DAY_MS),
+  since: days > 1 ? daysBefore(scene, days) : new Date(scene.now.getTime() - DAY_MS),
   until: daysBefore(scene, -1),
 });
 const lengthOf = (days) => (days === 1 ? '24 hours' : `${days} days`);

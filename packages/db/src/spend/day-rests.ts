@@ -12,6 +12,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** They begin at every third hour, so that the one nearest to an hour is at most one hour away. */
 const STEP_HOURS = 3;
 const STEP_MS = STEP_HOURS * HOUR_MS;
+const STEP = Prisma.raw(`${STEP_HOURS} hours`);
 /** Of so many days. Earlier parts of days are read from the lines of hours. */
 const DAYS_KEPT = 31;
 
@@ -61,7 +62,8 @@ function untilEnd(moment: number, start: number, isSubtracted: boolean): readonl
   ];
 }
 
-const isKept = (day: number, now: Date): boolean =>
+/** Whether a day that begins then is over, and not too long ago. */
+export const isKept = (day: number, now: Date): boolean =>
   day + DAY_MS <= now.getTime() && day >= firstDay(now).getTime();
 
 /** The first day whose rests are kept. */
@@ -77,20 +79,14 @@ const RIGHT = Prisma.sql`
       AND since < date_trunc('day', whole.since, 'UTC') + INTERVAL '24 hours'
   )`;
 
-/** Goes before a statement that reads rests: whether all that begin at these moments are right. */
-export const preparedRests = (moments: readonly Date[]): Prisma.Sql => Prisma.sql`
-  WITH rests AS MATERIALIZED (
-    SELECT count(*) = ${moments.length} AS are_right FROM usage_sums whole
-    WHERE whole.since IN (${Prisma.join(moments.map((moment) => Prisma.sql`${moment}::timestamptz`))}) AND ${RIGHT}
-  )`;
-export const RESTS_ARE_RIGHT = Prisma.sql`(SELECT are_right FROM rests)`;
-export const RESTS_ARE_WRONG = Prisma.sql`NOT (SELECT are_right FROM rests)`;
+/** Whether all rests that begin at these moments are right. */
+export const areRestsRight = (moments: readonly Date[]): Prisma.Sql => Prisma.sql`(
+  SELECT count(*) = ${moments.length} FROM usage_sums whole
+  WHERE whole.since IN (${Prisma.join(moments.map((moment) => Prisma.sql`${moment}::timestamptz`))}) AND ${RIGHT}
+)`;
 
 const momentsOf = (day: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  generate_series(
-    ${day} + INTERVAL '${Prisma.raw(String(STEP_HOURS))} hours', ${day} + INTERVAL '23 hours',
-    INTERVAL '${Prisma.raw(String(STEP_HOURS))} hours'
-  )`;
+  generate_series(${day} + INTERVAL '${STEP}', ${day} + INTERVAL '23 hours', INTERVAL '${STEP}')`;
 
 /** The past days that have rests which are missing or wrong, the newest first. */
 export const daysToMake = (now: Date): Prisma.Sql => Prisma.sql`
@@ -105,20 +101,20 @@ export const daysToMake = (now: Date): Prisma.Sql => Prisma.sql`
     )
   ORDER BY day DESC`;
 
-/** Removes the rests of a day. */
+/** Removes the rests of these days. */
 export const removedRests = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
   DELETE FROM usage_sums_account_rest
   WHERE cut = 'account' AND grain = 'rest' AND since >= ${since}::timestamptz AND since < ${until}::timestamptz`;
 
-/** Removes those of the days before. */
-export const removedRestsBefore = (first: Date): Prisma.Sql => Prisma.sql`
-  DELETE FROM usage_sums_account_rest
-  WHERE cut = 'account' AND grain = 'rest' AND since < ${first}::timestamptz`;
-
+/** Hours are added up to the steps between two moments first, so that each is looked at once. */
 const restsOf = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
   SELECT moment AS since, ${ACCOUNT}, ${ADDED}
   FROM ${momentsOf(Prisma.sql`${since}::timestamptz`)} AS moment
-  JOIN usage_sums ON cut = 'account' AND grain = 'hour' AND since >= moment AND since < ${until}::timestamptz
+  JOIN (
+    SELECT date_bin(INTERVAL '${STEP}', since, '2000-01-01T00:00:00Z') AS step, ${ACCOUNT}, ${ADDED} FROM usage_sums
+    WHERE cut = 'account' AND grain = 'hour' AND since >= ${since}::timestamptz AND since < ${until}::timestamptz
+    GROUP BY step, ${ACCOUNT}
+  ) AS part ON part.step >= moment
   GROUP BY moment, ${ACCOUNT}`;
 
 /** Makes the rests of a day. One statement, so that the line of all accounts has exactly what the others have. */

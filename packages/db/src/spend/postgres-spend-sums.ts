@@ -1,14 +1,8 @@
 import type { CheckedDay, SpendSumsStore, TimeSpan } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { LONG_QUERY_MS_MAX } from '../connection/long-queries.ts';
-import {
-  daysToMake,
-  firstDay,
-  madeRests,
-  removedRests,
-  removedRestsBefore,
-  restComparison,
-} from './day-rests.ts';
+import { busyHoursComparison, madeBusyHours, removedBusyHours } from './busy-hours.ts';
+import { daysToMake, firstDay, madeRests, removedRests, restComparison } from './day-rests.ts';
 import { comparison, correction, removal } from './spend-lines.ts';
 import { readSumsState } from './sums-state.ts';
 
@@ -78,14 +72,16 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
   const makeRests = (days: TimeSpan): Promise<void> =>
     connection.transaction(async (queries) => {
       await queries.$executeRaw`LOCK TABLE usage_sums_account_rest IN SHARE ROW EXCLUSIVE MODE`;
-      await queries.$executeRaw(removedRests(days));
+      await removeMade(queries, days);
       await queries.$executeRaw(madeRests(days));
+      await queries.$executeRaw(madeBusyHours(days));
     }, REPAIR);
 
   return {
     check,
     async sumRests(now, signal) {
-      await connection.run((queries) => queries.$executeRaw(removedRestsBefore(firstDay(now))));
+      const before = { since: new Date(0), until: firstDay(now) };
+      await connection.run((queries) => removeMade(queries, before));
       const days = await connection.run((queries) =>
         queries.$queryRaw<{ day: Date }[]>(daysToMake(now)),
       );
@@ -120,11 +116,19 @@ type Found = Pick<CheckedDay, 'rows' | 'wrongLines'>;
 async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
   const hasFailures = await areFailuresKept(queries, days);
   const [found] = await queries.$queryRaw<Found[]>(comparison(days, hasFailures));
-  const [rests] = await queries.$queryRaw<Pick<Found, 'wrongLines'>[]>(restComparison(days));
-  return {
-    rows: found?.rows ?? 0,
-    wrongLines: (found?.wrongLines ?? 0) + (rests?.wrongLines ?? 0),
-  };
+  const made = [restComparison(days), ...(hasFailures ? [busyHoursComparison(days)] : [])];
+  let wrongLines = found?.wrongLines ?? 0;
+  for (const each of made) {
+    const [compared] = await queries.$queryRaw<Pick<Found, 'wrongLines'>[]>(each);
+    wrongLines += compared?.wrongLines ?? 0;
+  }
+  return { rows: found?.rows ?? 0, wrongLines };
+}
+
+/** Removes what is made after a day. */
+async function removeMade(queries: Queries, days: TimeSpan): Promise<void> {
+  await queries.$executeRaw(removedRests(days));
+  await queries.$executeRaw(removedBusyHours(days));
 }
 
 /** Whether the failed requests of the days are still there. */
@@ -138,7 +142,7 @@ async function repair(queries: Queries, days: TimeSpan): Promise<Found> {
   const found = await compare(queries, days);
   if (found.wrongLines === 0) return found;
   // They are made again from the lines that are right then.
-  await queries.$executeRaw(removedRests(days));
+  await removeMade(queries, days);
   const hasFailures = await areFailuresKept(queries, days);
   await queries.$executeRaw(correction(days, hasFailures));
   // Without this, the database keeps the lines that an earlier version does not know.

@@ -5,7 +5,8 @@ import {
   type TimeSpan,
 } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
-import { partsOfRests, preparedRests, RESTS_ARE_RIGHT, RESTS_ARE_WRONG } from './day-rests.ts';
+import { areBusyHoursRight, BUSY } from './busy-hours.ts';
+import { areRestsRight, isKept, partsOfRests } from './day-rests.ts';
 import {
   DIMENSIONS,
   emptySlice,
@@ -37,7 +38,8 @@ const CUTS: readonly Cut[] = [
   { name: 'all', dimensions: DIMENSIONS, hasHours: false },
 ];
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** What kept sums have, and the current time. */
 export interface KeptSums {
@@ -60,8 +62,8 @@ interface Question {
   readonly filter: SpendFilter;
   readonly by: SpendGrouping;
   readonly sums: KeptSums;
-  /** Where the rests of days begin that the statement reads. */
-  readonly rests: Date[];
+  /** Conditions that the statement looks at once, before it reads anything. */
+  readonly checks: Prisma.Sql[];
 }
 
 /**
@@ -73,16 +75,41 @@ export function spendSlices(filter: SpendFilter, by: SpendGrouping, sums: KeptSu
   const kept = spanOf(later(filter.since, countedSince), filter.until);
   const uncounted =
     countedSince === null ? [] : spanOf(filter.since, earlier(filter.until, countedSince));
-  const question: Question = { filter, by, sums, rests: [] };
+  const question: Question = { filter, by, sums, checks: [] };
   const slices = [
     ...uncounted.flatMap((span) => rowSlices(span, filter, by)),
     ...kept.flatMap((span) => keptSlices(span, question)),
   ];
   const all = Prisma.join(slices.length > 0 ? slices : [emptySlice(by)], ' UNION ALL ');
   return {
-    prepared: question.rests.length > 0 ? preparedRests(question.rests) : Prisma.empty,
+    prepared: preparedChecks(question.checks),
     lines: Prisma.sql`(${all}) AS line ${SLICE_COLUMNS}`,
   };
+}
+
+const preparedChecks = (checks: readonly Prisma.Sql[]): Prisma.Sql =>
+  checks.length === 0
+    ? Prisma.empty
+    : Prisma.sql`WITH checked AS MATERIALIZED (SELECT ${Prisma.join(
+        checks.map((check, index) => Prisma.sql`${check} AS ${checkName(index)}`),
+      )})`;
+
+const checkName = (index: number): Prisma.Sql => Prisma.raw(`check_${index}`);
+
+/** Slices that are read if a condition holds, or else others. Only one of them is read. */
+function either(
+  check: Prisma.Sql,
+  { checks }: Question,
+  { when, ...counting }: Counting,
+  slicesFor: (counting: Counting, holds: boolean) => readonly Prisma.Sql[],
+): readonly Prisma.Sql[] {
+  const holds = Prisma.sql`(SELECT ${checkName(checks.length)} FROM checked)`;
+  checks.push(check);
+  const and = (condition: Prisma.Sql): Counting => ({
+    ...counting,
+    when: when === undefined ? condition : Prisma.sql`${when} AND ${condition}`,
+  });
+  return [...slicesFor(and(holds), true), ...slicesFor(and(Prisma.sql`NOT ${holds}`), false)];
 }
 
 /** Whether a part of a day may come from the sums of the whole day. */
@@ -95,7 +122,7 @@ function keptSlices(span: TimeSpan, question: Question): readonly Prisma.Sql[] {
   const wholeDays = days === undefined ? [] : spanOf(days.since, days.until);
   const grain = by === 'hour' ? 'hour' : 'day';
   const cut = cutFor(filter, by, grain);
-  if (cut === undefined) return rowSlices(span, filter, by);
+  if (cut === undefined) return unkeptSlices(span, question, {});
   return [
     ...wholeDays.map((part) => keptSlice({ cut: cut.name, grain }, part, filter, by)),
     ...edges.flatMap((part) => edgeSlices(part, question)),
@@ -104,7 +131,7 @@ function keptSlices(span: TimeSpan, question: Question): readonly Prisma.Sql[] {
 
 /** A part of a day: from the rests of the day where they are fewer lines and are right. */
 function edgeSlices(edge: TimeSpan, question: Question): readonly Prisma.Sql[] {
-  const { filter, by, sums, rests } = question;
+  const { filter, by, sums } = question;
   const cut = cutFor(filter, by, 'hour');
   const { hours, rest } = splitTime(edge);
   const [whole] = hours;
@@ -114,53 +141,80 @@ function edgeSlices(edge: TimeSpan, question: Question): readonly Prisma.Sql[] {
     by !== 'hour' && cut?.name === ACCOUNT && isOfMany && whole !== undefined
       ? partsOfRests(whole, sums.now)
       : undefined;
-  if (parts === undefined) return withoutRests(edge, question);
-  const when = RESTS_ARE_RIGHT;
-  rests.push(...parts.flatMap(({ grain, span }) => (grain === 'rest' ? [span.since] : [])));
-  return [
-    ...parts.map(({ grain, span, isSubtracted }) =>
-      keptSlice({ cut: ACCOUNT, grain }, span, filter, by, { isSubtracted, when }),
-    ),
-    ...rest.flatMap((each) => rowSlices(each, filter, by, { when })),
-    ...withoutRests(edge, question, { when: RESTS_ARE_WRONG }),
-  ];
+  if (parts === undefined) return withoutRests(edge, question, {});
+  const moments = parts.flatMap(({ grain, span }) => (grain === 'rest' ? [span.since] : []));
+  return either(areRestsRight(moments), question, {}, (counting, areRight) =>
+    areRight
+      ? [
+          ...parts.map(({ grain, span, isSubtracted }) =>
+            keptSlice({ cut: ACCOUNT, grain }, span, filter, by, { ...counting, isSubtracted }),
+          ),
+          ...rest.flatMap((each) => rowSlices(each, filter, by, counting)),
+        ]
+      : withoutRests(edge, question, counting),
+  );
 }
 
 /** A part of a day: itself, or the whole day without its other parts, if they are shorter. */
 function withoutRests(
   edge: TimeSpan,
-  { filter, by, sums: { now, failuresSince } }: Question,
-  counting: Counting = {},
+  question: Question,
+  counting: Counting,
 ): readonly Prisma.Sql[] {
+  const { filter, by, sums } = question;
+  const { now, failuresSince } = sums;
   const ofDays = cutFor(filter, by, 'day');
-  const since = new Date(Math.floor(edge.since.getTime() / DAY_MS) * DAY_MS);
+  const since = new Date(startOfDay(edge.since));
   const until = new Date(since.getTime() + DAY_MS);
   const others = [...spanOf(since, edge.since), ...spanOf(edge.until, until)];
   const isShorter = pastMs(others, now) < pastMs([edge], now);
   const hasFailures = failuresSince === null || since >= failuresSince;
   if (by === 'hour' || ofDays === undefined || !isShorter || !hasFailures)
-    return partSlices(edge, filter, by, counting);
+    return partSlices(edge, question, counting);
   return [
     keptSlice({ cut: ofDays.name, grain: 'day' }, { since, until }, filter, by, counting),
-    ...others.flatMap((part) => partSlices(part, filter, by, { ...counting, isSubtracted: true })),
+    ...others.flatMap((part) => partSlices(part, question, { ...counting, isSubtracted: true })),
   ];
 }
 
 /** A part of a day, by its hours where sums of hours are kept. */
-function partSlices(
-  part: TimeSpan,
-  filter: SpendFilter,
-  by: SpendGrouping,
-  counting: Counting,
-): readonly Prisma.Sql[] {
+function partSlices(part: TimeSpan, question: Question, counting: Counting): readonly Prisma.Sql[] {
+  const { filter, by } = question;
   const cut = cutFor(filter, by, 'hour');
-  if (cut === undefined) return rowSlices(part, filter, by, counting);
+  if (cut === undefined) return unkeptSlices(part, question, counting);
   const { hours, rest } = splitTime(part);
   return [
     ...hours.map((each) => keptSlice({ cut: cut.name, grain: 'hour' }, each, filter, by, counting)),
     ...rest.flatMap((each) => rowSlices(each, filter, by, counting)),
   ];
 }
+
+/** What has no sums of hours: the rows, or the hours of a user who was busy then. */
+function unkeptSlices(
+  span: TimeSpan,
+  question: Question,
+  counting: Counting,
+): readonly Prisma.Sql[] {
+  const { filter, by, sums } = question;
+  const { userId } = filter;
+  const since = new Date(Math.ceil(span.since.getTime() / HOUR_MS) * HOUR_MS);
+  const over = Math.min(span.until.getTime(), startOfDay(sums.now));
+  const until = new Date(Math.floor(over / HOUR_MS) * HOUR_MS);
+  if (userId === undefined || since >= until || !isKept(startOfDay(since), sums.now))
+    return rowSlices(span, filter, by, counting);
+  const hours = { since, until };
+  const others = [...spanOf(span.since, since), ...spanOf(until, span.until)];
+  return [
+    ...either(areBusyHoursRight(hours, userId), question, counting, (how, areRight) =>
+      areRight
+        ? [keptSlice({ cut: BUSY, grain: 'hour' }, hours, filter, by, how)]
+        : rowSlices(hours, filter, by, how),
+    ),
+    ...others.flatMap((each) => rowSlices(each, filter, by, counting)),
+  ];
+}
+
+const startOfDay = (moment: Date): number => Math.floor(moment.getTime() / DAY_MS) * DAY_MS;
 
 /** How much of the spans is over: the time to come has no rows. */
 const pastMs = (spans: readonly TimeSpan[], now: Date): number =>
