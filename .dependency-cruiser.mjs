@@ -16,6 +16,8 @@ const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oid
 const OURS = '^(apps|packages)/';
 const TEST = '(\\.test\\.ts$|/tests/)';
 const TESTKIT_UPSTREAMS = '^packages/testkit/src/upstreams/index\\.ts$';
+// The real Redis servers of its tests, which testkit cannot have: it needs the bus itself.
+const REDIS_DEPLOYMENTS = '^packages/bus/tests/servers/deployments\\.ts$';
 // Shared by the test upstreams and the demo model.
 const DEMO_MODEL_PARTS = '^packages/demo-model/src/server-parts\\.ts$';
 // A separate entry, so that only apps with Express load it.
@@ -87,6 +89,7 @@ export default {
           TESTKIT_UPSTREAMS,
           HTTP_EXPRESS,
           DEMO_MODEL_PARTS,
+          REDIS_DEPLOYMENTS,
         ],
       },
     },

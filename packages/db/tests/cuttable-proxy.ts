@@ -10,11 +10,13 @@ export interface CuttableProxy {
   restore(): Promise<void>;
   /** Takes connections and never answers. */
   silence(): void;
+  /** Ends every connection, and connects new ones to another server. */
+  redirect(url: string): void;
   close(): Promise<void>;
 }
 
 export async function createCuttableProxy(targetUrl: string): Promise<CuttableProxy> {
-  const target = new URL(targetUrl);
+  let target = new URL(targetUrl);
   const sockets = new Set<Socket>();
   let isSilent = false;
   let server = listen();
@@ -56,6 +58,10 @@ export async function createCuttableProxy(targetUrl: string): Promise<CuttablePr
     },
     silence: () => {
       isSilent = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    redirect: (other) => {
+      target = new URL(other);
       for (const socket of sockets) socket.destroy();
     },
     close: async () => {

@@ -10,7 +10,7 @@ import {
 } from '@model-gateway/kernel';
 import type { Identity } from './system-command.ts';
 
-const READY = /ready to accept connections/i;
+const READY = /ready to accept (?:read-only )?connections/i;
 // Replaying the log after a crash is the slowest start.
 const READY_TIMEOUT_MS = 120_000;
 const RESTART_DELAY_MIN_MS = 100;
