@@ -137,20 +137,18 @@ export const SHAPES = [
   // Two parts of days in the past: for 24 hours more is read than for any other range of this length.
   ...['user', 'key'].map((by) => ({
     name: `usage.summary of all users, by ${by}, 24 hours of the past from 13:00 to 13:00`,
-    isUnbounded: true,
     ask: ({ spend }, scene) =>
       spend.summary({ since: hoursBefore(scene, 59), until: hoursBefore(scene, 35) }, by),
   })),
   {
-    // Models of a user have kept sums by day only, so the rows of the user on two days are read.
+    // Models of a user are kept by the hour only for past days on which the user was busy.
     name: 'usage.summary of a user, by model, from within an hour to within an hour',
     ask: ({ spend }, scene) =>
       spend.summary({ userId: scene.userId, ...withinDays(scene) }, 'model'),
   },
   {
-    // As above; at noon the most rows are read.
+    // As above; at noon the most hours are read.
     name: 'usage.summary of a user, by model, 24 hours of the past from noon to noon',
-    isUnbounded: true,
     ask: ({ spend }, scene) =>
       spend.summary(
         { userId: scene.userId, since: daysBefore(scene, 2.5), until: daysBefore(scene, 1.5) },
