@@ -65,7 +65,11 @@ export async function* chunksOfAnswer(
       callCount += calls.length;
       if (part.text !== '')
         yield shape.delta({ [part.isThought ? 'reasoning_content' : 'content']: part.text });
-      if (part.image !== undefined) yield shape.delta(imageFields([part.image], imageCount++));
+      if (part.image !== undefined) {
+        const chunk = shape.delta(imageFields([part.image], imageCount++));
+        // Images are not in an estimate, and a client may leave as soon as it has one.
+        yield usage?.completionTokens ? { ...chunk, usage: chatUsage(usage) } : chunk;
+      }
       if (calls.length > 0) yield shape.delta({ tool_calls: calls });
       hasContent = true;
     }

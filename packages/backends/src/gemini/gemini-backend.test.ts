@@ -248,6 +248,12 @@ test('generated images are images of the message, and go back as they came', asy
     { type: 'image', source },
     { type: 'finish', reason: 'stop' },
   ]);
+  const counted = { ...answer, usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290 } };
+  const withUsage = await eventsOf(chunksOfAnswer(eventBytes([counted]), context));
+  expect(withUsage.slice(1, 3)).toEqual([
+    { type: 'image', source },
+    { type: 'usage', usage: { promptTokens: 5, completionTokens: 1290 } },
+  ]);
   await backend.chat?.({ model, messages: [user, { ...message }, user] }, signal);
   expect(sentBody()).toMatchObject({
     contents: [{ role: 'user' }, { role: 'model', parts: [{ text: 'A cat:' }, picture] }, {}],
