@@ -5,8 +5,9 @@ import { createDatabase } from '../database.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
 const POLL_MS = 10;
+// Not by pg_stat_activity, which a transaction reads once.
 const WAITING = `SELECT 1 FROM pg_locks WHERE NOT granted
-  AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`;
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 const listed = (pattern: string, rates: Partial<StoredPrice> = {}): StoredPrice => ({
   pattern,
