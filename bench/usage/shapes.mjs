@@ -170,53 +170,53 @@ export const SHAPES = [
   },
   {
     name: 'usage/query: totals',
-    ask: ({ usageQueries }) => usageQueries.totals(ALL),
+    ask: ({ usageQueries }) => usageQueries.find(ALL, {}),
   },
   ...['model', 'backend', 'day', 'ref'].map((by) => ({
     name: `usage/query: by ${by}`,
-    ask: ({ usageQueries }) => usageQueries.groups(ALL, by),
+    ask: ({ usageQueries }) => usageQueries.find(ALL, { by }),
   })),
   {
     name: 'usage/query: totals of references',
-    ask: ({ usageQueries }) => usageQueries.totals({ refIds: REFS }),
+    ask: ({ usageQueries }) => usageQueries.find({ refIds: REFS }, {}),
   },
   {
     name: 'usage/query: by model, of references',
-    ask: ({ usageQueries }) => usageQueries.groups({ refIds: REFS }, 'model'),
+    ask: ({ usageQueries }) => usageQueries.find({ refIds: REFS }, { by: 'model' }),
   },
   {
     name: 'usage/query: whole days',
     ask: ({ usageQueries }, scene) =>
-      usageQueries.totals({ ...ALL, since: daysBefore(scene, 30), until: daysBefore(scene, 10) }),
+      usageQueries.find({ ...ALL, since: daysBefore(scene, 30), until: daysBefore(scene, 10) }, {}),
   },
   {
     name: 'usage/query: from within a day to within a day',
-    ask: ({ usageQueries }, scene) => usageQueries.totals(withinDays(scene)),
+    ask: ({ usageQueries }, scene) => usageQueries.find(withinDays(scene), {}),
   },
   {
     name: 'usage/query: by model, from within a day to within a day',
-    ask: ({ usageQueries }, scene) => usageQueries.groups(withinDays(scene), 'model'),
+    ask: ({ usageQueries }, scene) => usageQueries.find(withinDays(scene), { by: 'model' }),
   },
   {
     name: 'usage/query: by ref, from within a day to within a day',
     // References have no hourly totals, so all rows of the two days are read.
     isUnbounded: true,
-    ask: ({ usageQueries }, scene) => usageQueries.groups(withinDays(scene), 'ref'),
+    ask: ({ usageQueries }, scene) => usageQueries.find(withinDays(scene), { by: 'ref' }),
   },
   {
     name: 'usage/query: references, from within a day to within a day',
-    ask: ({ usageQueries }, scene) => usageQueries.totals(withinDays(scene, REFS)),
+    ask: ({ usageQueries }, scene) => usageQueries.find(withinDays(scene, REFS), {}),
   },
   {
     name: 'usage/query: records, first page',
-    ask: ({ usageQueries }) => usageQueries.records(ALL, LARGE_PAGE),
+    ask: ({ usageQueries }) => usageQueries.find(ALL, { page: LARGE_PAGE }),
   },
   {
     name: 'usage/query: records of references',
-    ask: ({ usageQueries }) => usageQueries.records({ refIds: REFS }, LARGE_PAGE),
+    ask: ({ usageQueries }) => usageQueries.find({ refIds: REFS }, { page: LARGE_PAGE }),
   },
   {
     name: 'usage/query: records from within a day to within a day',
-    ask: ({ usageQueries }, scene) => usageQueries.records(withinDays(scene), LARGE_PAGE),
+    ask: ({ usageQueries }, scene) => usageQueries.find(withinDays(scene), { page: LARGE_PAGE }),
   },
 ];
