@@ -333,6 +333,17 @@ test('another backend answers when one fails, or answers an error or no JSON as 
   await second.close();
 });
 
+test('a page is no audio, even with the status of a success, and nobody pays for it', async () => {
+  upstream.answer(({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end('<html>Sign in to the proxy</html>');
+  });
+  const response = await post('audio/speech', { model: 'tool', input: 'Say this.' });
+  expect(response.status).toBe(502);
+  expect(await response.text()).not.toContain('Sign in');
+  expect(await rowsNow()).toEqual([]);
+});
+
 describe('capabilities', () => {
   test('the listing shows them', async () => {
     const response = await fetch(`${gateway.url}/v1/models/tool:latest`, {

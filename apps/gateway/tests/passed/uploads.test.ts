@@ -374,7 +374,7 @@ describe('refused', () => {
       status: 400,
       message: "'provider' must come before the file",
     },
-    { why: 'two files', form: formOf([audio, audio, model]), status: 413 },
+    { why: 'two files', form: formOf([audio, audio, model]), status: 400, message: 'one file' },
     { why: 'a large field', form: formOf([long, model, audio]), status: 413, message: "'prompt'" },
     { why: 'a large form', form: formOf([model, { ...audio, value: large }]), status: 413 },
   ])('$why', async ({ form, more, status, message = '' }) => {

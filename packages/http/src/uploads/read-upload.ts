@@ -195,8 +195,9 @@ class Form implements Upload {
       const contentType = PLAIN.test(mimeType) ? mimeType : FILE_TYPE_DEFAULT;
       this.#open({ field, filename: filename || FILENAME_DEFAULT, contentType }, stream);
     });
-    for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'])
-      parser.on(limit, () => this.#fail(tooManyParts()));
+    parser.on('filesLimit', () => this.#fail(tooManyFiles()));
+    for (const limit of ['fieldsLimit', 'partsLimit'])
+      parser.on(limit, () => this.#fail(tooManyFields()));
     parser.on('error', (cause) => this.#fail(notAForm(cause)));
     parser.on('finish', () => {
       this.#isParsed = true;
@@ -317,11 +318,11 @@ const fieldsTooLarge = (): ServiceError =>
     `the fields of the form have more than ${FIELDS_BYTES_MAX} bytes together`,
   );
 
-const tooManyParts = (): ServiceError =>
-  new ServiceError(
-    'request_too_large',
-    `the form has more than one file or more than ${LIMITS.fields} fields`,
-  );
+const tooManyFiles = (): ServiceError =>
+  new ServiceError('invalid_request', 'the form has more than one file');
+
+const tooManyFields = (): ServiceError =>
+  new ServiceError('request_too_large', `the form has more than ${LIMITS.fields} fields`);
 
 const tooLate = (name: string): ServiceError =>
   new ServiceError('invalid_request', `the field '${name}' must come before the file`);

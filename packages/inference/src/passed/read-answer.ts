@@ -1,5 +1,6 @@
 import type { Clock, Log } from '@model-gateway/kernel';
-import type { PassedAnswer } from '@model-gateway/router';
+import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
+import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
 import { hasEvents, readByteAnswer, readPassedEvents } from './byte-answer.ts';
 import { readEventAnswer } from './event-answer.ts';
@@ -10,6 +11,8 @@ interface AnswerReaderDependencies {
   readonly log: Log;
 }
 
+/** A page: no model answers one, but proxies do, some of them with the status of a success. */
+const PAGE_TYPE = /^text\/html/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json/i;
 /** The APIs that answer nothing else, apart from events; an answer of another type is that of some proxy. */
 const JSON_CAPABILITIES: ReadonlySet<string> = new Set([
@@ -31,7 +34,16 @@ export function readAnswer(
   }
   if (hasEvents(answer)) return readPassedEvents(answer);
   const mustBeJson = JSON_CAPABILITIES.has(operation.capability);
-  return mustBeJson || JSON_TYPE.test(answer.contentType)
-    ? readJsonAnswer(answer, { ...options, mustBeJson })
-    : readByteAnswer(answer);
+  if (mustBeJson || JSON_TYPE.test(answer.contentType))
+    return readJsonAnswer(answer, { ...options, mustBeJson });
+  if (PAGE_TYPE.test(answer.contentType)) throw pageAnswer(answer);
+  return readByteAnswer(answer);
+}
+
+function pageAnswer(answer: PassedAnswer): UpstreamFailure {
+  answerBytes(answer).leave();
+  return new UpstreamFailure('the upstream answered a page (text/html)', {
+    isBackendAtFault: true,
+    wasUnreadable: true,
+  });
 }
