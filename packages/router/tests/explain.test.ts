@@ -148,6 +148,41 @@ test('a route: the first priority with its shares, then the others, and targets 
   ]);
 });
 
+/** The backends that get requests first, with their parts. */
+async function shares(): Promise<object> {
+  const targets = await router.explain('best');
+  return Object.fromEntries(
+    targets.flatMap(({ backend = '', share }) => (share ? [[backend, share]] : [])),
+  );
+}
+
+test('the backends of one target share its part, and all parts together are 1', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) await register(name);
+  await router.routes.set(
+    ruleOf([
+      { model: 'm', priority: 0, weight: 3 },
+      { model: 'm', backend: 'a', priority: 0, weight: 1 },
+    ]),
+  );
+  expect(await shares()).toEqual({ a: 0.4375, b: 0.1875, c: 0.1875, d: 0.1875 });
+});
+
+test('a backend whose key was refused has no part while another target is up', async () => {
+  await register('refused');
+  await register('spare');
+  await router.routes.set(
+    ruleOf([
+      { model: 'm', backend: 'refused', priority: 0, weight: 1 },
+      { model: 'm', backend: 'spare', priority: 1, weight: 1 },
+    ]),
+  );
+  const route = await router.choose('best');
+  expect(route.backend.name).toBe('refused');
+  await route.settle({ kind: 'key_refused', reason: 'wrong', forMs: 5_000, isSuspicion: false });
+  expect((await router.choose('best')).backend.name).toBe('spare');
+  expect(await shares()).toEqual({ spare: 1 });
+});
+
 test('without anything to pass over, nothing is kept', async () => {
   await register('a');
   await register('b', { probe: serving('other') });

@@ -138,6 +138,20 @@ describe('a route', () => {
     },
   );
 
+  test('a target that failed for one model of a request is not tried again for the next', async () => {
+    await setRoute({});
+    first.faults.always({ kind: 'status', status: 503 });
+    const before = first.requestCount;
+    const response = await chat({ model: 'primary', models: [model] });
+    expect(served(response)).toEqual([200, 'spare@second']);
+    expect(first.requestCount).toBe(before + 1);
+    await usage();
+    await setRoute({ targets: [{ model: 'primary', priority: 0, weight: 1 }] });
+    const failed = await chat({ model: 'primary', models: [model] });
+    expect(failed.status).toBe(502);
+    expect(first.requestCount).toBe(before + 2);
+  });
+
   test('works for embeddings and for other APIs', async () => {
     await setRoute({});
     const embedded = await post('embeddings', { model, input: 'x' });

@@ -102,7 +102,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
     this.#size += chunk.length;
     if (this.#first === undefined) {
       this.#first = chunk;
-      this.#options.cancel.onFirstByte?.();
+      if (isSuccess(this.#status)) this.#options.cancel.onFirstByte?.();
     } else (this.#more ??= [this.#first]).push(chunk);
     // A truncated response must not look complete, so that it is refused; an error may be truncated.
     if (isSuccess(this.#status)) this.#check(chunk);

@@ -1,5 +1,6 @@
+import { ServiceError } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
-import type { ChosenBackend } from '@model-gateway/router';
+import { UpstreamFailure, type ChosenBackend, type Tried } from '@model-gateway/router';
 import type { FallbackModel } from './fallback-model.ts';
 import {
   attempt,
@@ -50,17 +51,35 @@ async function attemptEach<Answer>(
     if (!isAccepted) query.onAccepted();
     isAccepted = true;
   };
+  // A route of a later model may lead to what an earlier one was sent to.
+  const tried: Tried[] = [];
+  const askOnce = (target: ChosenBackend, signal: Cancel): Promise<Answer> => {
+    tried.push({ backend: target.backend.name, model: target.model });
+    return ask(target, signal);
+  };
   const first: RouteRequest = { ...query, onAccepted };
   let next = first;
   let route = chosen;
-  for (const fallback of fallbacks) {
+  let failure: unknown;
+  for (const fallback of [...fallbacks, undefined]) {
     try {
-      return await attempt(dependencies, next, ask, route);
+      return await attempt(dependencies, next, askOnce, route);
     } catch (error) {
-      if (query.signal.aborted || query.canRepeat?.() === false) throw error;
-      next = { ...first, model: fallback.model, resolved: fallback.resolved };
+      failure = worthTelling(failure, error);
+      const isOver = query.signal.aborted || query.canRepeat?.() === false;
+      if (fallback === undefined || isOver) break;
+      const { model, resolved } = fallback;
+      next = { ...first, model, resolved, exclude: [...tried] };
       route = undefined;
     }
   }
-  return attempt(dependencies, next, ask);
+  throw failure;
 }
+
+/** What an upstream failed with says more than that no other backend is left. */
+const worthTelling = (earlier: unknown, error: unknown): unknown =>
+  earlier instanceof UpstreamFailure &&
+  error instanceof ServiceError &&
+  error.code === 'all_backends_unhealthy'
+    ? earlier
+    : error;

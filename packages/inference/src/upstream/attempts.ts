@@ -20,7 +20,7 @@ import { askWithin, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** The requirements of a request. */
-export interface RouteRequest extends Omit<ChoiceOptions, 'exclude'> {
+export interface RouteRequest extends ChoiceOptions {
   readonly model: string;
   readonly capability: Capability;
   /** Aborted when the client disconnected. */
@@ -158,12 +158,21 @@ async function askHedged<Answer>(
     if (trace !== undefined) noteAnswer(trace, winner.target.route, winner.target.startedAt);
     return { answer: winner.answer, route: winner.target.route, call: winner.target.call };
   }
+  if (loser !== undefined) leaveTarget(query, loser);
   // A client that leaves two targets pays for one of them.
   const [, ...unpaid] = signal.aborted ? failed.filter(isAtWork) : [];
   for (const { target } of unpaid) leaveTarget(query, target);
   const others = failed.filter((one) => !unpaid.includes(one));
-  return afterFailures(query, others, earlier);
+  return afterFailures(query, others, loser === undefined ? earlier : withLoser(earlier, loser));
 }
+
+/** One that was cancelled, because another began first and then failed, is not asked again. */
+const withLoser = (earlier: Failures | undefined, { route }: PendingTarget): Failures => ({
+  tried: [...(earlier?.tried ?? []), { backend: route.backend.name, model: route.model }],
+  cause: earlier?.cause,
+  count: (earlier?.count ?? 0) + 1,
+  mayRetry: true,
+});
 
 /** Whether a target had not answered when the client left. */
 const isAtWork = ({ failure }: FailedTarget): boolean =>
@@ -299,7 +308,10 @@ async function chooseAnother(
 ): Promise<ChosenBackend | undefined> {
   if (forbidsAnother(query.provider)) return undefined;
   try {
-    return await router.choose(query.model, { ...query, exclude: tried });
+    return await router.choose(query.model, {
+      ...query,
+      exclude: [...(query.exclude ?? []), ...tried],
+    });
   } catch (error) {
     if (error instanceof ServiceError) return undefined;
     throw error;

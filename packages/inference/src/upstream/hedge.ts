@@ -9,7 +9,9 @@ export interface PendingTarget {
   readonly call: UpstreamCall;
   /** By `performance.now()`. */
   readonly startedAt: number;
-  /** Resolves when it has begun to answer or failed. */
+  /** Resolves when the first byte of a whole answer has arrived; the beginning of a stream is its answer. */
+  readonly begun: Promise<void>;
+  /** Resolves when it has answered or failed. */
   readonly ended: Promise<unknown>;
   /** Ends it, because another target answered first. */
   leave(): void;
@@ -46,7 +48,9 @@ export function askTarget<Answer>(
   route: ChosenBackend,
   { telemetry, capability, signal, ask }: TargetRequest<Answer>,
 ): AnsweringTarget<Answer> {
-  const canceller: Canceller = createCanceller(signal.onEnd);
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => void (begin = resolve));
+  const canceller: Canceller = createCanceller(signal.onEnd, () => begin());
   const leave = (reason: Error): void => canceller.abort(reason);
   const follow = (): void =>
     leave(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
@@ -60,6 +64,7 @@ export function askTarget<Answer>(
     route,
     call,
     startedAt,
+    begun,
     answer,
     // The failure of the target that lost is ignored.
     ended: answer.catch(() => undefined),
@@ -80,6 +85,14 @@ const targetOutcome = <Answer>(target: AnsweringTarget<Answer>): Promise<TargetO
     (failure: unknown) => ({ target, isAnswer: false, failure }),
   );
 
+/** Resolves when a target begins to answer, answers or fails. */
+const firstSign = <Answer>(
+  target: PendingTarget,
+  outcome: Promise<TargetOutcome<Answer>>,
+): Promise<
+  TargetOutcome<Answer> | { readonly target: PendingTarget; readonly isAnswer: 'begun' }
+> => Promise.race([outcome, target.begun.then(() => ({ target, isAnswer: 'begun' as const }))]);
+
 /**
  * Waits for the first target, and asks a second one if the first has not begun after this time. The one that begins first is
  * used, and the other is cancelled.
@@ -90,19 +103,18 @@ export async function race<Answer>(
   askSecond: () => Promise<AnsweringTarget<Answer> | undefined>,
 ): Promise<Race<Answer>> {
   const ofFirst = targetOutcome(first);
-  const early = await withTimeout(ofFirst, afterMs, () => undefined);
-  if (early !== undefined) return raceOf([early], undefined);
+  const early = await withTimeout(firstSign(first, ofFirst), afterMs, () => undefined);
+  if (early !== undefined) return raceOf([await ofFirst], undefined);
   // A failed choice leaves the first target; if that fails as well, the choice is repeated and its error is thrown.
   const second = await askSecond().catch(() => undefined);
   if (second === undefined) return raceOf([await ofFirst], undefined);
   const ofSecond = targetOutcome(second);
-  const begun = await Promise.race([ofFirst, ofSecond]);
-  const other = begun.target === first ? second : first;
-  if (begun.isAnswer) {
-    other.leave();
-    return raceOf([begun], other);
-  }
-  return raceOf([begun, await (other === first ? ofFirst : ofSecond)], undefined);
+  const sign = await Promise.race([firstSign(first, ofFirst), firstSign(second, ofSecond)]);
+  const isFirst = sign.target === first;
+  const [other, ofOther] = isFirst ? [second, ofSecond] : [first, ofFirst];
+  if (sign.isAnswer === false) return raceOf([sign, await ofOther], undefined);
+  other.leave();
+  return raceOf([await (isFirst ? ofFirst : ofSecond)], other);
 }
 
 function raceOf<Answer>(

@@ -33,7 +33,10 @@ export async function askWithin<Answer>(
 ): Promise<Answer> {
   const timeoutMs = route.retries?.timeoutMs;
   if (timeoutMs === undefined) return ask(route, signal);
-  const canceller = createCanceller(signal.onEnd, () => timeout.stop());
+  const canceller = createCanceller(signal.onEnd, () => {
+    timeout.stop();
+    signal.onFirstByte?.();
+  });
   const leave = (): void => {
     canceller.abort(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
   };

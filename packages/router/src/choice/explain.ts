@@ -66,7 +66,7 @@ export function createExplain(dependencies: ExplainDependencies) {
       const limit = await reachedBy(best);
       if (limit === undefined) order.push(best);
       else full.set(best, limit);
-      tried.push({ backend: best.slot.backend.name, model: best.model });
+      tried.push(triedOf(best));
     }
   }
 
@@ -87,7 +87,7 @@ export function createExplain(dependencies: ExplainDependencies) {
     const checked = checkCandidates(slots, query, [], facts);
     const able = checked.filter(({ reason }) => !isExcluded(reason));
     const { order, full } = await inOrder(able, query);
-    const shares = firstShares(order, query);
+    const shares = firstShares(usableOf(able, [...full.keys()].map(triedOf), facts), query);
     const explained = checked.map((one): ExplainedTarget => {
       const position = order.indexOf(one);
       const limit = full.get(one);
@@ -98,7 +98,7 @@ export function createExplain(dependencies: ExplainDependencies) {
         model: one.model,
         target: one.target,
         position: position === -1 ? undefined : position + 1,
-        share: position === -1 || !one.target ? undefined : shareOf(shares, one.target),
+        share: position === -1 || !one.target ? undefined : shareOf(shares, one),
         reason,
         detail: limit ?? detailOf(one, reason),
       };
@@ -159,20 +159,34 @@ function randomFor(usable: readonly Candidate[], { rule }: BackendQuery): number
   return ruled.length === 0 ? MIDDLE : likeliest(targetsOf(firstPriority(ruled)));
 }
 
-/** The shares of the targets that a request is sent to first. */
+const triedOf = ({ slot, model }: Candidate): Tried => ({ backend: slot.backend.name, model });
+
+/** The parts of the requests that are sent first to each backend and model: the backends of one target share evenly. */
 function firstShares(
-  order: readonly Candidate[],
+  usable: readonly Candidate[],
   { rule }: BackendQuery,
-): ReadonlyMap<RouteTarget, number> | undefined {
+): ReadonlyMap<string, number> | undefined {
   if (rule?.strategy === 'fastest') return undefined;
-  const ruled = order.filter(isRuled);
-  return ruled.length === 0 ? new Map() : sharesOf(targetsOf(firstPriority(ruled)));
+  const shares = new Map<string, number>();
+  const ruled = usable.filter(isRuled);
+  if (ruled.length === 0) return shares;
+  const first = firstPriority(ruled);
+  for (const [target, share] of sharesOf(targetsOf(first))) {
+    const own = first.filter((candidate) => candidate.target === target);
+    for (const candidate of own) {
+      const key = keyOf(candidate);
+      shares.set(key, (shares.get(key) ?? 0) + share / own.length);
+    }
+  }
+  return shares;
 }
 
+const keyOf = (candidate: Candidate): string => JSON.stringify(triedOf(candidate));
+
 const shareOf = (
-  shares: ReadonlyMap<RouteTarget, number> | undefined,
-  target: RouteTarget,
-): number | undefined => shares && (shares.get(target) ?? 0);
+  shares: ReadonlyMap<string, number> | undefined,
+  candidate: Candidate,
+): number | undefined => shares && (shares.get(keyOf(candidate)) ?? 0);
 
 const targetsOf = (candidates: readonly { readonly target: RouteTarget }[]) => [
   ...new Set(candidates.map(({ target }) => target)),

@@ -111,11 +111,9 @@ export function keepable(candidates: readonly Candidate[]): readonly Candidate[]
   return ruled.length === 0 ? candidates : firstPriority(ruled);
 }
 
-/** A route may lead to two models of one backend; otherwise a backend is tried once. */
-export const isTried = ({ slot, model, target }: Candidate, tried: readonly Tried[]): boolean =>
-  tried.some(
-    (one) => one.backend === slot.backend.name && (target === undefined || one.model === model),
-  );
+/** A request may be sent to two models of one backend, but to each of them once. */
+export const isTried = ({ slot, model }: Candidate, tried: readonly Tried[]): boolean =>
+  tried.some((one) => one.backend === slot.backend.name && one.model === model);
 
 export const isRuled = (candidate: Candidate): candidate is RuledCandidate =>
   candidate.target !== undefined;
