@@ -86,6 +86,20 @@ test('a tab that crashes is replaced', async () => {
   expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
 });
 
+test('a new tab is reported by the next call, and /info does not count as one', async () => {
+  await tool.open(`${site.url}/`);
+  const pid = await browserPid();
+  const crash = neverEnding('watched');
+  await waitUntil(() => site.requests.includes('/watched'));
+  for (const renderer of processesWith('--type=renderer')) {
+    if (isBelow(renderer, pid)) process.kill(renderer, 'SIGKILL');
+  }
+  await crash;
+  expect((await tool.get('/info')).data.url).toBe('about:blank');
+  expect((await tool.get('/a11y')).data).toMatchObject({ restarted: true });
+  expect((await tool.get('/a11y')).data).not.toHaveProperty('restarted');
+});
+
 test('a browser that can open no new tab is replaced', async () => {
   await tool.open(`${site.url}/`);
   const pid = await browserPid();

@@ -1,8 +1,11 @@
 import type { LogContext } from './log-context.ts';
+import { clipText } from './clip-text.ts';
 import { createRing, selectEntries } from './ring.ts';
 
 const CONSOLE_ENTRIES_MAX = 1_000;
 const TEXT_CHARS_MAX = 10_000;
+// The URL of a `data:` page contains the whole page.
+const URL_CHARS_MAX = 2_000;
 
 /** From the most to the least severe. */
 export const CONSOLE_LEVELS = ['error', 'warning', 'info', 'debug'] as const;
@@ -76,16 +79,16 @@ export function createConsoleLog({ next, clock, events }: LogContext): ConsoleLo
   let errors = 0;
   let warnings = 0;
 
-  function keep({ isRejection = false, ...message }: ConsoleMessage): ConsoleEntry {
+  function keep({ isRejection = false, ...given }: ConsoleMessage): ConsoleEntry {
     const seq = next();
     const timestamp = new Date(clock.now()).toISOString();
-    const text = clip(message.text);
+    const message = clipped(given);
     const last = ring.last();
-    if (last !== undefined && last.entry.seq > pageStart && isSame(last.entry, message, text)) {
+    if (last !== undefined && last.entry.seq > pageStart && isSame(last.entry, message)) {
       last.entry = { ...last.entry, seq, timestamp, count: last.entry.count + 1 };
       return last.entry;
     }
-    const entry: ConsoleEntry = { seq, timestamp, count: 1, ...message, text };
+    const entry: ConsoleEntry = { seq, timestamp, count: 1, ...message };
     ring.add({ entry, isRejection });
     return entry;
   }
@@ -132,17 +135,20 @@ export function createConsoleLog({ next, clock, events }: LogContext): ConsoleLo
   };
 }
 
-function clip(text: string): string {
-  return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
+type StoredMessage = Omit<ConsoleMessage, 'isRejection'>;
+
+function clipped({ text, url, stack, ...message }: StoredMessage): StoredMessage {
+  return {
+    ...message,
+    text: clipText(text, TEXT_CHARS_MAX),
+    url: clipText(url, URL_CHARS_MAX),
+    ...(stack === undefined ? {} : { stack: clipText(stack, TEXT_CHARS_MAX) }),
+  };
 }
 
-function isSame(
-  entry: ConsoleEntry,
-  message: Omit<ConsoleMessage, 'isRejection'>,
-  text: string,
-): boolean {
+function isSame(entry: ConsoleEntry, message: StoredMessage): boolean {
   return (
-    entry.text === text &&
+    entry.text === message.text &&
     entry.level === message.level &&
     entry.source === message.source &&
     entry.url === message.url &&

@@ -1,8 +1,13 @@
 import type { LogContext } from './log-context.ts';
+import { clipText } from './clip-text.ts';
 import { createRing, selectEntries } from './ring.ts';
 
 const REQUESTS_MAX = 1_000;
 const POST_BYTES_MAX = 64 * 1024;
+// The URL of an image may contain the image.
+const URL_CHARS_MAX = 10_000;
+const INITIATOR_CHARS_MAX = 2_000;
+const NAME_CHARS_MAX = 200;
 
 /** A request of a page, as lists show it. */
 export interface NetworkEntry {
@@ -105,6 +110,8 @@ export function createNetworkLog({ next, clock, events }: LogContext): NetworkLo
         failed: null,
         response_headers: {},
         ...request,
+        url: clipText(request.url, URL_CHARS_MAX),
+        initiator: clipText(request.initiator, INITIATOR_CHARS_MAX),
         ...clipPostData(request.post_data),
       });
       ring.add(id);
@@ -178,5 +185,5 @@ function nameOf(url: string): string {
   if (!URL.canParse(url)) return url.slice(0, 80);
   const { protocol, pathname, host } = new URL(url);
   if (protocol === 'data:') return `${url.slice(0, 40)}…`;
-  return pathname.split('/').findLast((part) => part !== '') ?? host;
+  return clipText(pathname.split('/').findLast((part) => part !== '') ?? host, NAME_CHARS_MAX);
 }

@@ -12,6 +12,8 @@ export interface Browser {
   activePage(): Promise<Page>;
   /** The active tab in its current state, without waiting. */
   readonly current: Page | undefined;
+  /** The tab that sent a captured request, by the id of its entry. */
+  pageOfRequest(entryId: string): Page | undefined;
   /** The last tab that a page opened, and the URL that it was opened with. */
   readonly opened: { readonly page: Page; readonly url: string } | undefined;
   /** Starts reporting dialogs, downloads and new tabs to this call. If it fails, a new tab is reported to the next call. */
@@ -142,6 +144,7 @@ export async function createBrowser(
     get opened() {
       return opened === undefined ? undefined : { page: opened, url: openedUrl };
     },
+    pageOfRequest: (entryId) => pages.find((page) => page.sourceOf(entryId) !== undefined),
     get viewport(): Viewport {
       return [metrics.width, metrics.height];
     },

@@ -207,7 +207,7 @@ function createCdpEngine(
     id: string,
     read: (page: Page, source: RequestSource) => Promise<ResponseBody>,
   ): Promise<ResponseBody | undefined> {
-    const page = browser.current;
+    const page = browser.pageOfRequest(id);
     const source = page?.sourceOf(id);
     if (page === undefined || source === undefined) return undefined;
     return read(page, source).catch(() => undefined);

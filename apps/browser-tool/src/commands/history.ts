@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressText } from './address-text.ts';
 import { command, deadlineFor, runCall, TIMEOUT_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
 import { navigationData } from './navigate.ts';
@@ -37,7 +38,7 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
             unlisted: ['dialog', 'promptText'] as const,
             annotations: ANNOTATIONS,
             canSnapshot: true,
-            text: ({ url }) => `Went ${direction} to ${String(url)}`,
+            text: ({ url }) => `Went ${direction} to ${addressText(url)}`,
           },
         }),
     async run({ waitUntil, timeoutMs, dialog, promptText }, context) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { NavigationOutcome } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
+import { addressText } from './address-text.ts';
 import {
   command,
   deadlineFor,
@@ -53,7 +54,7 @@ export const navigate = command({
     listedDefaults: ['includeSnapshot'],
     canSnapshot: true,
     text: ({ url, load_state: state }) =>
-      `Navigated to ${String(url)}${state === 'interactive' ? ' (still loading)' : ''}`,
+      `Navigated to ${addressText(url)}${state === 'interactive' ? ' (still loading)' : ''}`,
   },
   async run({ url, waitUntil, waitFor, timeoutMs, dialog, promptText }, context) {
     const address = context.checkUrl(url);

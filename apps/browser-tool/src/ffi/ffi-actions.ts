@@ -2,7 +2,7 @@ import type { EngineCall, EngineMethod } from '../engine.ts';
 import type { ReadinessRequest } from '../page-scripts/readiness.ts';
 import { characterKey, parseKeyPress } from '../cdp/input/keys.ts';
 import { editingError } from '../session/editing-error.ts';
-import { notReadyError } from '../session/not-ready.ts';
+import { notFocusedError, notReadyError } from '../session/not-ready.ts';
 import { ToolError } from '../tool-error.ts';
 import { beginAction, settleAction } from './ffi-navigation.ts';
 import { queryOf, refOf, type FfiContext } from './ffi-context.ts';
@@ -89,9 +89,11 @@ async function makeReady(
 }
 
 async function focus(ffi: FfiContext, target: string, timeoutMs: number, call: EngineCall) {
-  const request = { action: 'focus' as const, position: undefined, force: false, timeoutMs };
+  const request = { action: 'press' as const, position: undefined, force: false, timeoutMs };
   const { element, before } = await makeReady(ffi, call, target, request);
-  await ffi.channel.callScript('focus', { ref: element.ref }, call);
+  const outcome = await ffi.channel.callScript('focus', { ref: element.ref }, call);
+  if (outcome === 'stale') throw notReadyError(target, { ok: false, why: 'stale' }, 0);
+  if (outcome === 'not-focused') throw notFocusedError(target, element);
   return before;
 }
 

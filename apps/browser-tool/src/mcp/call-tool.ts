@@ -1,11 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { BrowserTool } from '../app.ts';
-import { a11y } from '../commands/a11y.ts';
 import type { CommandContext, CommandData } from '../commands/command.ts';
 import { parseParams } from '../commands/parse-params.ts';
 import type { PageAddress } from '../engine.ts';
 import type { RunCall } from '../session/browser-session.ts';
 import { ToolError } from '../tool-error.ts';
+import { withSnapshot } from './page-after-action.ts';
 import { resultText, eventLines } from './result-text.ts';
 import { toolParams, type ToolCommand } from './tool-list.ts';
 
@@ -47,8 +47,7 @@ async function run(
   return tool.session.exclusive(async (runCall) => {
     const context = tool.context(signal, runCall);
     const { data, address } = await runAlone(tool, command, params, context);
-    const { text } = await a11y.run(a11y.params.parse({ format: 'text' }), context);
-    return { data: { ...data, snapshot: text }, address };
+    return { data: await withSnapshot(data, context), address };
   });
 }
 

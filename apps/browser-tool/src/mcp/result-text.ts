@@ -1,3 +1,4 @@
+import { addressText } from '../commands/address-text.ts';
 import type { CommandData, ToolDefinition } from '../commands/command.ts';
 import { oneLine } from '../commands/snapshot-text.ts';
 import type { DialogReport, DownloadReport } from '../engine.ts';
@@ -41,7 +42,7 @@ function addressLines(data: CommandData, { errors, warnings }: Counts): readonly
   const { url, title, status, status_text: statusText } = data;
   const isSuccess = typeof status !== 'number' || (status >= 200 && status < 300);
   return [
-    `- Page URL: ${String(url)}`,
+    `- Page URL: ${addressText(url)}`,
     `- Page Title: ${oneLine(String(title))}`,
     ...(isSuccess
       ? []
@@ -57,7 +58,8 @@ export function eventLines(data: CommandData): readonly string[] {
   return [
     ...dialogs.map(dialogLine),
     ...downloads.map(
-      ({ filename, url }) => `- Download: ${oneLine(filename)} was denied (${oneLine(url)})`,
+      ({ filename, url }) =>
+        `- Download: ${oneLine(filename)} was denied (${oneLine(addressText(url))})`,
     ),
   ];
 }
@@ -66,9 +68,12 @@ function noteLines(data: CommandData): readonly string[] {
   const tab = data['opened_tab'] as { readonly url: string } | undefined;
   return [
     ...eventLines(data),
-    ...(tab === undefined ? [] : [`- Opened tab: ${tab.url} is the active page now`]),
+    ...(tab === undefined ? [] : [`- Opened tab: ${addressText(tab.url)} is the active page now`]),
     ...(data['restarted'] === true
       ? ['- Browser: it was restarted; earlier pages and refs are no longer valid']
+      : []),
+    ...(typeof data['snapshot_error'] === 'string'
+      ? [`- Snapshot: the page could not be read: ${data['snapshot_error']}`]
       : []),
   ];
 }

@@ -123,7 +123,7 @@ export function replacedText(element: Element): string {
     const chosen = (element as HTMLSelectElement).selectedOptions[0];
     return ` ${normalizeText(chosen?.textContent)} `;
   }
-  const isSecret = element.getAttribute('type') === 'password';
+  const isSecret = (element as HTMLInputElement).type === 'password';
   if (tag === 'textarea' || (tag === 'input' && roleOf(element) === 'textbox' && !isSecret)) {
     return ` ${(element as HTMLInputElement).value} `;
   }

@@ -10,6 +10,7 @@ import { descriptionOf, statesOf, valueOf } from './states.ts';
 import { hidesText, isHidden } from './visibility.ts';
 
 export interface PageNode extends AccessibleNode {
+  readonly states: string[];
   readonly children: PageNode[];
 }
 

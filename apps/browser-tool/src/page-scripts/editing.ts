@@ -1,6 +1,7 @@
 import { contentText } from './accessible-name.ts';
+import { isComposedAncestor } from './composed-tree.ts';
 import { elementOf, reportElement } from './element-refs.ts';
-import { normalizeText } from './page-text.ts';
+import { normalizeText, tagMarkup } from './page-text.ts';
 
 /** How text is entered: by the keyboard, or already done by setting the value. */
 export type EditingKind = 'keyboard' | 'done';
@@ -26,7 +27,14 @@ export type EditingStart =
       /** Its unchanged value. */
       readonly value: string;
     }
-  | { readonly ok: true; readonly kind: EditingKind; readonly isFocused: boolean };
+  | {
+      readonly ok: true;
+      readonly kind: EditingKind;
+      /** Whether keys go to it now. */
+      readonly isFocused: boolean;
+      /** The element of the document that keys would go to instead. */
+      readonly focusedMarkup?: string | undefined;
+    };
 
 /** Focuses a field and selects the text to replace. Sets the value of fields without a caret. */
 export function startEditing({ ref, text, clear }: EditingRequest): EditingStart {
@@ -37,15 +45,22 @@ export function startEditing({ ref, text, clear }: EditingRequest): EditingStart
   const expected = element.localName === 'input' ? expectedFormat(field, text, clear) : undefined;
   if (expected !== undefined) return { ok: false, why: 'bad-value', expected, value: field.value };
   field.focus({ preventScroll: true });
-  const isFocused =
-    (element.getRootNode() as Document).activeElement === element && document.hasFocus();
+  const focused = (element.getRootNode() as Document).activeElement;
+  const isActive = focused === element || (focused !== null && isEditedBy(focused, element));
+  const isFocused = isActive && document.hasFocus();
   if (element.localName === 'input' && hasNoCaret(field)) {
     setValue(field, text.trim());
     return { ok: true, kind: 'done', isFocused };
   }
   if (element.localName === 'input' || element.localName === 'textarea') placeCaret(field, clear);
   else selectContent(element, clear);
-  return { ok: true, kind: 'keyboard', isFocused };
+  const focusedMarkup = isActive || focused === null ? undefined : tagMarkup(focused);
+  return { ok: true, kind: 'keyboard', isFocused, focusedMarkup };
+}
+
+/** Whether typing into the focused element edits an element inside of it. */
+export function isEditedBy(focused: Element, element: Element): boolean {
+  return (element as HTMLElement).isContentEditable && focused.contains(element);
 }
 
 /** The formats of the field types for which the browser discards or replaces other texts. */
@@ -175,21 +190,32 @@ export function readField({ ref }: { readonly ref: string }): string {
   return type === 'password' ? '•••' : value;
 }
 
-/** Focuses an element; false if it was removed. */
-export function focusElement({ ref }: { readonly ref: string }): boolean {
+export type FocusOutcome = 'focused' | 'not-focused' | 'stale';
+
+/** Focuses an element, and returns whether keys now go to it. */
+export function focusElement({ ref }: { readonly ref: string }): FocusOutcome {
   const element = elementOf(ref);
-  if (element === undefined) return false;
-  (element as HTMLElement).focus({ preventScroll: true });
-  return true;
+  if (element === undefined) return 'stale';
+  const isPage = element === document.body || element === document.documentElement;
+  if (isPage) (document.activeElement as HTMLElement | null)?.blur();
+  else (element as HTMLElement).focus({ preventScroll: true });
+  const focused = activeElement() ?? document.body;
+  const isFocused = isPage || isComposedAncestor(element, focused);
+  return isFocused && document.hasFocus() ? 'focused' : 'not-focused';
+}
+
+/** The focused element, also inside of open shadow roots. */
+export function activeElement(): Element | null {
+  let focused = document.activeElement;
+  for (;;) {
+    const inner = focused?.shadowRoot?.activeElement ?? null;
+    if (inner === null) return focused;
+    focused = inner;
+  }
 }
 
 /** The focused element. */
 export function focusedElement(): ReturnType<typeof reportElement> | undefined {
-  let focused = document.activeElement;
-  for (;;) {
-    const inner = focused?.shadowRoot?.activeElement ?? null;
-    if (inner === null) break;
-    focused = inner;
-  }
+  const focused = activeElement();
   return focused === null || focused === document.body ? undefined : reportElement(focused);
 }

@@ -11,6 +11,8 @@ export interface JsonForm {
 export function jsonForm(root: unknown, depthMax: number): JsonForm {
   let truncated = false;
   const seen: object[] = [];
+  // Some pages add a `toJSON` to all arrays or objects.
+  const bare = (value: object): object => Object.setPrototypeOf(value, null) as object;
   const plain = (value: unknown, depth: number): unknown => {
     if (typeof value === 'bigint') return `${value}n`;
     if (typeof value === 'symbol') return String(value);
@@ -52,15 +54,22 @@ export function jsonForm(root: unknown, depthMax: number): JsonForm {
       value instanceof HTMLCollection ||
       (ArrayBuffer.isView(value) && !(value instanceof DataView));
     if (isList) {
-      return Array.from(value as Iterable<unknown>, (inner) => plain(inner, depth + 1) ?? null);
+      return bare(
+        Array.from(value as Iterable<unknown>, (inner) => plain(inner, depth + 1) ?? null),
+      );
     }
     const own: unknown =
       'toJSON' in value && typeof value.toJSON === 'function'
         ? Reflect.apply(value.toJSON, value, [])
         : value;
     if (typeof own !== 'object' || own === null) return own;
-    return Object.fromEntries(
-      Object.entries(own).map(([key, inner]: [string, unknown]) => [key, plain(inner, depth + 1)]),
+    return bare(
+      Object.fromEntries(
+        Object.entries(own).map(([key, inner]: [string, unknown]) => [
+          key,
+          plain(inner, depth + 1),
+        ]),
+      ),
     );
   };
   return { json: JSON.stringify(plain(root, 0)), truncated };

@@ -9,7 +9,7 @@ import { isVisible } from './visibility.ts';
 
 export interface ReadinessRequest {
   readonly query: PageQuery;
-  readonly action: 'click' | 'type' | 'focus';
+  readonly action: 'click' | 'type' | 'press' | 'focus';
   readonly position?: { readonly x: number; readonly y: number } | undefined;
   readonly force: boolean;
   /** Whether a press of a mouse button follows at once, and must reach the element. */
@@ -91,7 +91,7 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
   forgetPress();
   const found = findOne(request.query);
   if (!found.ok) return found;
-  const element = request.action === 'type' ? fieldOf(found.element) : found.element;
+  const element = actedOn(found.element, request.action);
   const failed = (why: NotReady['why']): NotReady => ({
     ok: false,
     why,
@@ -107,6 +107,10 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
   const shown = label ?? element;
   if (!isVisible(shown)) return failed('not-visible');
   scrollToElement(shown);
+  if (request.action === 'press') {
+    if (isDisabled(element)) return failed('disabled');
+    return { ok: true, element: reportElement(element), point: pointIn(element, undefined) };
+  }
   if (!(await isStable(shown))) return failed(element.isConnected ? 'moving' : 'not-found');
   if (isDisabled(element)) return failed('disabled');
   if (request.action === 'type' && isReadOnly(element)) return failed('not-editable');
@@ -120,6 +124,13 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
   }
   if (request.expectsPress === true) expectPress(shown, point);
   return { ok: true, element: reportElement(element), point };
+}
+
+/** The element that an action is for: text and keys for a label go to its control. */
+export function actedOn(element: Element, action: ReadinessRequest['action']): Element {
+  if (action === 'type') return fieldOf(element);
+  const control = element.localName === 'label' ? (element as HTMLLabelElement).control : null;
+  return action === 'press' && control !== null ? control : element;
 }
 
 /** The visible label that replaces a hidden checkbox, radio button or file input. */

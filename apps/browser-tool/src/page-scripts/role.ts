@@ -84,9 +84,13 @@ export const INPUT_ROLES: Readonly<Record<string, string>> = {
   submit: 'button',
 };
 
+/** Longer than every role that there is. */
+export const ROLE_CHARS_MAX = 50;
+
 /** The ARIA role of an element; `generic` if it has none. */
 export function roleOf(element: Element): string {
-  const own = (element.getAttribute('role') ?? '').trim().split(/\s+/)[0]?.toLowerCase() ?? '';
+  const given = (element.getAttribute('role') ?? '').trim().split(/\s+/)[0] ?? '';
+  const own = given.slice(0, ROLE_CHARS_MAX).toLowerCase();
   if (own === 'presentation' || own === 'none')
     return isFocusable(element) ? tagRole(element) : 'none';
   return own === '' ? tagRole(element) : own;

@@ -4,7 +4,7 @@ import { countRefsFrom, elementOf, elementRefs, refOf, reportElement } from './e
 import { findElements, type PageQuery } from './find-elements.ts';
 import { coverAt } from './hit-test.ts';
 import { inspectElements } from './inspection.ts';
-import { tagMarkup } from './page-text.ts';
+import { clipText, tagMarkup } from './page-text.ts';
 import { readPressArrival } from './press.ts';
 import { awaitQuiet } from './quiet.ts';
 import {
@@ -58,8 +58,11 @@ export async function callScript(
   return { value, next: elementRefs.next };
 }
 
+/** Longer titles are cut, because every result contains the title. */
+export const TITLE_CHARS_MAX = 1_000;
+
 export function pageAddress(): { readonly url: string; readonly title: string } {
-  return { url: location.href, title: document.title };
+  return { url: location.href, title: clipText(document.title, TITLE_CHARS_MAX) };
 }
 
 /** How many elements match a query, and how many of them are visible. */

@@ -3,7 +3,7 @@ import { clipText, normalizeText } from './page-text.ts';
 import { isDisabled, isEditingHost } from './role.ts';
 
 /** The states of an element, such as checked, disabled or expanded. */
-export function statesOf(element: Element, role: string): readonly string[] {
+export function statesOf(element: Element, role: string): string[] {
   const states: string[] = [];
   const aria = (name: string): string | null => element.getAttribute(`aria-${name}`);
   const checked = checkedState(element);
@@ -20,7 +20,8 @@ export function statesOf(element: Element, role: string): readonly string[] {
     states.push('readonly');
   if (aria('invalid') !== null && aria('invalid') !== 'false') states.push('invalid');
   if (isFocused(element)) states.push('active');
-  if (role === 'heading') states.push(`level=${aria('level') ?? element.localName.slice(1)}`);
+  if (role === 'heading')
+    states.push(`level=${clipText(aria('level') ?? element.localName.slice(1), 50)}`);
   return states;
 }
 

@@ -148,7 +148,8 @@ export function createBrowserSession({
       // A browser that could not be used any more was ended.
       if (engine !== current) current = await started();
     }
-    isLost = false;
+    // A call without a report leaves it to the next one.
+    isLost = restarted && options.isSilent === true;
     const deadline = deadlineOf(options);
     const signals = [
       deadline.signal,

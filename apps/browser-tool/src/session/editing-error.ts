@@ -41,3 +41,19 @@ export function editingError(
       );
   }
 }
+
+/** The error for a field that the page does not leave focused: text would go to another element. */
+export function focusTakenError(
+  target: string,
+  element: ElementReport,
+  { focusedMarkup = 'another element' }: { readonly focusedMarkup?: string | undefined },
+): ToolError {
+  return new ToolError(
+    'ELEMENT_NOT_EDITABLE',
+    `${elementText(element)} does not keep the keyboard focus: ${focusedMarkup} has it.`,
+    {
+      hint: 'Type into that element, or close what takes the focus.',
+      details: { target, element },
+    },
+  );
+}

@@ -102,6 +102,18 @@ export function missedClickError(
   );
 }
 
+/** The error for a key that is meant for an element that keys cannot reach. */
+export function notFocusedError(target: string, element: ElementReport): ToolError {
+  return new ToolError(
+    'INVALID_ARGUMENT',
+    `${elementText(element)} cannot have the keyboard focus.`,
+    {
+      hint: 'Choose a field, a button or a link, or leave the target out to press the key where the focus is.',
+      details: { field: 'target', target, element },
+    },
+  );
+}
+
 function ambiguous(target: string, { candidates = [], count = 0 }: NotReady): ToolError {
   const listed = candidates.map(elementText).join(', ');
   const rest = count > candidates.length ? ` and ${count - candidates.length} more` : '';

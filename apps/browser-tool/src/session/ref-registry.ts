@@ -14,6 +14,8 @@ export interface RefRegistry {
   readonly next: number;
   /** Records that all numbers below `next` are used, the new ones for this document. */
   advance(next: number, document: RefDocument): void;
+  /** Keeps numbers for a document that may still issue refs for a call whose response nobody awaits any more. */
+  reserve(document: RefDocument): void;
   /** The document that a ref was issued for; undefined for one that was never issued. */
   find(number: number): RefDocument | undefined;
 }
@@ -26,20 +28,27 @@ interface Range extends RefDocument {
 const RANGES_MAX = 5_000;
 const FORGOTTEN: RefDocument = { id: '', url: 'a page' };
 
+// More than one call issues.
+const RESERVED = 50_000;
+
 /** Starts with `e1`. */
 export function createRefRegistry(): RefRegistry {
   const ranges: Range[] = [];
   let next = 1;
+
+  function advance(to: number, { id, url }: RefDocument): void {
+    if (to <= next) return;
+    if (ranges.at(-1)?.id !== id) ranges.push({ from: next, id, url });
+    if (ranges.length > RANGES_MAX) ranges.shift();
+    next = to;
+  }
+
   return {
     get next() {
       return next;
     },
-    advance(to, { id, url }) {
-      if (to <= next) return;
-      if (ranges.at(-1)?.id !== id) ranges.push({ from: next, id, url });
-      if (ranges.length > RANGES_MAX) ranges.shift();
-      next = to;
-    },
+    advance,
+    reserve: (document) => advance(next + RESERVED, document),
     find(number) {
       if (number < 1 || number >= next) return undefined;
       return ranges.findLast(({ from }) => from <= number) ?? FORGOTTEN;

@@ -10,6 +10,8 @@ const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 const HOST_AND_PORT = /^[^/?#\s]+:\d{1,5}(?=$|[/?#])/;
 // These are schemes even if digits follow: `javascript:1`.
 const NEVER_HOSTS = ['javascript', 'view-source', 'devtools'];
+// Without a host. An address that begins with two slashes has one.
+const RELATIVE = /^(?:[.?#\\]|\/(?!\/))/;
 const LOCAL_HOST =
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|[^./:?#]+)(?=$|[:/?#])/i;
 
@@ -19,7 +21,7 @@ export function checkUrl(text: string, policy: UrlPolicy): string {
   const start = SCHEME.exec(given)?.[1]?.toLowerCase() ?? '';
   const isHost = start === '' || (HOST_AND_PORT.test(given) && !NEVER_HOSTS.includes(start));
   const scheme = isHost ? undefined : start;
-  if (given === '') throw invalidUrl(text);
+  if (given === '' || RELATIVE.test(given)) throw invalidUrl(text);
   if (scheme === undefined) return checkOrigin(withScheme(given), policy);
   if (scheme === 'about') {
     if (/^about:blank([?#]|$)/i.test(given)) return given;

@@ -216,6 +216,19 @@ describe('a covered element', () => {
     expect(await tool.post('/click', { target: '#under' })).toMatchObject({ ok: true });
   });
 
+  test('is refused after the same second on a page with frames', async () => {
+    await tool.open(`${site.url}/covered`);
+    // The tool scrolls to it, which starts the time. A second attempt would find it uncovered.
+    const expression = `document.body.insertAdjacentHTML('beforeend', '<iframe></iframe><p style="height: 3000px"></p>');
+      document.body.append(under);
+      addEventListener('scroll', () => setTimeout(() => ov.remove(), 1600), { once: true });
+      0`;
+    await tool.post('/evaluate', { expression });
+    expect(await tool.post('/click', { target: '#under' })).toMatchObject({
+      code: 'ELEMENT_COVERED',
+    });
+  });
+
   test('text is not typed into it either', async () => {
     await tool.open(`${site.url}/covered`);
     await tool.post('/evaluate', {

@@ -1,8 +1,20 @@
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { fullSize } from '@model-gateway/testkit';
-import { page, startSite, type Site } from '../site.ts';
+import { page, startSite, type Route, type Site } from '../site.ts';
 import { testBrowser } from '../test-browser.ts';
 import { startTool, type ToolUnderTest } from '../tool.ts';
+
+/** A page for the first request, and something else from then on. */
+function once(then: (response: ServerResponse) => void): Route {
+  let isFirst = true;
+  return (_request, response) => {
+    response.setHeader('cache-control', 'no-store');
+    if (isFirst) response.setHeader('content-type', 'text/html').end(page('Once', 'once'));
+    else then(response);
+    isFirst = false;
+  };
+}
 
 let site: Site;
 let tool: ToolUnderTest;
@@ -18,6 +30,10 @@ beforeAll(async () => {
       response
         .writeHead(200, { 'content-disposition': 'attachment; filename="report.bin"' })
         .end('x'),
+    '/once-empty': once((response) => response.writeHead(204).end()),
+    '/once-file': once((response) =>
+      response.writeHead(200, { 'content-disposition': 'attachment' }).end('x'),
+    ),
     '/nothing': (_request, response) => response.writeHead(404).end(),
     '/error': (_request, response) =>
       response.writeHead(500, { 'content-type': 'text/html' }).end('<title>Broken</title>'),
@@ -216,6 +232,37 @@ describe('history', () => {
     expect((await tool.post('/back')).data).toMatchObject({ url: `${site.url}/a` });
   });
 
+  test('a page that was not to be left is not left, and the response reports it at once', async () => {
+    await navigate('/a');
+    await navigate('/stay');
+    await tool.post('/click', { target: 'text=Arm' });
+    for (const path of ['/back', '/reload']) {
+      const kept = await tool.post(path, { dialog: 'dismiss', timeout_ms: 600_000 });
+      expect(kept).toMatchObject({
+        status: 502,
+        code: 'NAVIGATION_FAILED',
+        error: expect.stringContaining('the dialog about leaving the page was dismissed'),
+      });
+    }
+    expect((await tool.post('/back')).data).toMatchObject({
+      title: 'A',
+      dialogs: [{ type: 'beforeunload', action: 'accepted' }],
+    });
+  });
+
+  test.each([
+    { path: '/once-empty', why: 'responded with status 204, which has no page' },
+    { path: '/once-file', why: 'it is a download, and downloads are denied' },
+  ])('without a page at $path any more, the response reports it at once', async ({ path, why }) => {
+    await navigate(path);
+    await navigate('/b');
+    expect(await tool.post('/back', { timeout_ms: 600_000 })).toMatchObject({
+      code: 'NAVIGATION_FAILED',
+      error: expect.stringContaining(why),
+    });
+    expect((await navigate('/a')).data.title).toBe('A');
+  });
+
   test('without one, the response reports it', async () => {
     await navigate('/a?last');
     const answer = await tool.post('/forward');
@@ -237,6 +284,9 @@ describe('addresses', () => {
     { url: 'about:version', code: 'URL_BLOCKED', status: 403 },
     { url: 'http://', code: 'INVALID_URL', status: 400 },
     { url: 'not a url', code: 'INVALID_URL', status: 400 },
+    { url: '/login', code: 'INVALID_URL', status: 400 },
+    { url: '../up', code: 'INVALID_URL', status: 400 },
+    { url: '?page=2', code: 'INVALID_URL', status: 400 },
   ])('$url is refused', async ({ url, code, status }) => {
     expect(await tool.post('/navigate', { url })).toMatchObject({ ok: false, code, status });
   });

@@ -18,6 +18,21 @@ beforeAll(async () => {
       'Unseen',
       '<button id="later" style="visibility: hidden">Later</button><button>Now</button>',
     ),
+    '/outer': page('Outer', '<iframe src="/inner"></iframe>'),
+    // The second time that the tool scrolls to the button it has looked at it before.
+    '/inner': page(
+      'Inner',
+      `<div style="height: 3000px"></div><button id="off" disabled>Off</button>
+       <script>
+         times = 0;
+         addEventListener('scroll', () => {
+           if (scrollY === 0) return;
+           scrollTo(0, 0);
+           times += 1;
+           if (times === 2) fetch('/looked');
+         });
+       </script>`,
+    ),
     '/hidden-frame': page(
       'Hidden frame',
       '<iframe src="/twins" style="display: none"></iframe><p>Text</p>',
@@ -94,6 +109,28 @@ describe('refs', () => {
     for (const ref of both) {
       const { data } = await tool.get(`/dom?selector=${ref}`);
       expect(await text()).toContain(`button "${data.text}" [ref=${ref}]`);
+    }
+  });
+
+  test('nor does one that was given up in another document', async () => {
+    await tool.open(`${site.url}/outer`);
+    const aborter = new AbortController();
+    const left = fetch(`${tool.url}/click`, {
+      method: 'POST',
+      body: JSON.stringify({ target: '#off', timeout_ms: 60_000 }),
+      signal: aborter.signal,
+    }).catch(() => undefined);
+    await waitUntil(() => site.requests.includes('/looked'));
+    aborter.abort();
+    await left;
+    const expression = 'document.body.insertAdjacentHTML("afterbegin", "<button>New</button>"); 0';
+    await tool.post('/evaluate', { expression });
+    const all = await refs();
+    expect(all).toHaveLength(3);
+    expect(new Set(all).size).toBe(3);
+    for (const ref of all) {
+      const { data } = await tool.get(`/dom?selector=${ref}`);
+      expect(await text()).toMatch(new RegExp(`${data.text}.*\\[ref=${ref}\\]`));
     }
   });
 

@@ -40,6 +40,9 @@ describe('scripts', () => {
     { expression: 'Symbol("s")', result: 'Symbol(s)', type: 'symbol' },
     { expression: 'async () => { return 11 }', result: 11, type: 'number' },
     { expression: '(() => 12)()', result: 12, type: 'number' },
+    { expression: 'function f() { return 13 }\nf()', result: 13, type: 'number' },
+    { expression: 'function () { return 14 } // }', result: 14, type: 'number' },
+    { expression: `() => { ${' '.repeat(500_000)} return 15 }`, result: 15, type: 'number' },
     { function: 'function add(a, b) { return a + b }', args: [1, 2], result: 3, type: 'number' },
     {
       function: '(element, suffix) => element.textContent + suffix',
@@ -54,6 +57,14 @@ describe('scripts', () => {
       status: 200,
       data: { result, type, truncated: false },
     });
+  });
+
+  test('values are what they are on a page that changes how arrays become JSON', async () => {
+    const change = 'Array.prototype.toJSON = () => "changed"; 0';
+    await tool.post('/evaluate', { expression: change });
+    const { data } = await tool.post('/evaluate', { expression: '[1, { a: [2] }]' });
+    await tool.post('/evaluate', { expression: 'delete Array.prototype.toJSON; 0' });
+    expect(data.result).toEqual([1, { a: [2] }]);
   });
 
   test('circular values are cut and marked', async () => {

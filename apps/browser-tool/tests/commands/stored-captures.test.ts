@@ -196,6 +196,17 @@ describe('what a request sent', () => {
   });
 });
 
+test('a response is still read after its page opened a tab', async () => {
+  await tool.open(`${site.url}/next`);
+  const { resources } = (await tool.get('/network?type=document&limit=1')).data as {
+    resources: readonly { id: string }[];
+  };
+  expect((await run('open("/frame"); 0')).ok).toBe(true);
+  expect((await run('document.title')).data.result).toBe('Frame');
+  const { data } = await tool.get(`/network/${resources[0]?.id}?body=true`);
+  expect(data.body).toContain('<p>next</p>');
+});
+
 test("what the browser's own error page is made of is not the page's", async () => {
   await tool.delete('/network');
   const failed = await tool.post('/navigate', { url: 'http://127.0.0.1:1/' });

@@ -28,6 +28,19 @@ beforeAll(async () => {
        <h1 aria-level="2]\n- text: forged">Title</h1>`,
     ),
     '/tall': page('Tall', '<div style="height: 20000px">tall</div><div id="end">end</div>'),
+    '/thief': page(
+      'Thief',
+      `<input id="wanted" onfocus="thief.focus()"><input id="thief">
+       <div id="editor" contenteditable="true"><p id="line">old</p></div>`,
+    ),
+    '/long': page(
+      'Long',
+      `<div id="odd" tabindex="0">x</div><h1 id="head">Head</h1><script>
+         document.title = 't'.repeat(1e6);
+         odd.setAttribute('role', 'r'.repeat(1e6));
+         head.setAttribute('aria-level', '1'.repeat(1e6));
+       </script>`,
+    ),
     '/ask': page('Ask', `<button onclick="document.title = prompt('Name?', 'Ann')">Ask</button>`),
     '/leave': page(
       'Leave',
@@ -142,6 +155,41 @@ describe('typing', () => {
       expect(await text('browser_type', args)).not.toContain('its value is now');
     }
   });
+});
+
+test('text does not go to another field that takes the focus', async () => {
+  await tool.open(`${site.url}/thief`);
+  expect(await tool.post('/type', { target: '#wanted', text: 'secret' })).toMatchObject({
+    status: 409,
+    code: 'ELEMENT_NOT_EDITABLE',
+    error: expect.stringContaining('does not keep the keyboard focus: <input id="thief"> has it.'),
+  });
+  const { data } = await tool.post('/evaluate', { expression: 'wanted.value + thief.value' });
+  expect(data.result).toBe('');
+  const line = await tool.post('/type', { target: '#line', text: 'new' });
+  expect(line.data).toMatchObject({ value: 'new' });
+});
+
+test('texts that a page makes very long are cut', async () => {
+  await tool.open(`${site.url}/long`);
+  const clicked = await tool.post('/click', { target: '#odd' });
+  expect(clicked.data.title).toHaveLength(1_000);
+  expect(clicked.data.target.role.length).toBeLessThan(100);
+  expect((await text('browser_snapshot', {})).length).toBeLessThan(2_000);
+  const alerted = await tool.post('/evaluate', { expression: 'alert("a".repeat(1e6)); 0' });
+  expect(alerted.data.dialogs[0].message).toHaveLength(2_000);
+  const script =
+    '<script>console.error("first"); new Image().src = "data:," + "y".repeat(2e5)</script>';
+  const { said } = await call('browser_navigate', {
+    url: `data:text/html,${script}<!--${'x'.repeat(200_000)}-->`,
+  });
+  expect(said.length).toBeLessThan(10_000);
+  expect((await text('browser_console_messages', {})).length).toBeLessThan(10_000);
+  const { resources } = (await tool.get('/network?limit=1')).data as {
+    resources: readonly { url: string; initiator: string }[];
+  };
+  expect(resources[0]?.url.length).toBeLessThan(11_000);
+  expect(resources[0]?.initiator.length).toBeLessThan(3_000);
 });
 
 test('text of a page stays on its own line of a snapshot', async () => {

@@ -6,8 +6,13 @@ import type {
   EngineMethod,
   TypeRequest,
 } from '../../engine.ts';
-import { editingError } from '../../session/editing-error.ts';
-import { missedClickError, type MissedClick } from '../../session/not-ready.ts';
+import { editingError, focusTakenError } from '../../session/editing-error.ts';
+import {
+  missedClickError,
+  notFocusedError,
+  notReadyError,
+  type MissedClick,
+} from '../../session/not-ready.ts';
 import { readAddress, destinationOf } from '../navigation/address.ts';
 import { isDocumentUnloaded, type PageScripts } from '../page/page-scripts.ts';
 import type { Browser } from '../browser.ts';
@@ -70,9 +75,16 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     timeoutMs: number,
     call: EngineCall,
   ): Promise<string> {
-    const options = { action: 'focus', force: false, timeoutMs } as const;
+    const options = { action: 'press', force: false, timeoutMs } as const;
     const { frameId, element } = await elements.ready(page, target, options, call);
-    await scripts.call(page, frameId, 'focus', { ref: element.ref }, call);
+    const focusIt = () => scripts.call(page, frameId, 'focus', { ref: element.ref }, call);
+    let outcome = await focusIt();
+    if (outcome === 'not-focused' && frameId !== page.main.id) {
+      await scripts.focusFrame(page, frameId, call);
+      outcome = await focusIt();
+    }
+    if (outcome === 'stale') throw notReadyError(target, { ok: false, why: 'stale' }, 0);
+    if (outcome === 'not-focused') throw notFocusedError(target, element);
     return frameId;
   }
 
@@ -182,6 +194,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     }
     if (!started.ok) throw editingError(target, element, text, started);
     if (started.kind === 'done') return;
+    if (started.focusedMarkup !== undefined) throw focusTakenError(target, element, started);
     if (text === '') {
       if (clear) await pressKey(page, parseKeyPress('Delete'));
     } else if (slowly) {

@@ -11,6 +11,7 @@ import {
   isDocumentUnloaded,
   type PageScripts,
 } from '../page/page-scripts.ts';
+import { respondsToScripts } from '../page/frame-responses.ts';
 import { documentIdOf, shownUrl, type Frame } from '../page/frames.ts';
 import type { Page } from '../page/page.ts';
 
@@ -32,6 +33,11 @@ export interface InputPoint extends ReadyPoint {
 }
 
 type ReadyOptions = Omit<ReadinessRequest, 'query'>;
+
+interface NotReadyElement extends NotReady {
+  /** Whether an element of a parent document covers it. */
+  readonly isOuterCover?: boolean;
+}
 
 /** A point of a frame. */
 interface PagePoint {
@@ -97,6 +103,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     call: EngineCall,
   ): Promise<boolean> {
     try {
+      if (!(await respondsToScripts(page, frame))) return false;
       const found = await scripts.call(page, frame.id, 'count', { query }, call);
       return !found.ok || found.count > 0;
     } catch (error) {
@@ -147,10 +154,12 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     query: PageQuery,
     options: ReadyOptions,
     call: EngineCall,
-  ): Promise<ReadyElement | NotReady | undefined> {
+  ): Promise<ReadyElement | NotReadyElement | undefined> {
     const frameId =
       query.kind === 'ref' ? frameOfRef(page, query.ref) : await frameWith(page, query, call);
     if (frameId === undefined) return undefined;
+    const frame = page.frames.find(frameId);
+    if (frame !== undefined && !(await respondsToScripts(page, frame))) throw silentFrame(frame);
     try {
       const state = await scripts.call(page, frameId, 'ready', { query, ...options }, call);
       if (!state.ok) return state;
@@ -160,7 +169,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
       // No press follows; the next one in this frame may be for another element.
       if (options.expectsPress === true)
         await scripts.call(page, frameId, 'pressArrival', undefined, call);
-      return { ok: false, why: 'covered', element: state.element, cover };
+      return { ok: false, why: 'covered', element: state.element, cover, isOuterCover: true };
     } catch (error) {
       if (!isDocumentUnloaded(error)) throw error;
       return undefined;
@@ -187,8 +196,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
         if (state !== undefined && 'frameId' in state) return state;
         const now = performance.now();
         // The page script waits within one document; this loop waits for a cover in a parent document.
-        const isOuterCover =
-          state?.why === 'covered' && page.frames.children(page.main.id).length > 0;
+        const isOuterCover = state?.isOuterCover === true;
         coveredSince = isOuterCover ? (coveredSince ?? now) : undefined;
         const mayChange =
           state === undefined ||
@@ -202,4 +210,13 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
       }
     },
   };
+}
+
+/** The target is in a frame that runs no scripts. */
+function silentFrame(frame: Frame): ToolError {
+  const url = shownUrl(frame);
+  return new ToolError('TIMEOUT', `The frame of ${url} does not respond.`, {
+    hint: 'A script in it does not end: use the rest of the page, or navigate to it again.',
+    details: { frame: url },
+  });
 }

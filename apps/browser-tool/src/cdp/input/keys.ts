@@ -125,6 +125,8 @@ function splitChord(text: string): readonly string[] {
 function findKey(chord: string, name: string, modifierKeys: readonly ModifierKey[]): Key {
   const resolved = ALIASES[name.toLowerCase()] ?? name;
   if (Array.from(resolved).length === 1) return printedKey(resolved, modifierKeys);
+  const printed = characterOfCode(resolved);
+  if (printed !== undefined) return printedKey(printed, modifierKeys);
   const exact = Object.keys(NAMED).find((known) => known.toLowerCase() === resolved.toLowerCase());
   const [keyCode, text = ''] = (exact === undefined ? undefined : NAMED[exact]) ?? [];
   if (exact !== undefined && keyCode !== undefined) {
@@ -137,7 +139,22 @@ function findKey(chord: string, name: string, modifierKeys: readonly ModifierKey
   return { key: `F${number}`, code: `F${number}`, keyCode: 111 + number, text: '' };
 }
 
-function printedKey(character: string, modifierKeys: readonly ModifierKey[]): Key {
+/** The character of a key that is named by its code, such as `KeyA`, `Digit1` or `Slash`. */
+function characterOfCode(name: string): string | undefined {
+  const letter = /^key([a-z])$/i.exec(name)?.[1]?.toLowerCase();
+  if (letter !== undefined) return letter;
+  const found = PRINTED.find(([code]) => code.toLowerCase() === name.toLowerCase());
+  return found?.[2];
+}
+
+/** The character that a key types while Shift is pressed. */
+function withShift(character: string): string {
+  if (/^[a-z]$/.test(character)) return character.toUpperCase();
+  return PRINTED.find(([, , plain]) => plain === character)?.[3] ?? character;
+}
+
+function printedKey(given: string, modifierKeys: readonly ModifierKey[]): Key {
+  const character = modifierKeys.includes('Shift') ? withShift(given) : given;
   const text = isShortcut(modifierKeys) ? '' : character;
   const letter = /^[a-z]$/i.test(character) ? character.toUpperCase() : undefined;
   if (letter !== undefined) {

@@ -15,6 +15,8 @@ export interface Loading {
   readonly isNavigating: boolean;
   /** The URL of that navigation. */
   readonly pendingUrl: string | undefined;
+  /** The document that the last navigation to another document was for. */
+  readonly startedLoader: string;
   /** The current document. */
   readonly loaderId: string;
   /** How often another document, or another fragment of the same one, was shown. */
@@ -39,6 +41,7 @@ export function createLoading(frameId: string): Loading {
   let started = 0;
   let shown = 0;
   let loaderId = '';
+  let startedLoader = '';
   let navigatingTo: string | undefined;
   let pendingUrl = '';
   // Events may arrive before the document is shown.
@@ -60,6 +63,7 @@ export function createLoading(frameId: string): Loading {
         started += 1;
         if (!/sameDocument/i.test(event.params.navigationType)) {
           navigatingTo = event.params.loaderId;
+          startedLoader = event.params.loaderId;
           pendingUrl = event.params.url;
         }
         break;
@@ -117,6 +121,9 @@ export function createLoading(frameId: string): Loading {
     },
     get pendingUrl() {
       return navigatingTo === undefined ? undefined : pendingUrl;
+    },
+    get startedLoader() {
+      return startedLoader;
     },
     get loaderId() {
       return loaderId;

@@ -1,5 +1,11 @@
 import { withTimeout } from '@model-gateway/kernel';
-import type { EngineCall, LoadState, NavigateRequest, NavigationOutcome } from '../../engine.ts';
+import type {
+  DialogReport,
+  EngineCall,
+  LoadState,
+  NavigateRequest,
+  NavigationOutcome,
+} from '../../engine.ts';
 import { ToolError } from '../../tool-error.ts';
 import { readAddress, destinationOf } from './address.ts';
 import type { PageScripts } from '../page/page-scripts.ts';
@@ -9,6 +15,9 @@ import type { Page } from '../page/page.ts';
 const LOAD_TIMEOUT_MS = 5_000;
 const ERROR_PAGE_TIMEOUT_MS = 1_000;
 const STOP_TIMEOUT_MS = 1_000;
+const DOWNLOAD_TIMEOUT_MS = 1_000;
+/** The statuses of responses that leave the page as it is. */
+const EMPTY_STATUSES = [204, 205];
 
 type LoadOptions = Omit<NavigateRequest, 'url'>;
 
@@ -42,18 +51,23 @@ export async function traverse(
   call: EngineCall,
 ): Promise<NavigationOutcome> {
   const deadline = performance.now() + options.timeoutMs;
-  const shown = page.loading.shown;
-  if (direction === 'reload') await page.send('Page.reload');
-  else
-    await page.send('Page.navigateToHistoryEntry', {
-      entryId: await historyEntry(page, direction),
-    });
-  const hasNavigated = await page.changes.until(() => page.loading.shown > shown || page.hasEnded, {
-    timeoutMs: Math.max(0, deadline - performance.now()),
-    signal: call.signal,
-  });
-  if (!hasNavigated) throw await stopAndTimeOut(page, `going ${direction}`, options.timeoutMs);
-  const { loaderId } = page.loading;
+  const { loading } = page;
+  const { shown } = loading;
+  const endWithoutPage = watchForEnd(page, call);
+  const url = await sendTraversal(page, direction);
+  const isOver = await page.changes.until(
+    () => loading.shown > shown || page.hasEnded || endWithoutPage() !== undefined,
+    { timeoutMs: Math.max(0, deadline - performance.now()), signal: call.signal },
+  );
+  if (!isOver) throw await stopAndTimeOut(page, url, options.timeoutMs);
+  if (loading.shown === shown && !page.hasEnded) {
+    // That it is a download is reported a little after the end.
+    const aMoment = { timeoutMs: DOWNLOAD_TIMEOUT_MS, signal: call.signal };
+    await page.changes.until(() => endWithoutPage()?.mayBeDownload !== true, aMoment);
+    const failure = await failureOf(page, url, endWithoutPage() ?? {}, call);
+    throw failure;
+  }
+  const { loaderId } = loading;
   const loadState = await awaitLoad(page, options, loaderId, deadline, call);
   if (page.main.unreachableUrl !== undefined) {
     throw navigationFailed(
@@ -64,10 +78,53 @@ export async function traverse(
   return outcomeOf(page, scripts, loaderId, loadState, call);
 }
 
-async function historyEntry(page: Page, direction: 'back' | 'forward'): Promise<number> {
+/** Returns the URL of the page that it goes to. */
+async function sendTraversal(
+  page: Page,
+  direction: 'back' | 'forward' | 'reload',
+): Promise<string> {
+  if (direction === 'reload') {
+    await page.send('Page.reload');
+    return shownUrl(page.main);
+  }
+  const { id, url } = await historyEntry(page, direction);
+  await page.send('Page.navigateToHistoryEntry', { entryId: id });
+  return url;
+}
+
+/** Returns a function that tells how a navigation that starts from now on ended, if it ended without another page. */
+function watchForEnd(page: Page, { notes }: EngineCall): () => NavigationEnd | undefined {
+  const { loading } = page;
+  const before = loading.startedLoader;
+  const dialogs = notes.dialogs.length;
+  const downloads = notes.downloads.length;
+  return () => {
+    const loaderId = loading.startedLoader;
+    const failure = loaderId === before ? undefined : loading.failureOf(loaderId);
+    const isDownload = notes.downloads.length > downloads;
+    const wasDismissed = notes.dialogs.slice(dialogs).some(isDismissedLeaving);
+    if (!isDownload && !wasDismissed && (failure === undefined || loading.isNavigating))
+      return undefined;
+    const errorText = failure ?? 'net::ERR_ABORTED';
+    const isEmpty = EMPTY_STATUSES.includes(loading.responseOf(loaderId)?.status ?? 0);
+    const mayBeDownload =
+      errorText === 'net::ERR_ABORTED' && !isDownload && !wasDismissed && !isEmpty;
+    return { loaderId, errorText, isDownload, mayBeDownload };
+  };
+}
+
+/** Whether the caller refused to leave a page that asked. */
+function isDismissedLeaving({ type, action }: DialogReport): boolean {
+  return type === 'beforeunload' && action === 'dismissed';
+}
+
+async function historyEntry(
+  page: Page,
+  direction: 'back' | 'forward',
+): Promise<{ readonly id: number; readonly url: string }> {
   const { currentIndex, entries } = await page.send('Page.getNavigationHistory');
   const entry = entries[currentIndex + (direction === 'back' ? -1 : 1)];
-  if (entry !== undefined) return entry.id;
+  if (entry !== undefined) return entry;
   throw new ToolError(
     'NO_HISTORY',
     `There is no page to go ${direction} to from ${destinationOf(page)}.`,
@@ -81,6 +138,10 @@ interface NavigationAnswer {
   readonly loaderId?: string | undefined;
   readonly errorText?: string | undefined;
   readonly isDownload?: boolean | undefined;
+}
+
+interface NavigationEnd extends NavigationAnswer {
+  readonly mayBeDownload: boolean;
 }
 
 async function sendNavigation(
@@ -108,9 +169,7 @@ async function sendNavigation(
     answer !== 'late' &&
     answer.loaderId !== undefined &&
     page.loading.responseOf(answer.loaderId) !== undefined;
-  const wasDismissed = call.notes.dialogs.some(
-    ({ type, action }) => type === 'beforeunload' && action === 'dismissed',
-  );
+  const wasDismissed = call.notes.dialogs.some(isDismissedLeaving);
   if (isInterrupted && !hasAnswer && !wasDismissed && call.notes.downloads.length === downloads)
     answer = await send();
   if (answer === 'late') throw await stopAndTimeOut(page, url, timeoutMs);
@@ -178,7 +237,7 @@ async function failureOf(
     return navigationFailed(url, errorText, 'it is a download, and downloads are denied');
   }
   const status = loading.responseOf(loaderId)?.status;
-  if (status === 204 || status === 205) {
+  if (status !== undefined && EMPTY_STATUSES.includes(status)) {
     return navigationFailed(
       url,
       errorText,
@@ -188,9 +247,7 @@ async function failureOf(
       },
     );
   }
-  if (
-    call.notes.dialogs.some(({ type, action }) => type === 'beforeunload' && action === 'dismissed')
-  ) {
+  if (call.notes.dialogs.some(isDismissedLeaving)) {
     return navigationFailed(
       url,
       errorText,

@@ -6,7 +6,7 @@ import { ToolError } from '../../tool-error.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Elements } from '../input/elements.ts';
 import { shownUrl, type Frame } from './frames.ts';
-import { looksLikeFunction } from './function-text.ts';
+import { looksLikeFunction, withoutEnd } from './function-text.ts';
 import type { Page } from './page.ts';
 import { checkResultSize } from '../../session/result-size.ts';
 
@@ -133,7 +133,7 @@ async function runSource(
       ...args.map(argument),
     ];
     const declaration = looksLikeFunction(source)
-      ? `${source.replace(/[\s;]+$/, '')}\n`
+      ? `${withoutEnd(source)}\n`
       : `(element) => (${source}\n)`;
     return page.send(
       'Runtime.callFunctionOn',

@@ -1,7 +1,7 @@
 /** Whether a text is a function to call, not an expression. */
 export function looksLikeFunction(text: string): boolean {
   const source = withoutLeadingComments(text);
-  if (/^(async\s+)?function\b/.test(source)) return !isCalled(source);
+  if (/^(async\s+)?function\b/.test(source)) return endsWithBody(source);
   const arrow = source.replace(/^async\s+(?=[\w$(])/, '').replace(/^async(?=\()/, '');
   if (/^[A-Za-z_$][\w$]*\s*=>/.test(arrow)) return true;
   if (!arrow.startsWith('(')) return false;
@@ -13,9 +13,24 @@ function withoutLeadingComments(text: string): string {
   return text.replace(/^(?:\s+|\/\/[^\n]*\n|\/\*.*?\*\/)+/s, '');
 }
 
-/** A function that ends with its own call is an expression. */
-function isCalled(source: string): boolean {
-  return /\}\s*\([^{}]*\)\s*;?\s*$/.test(source) && !/\}\s*;?\s*$/.test(source);
+/** Whether only comments follow a function. A function that is called after its declaration is a script. */
+function endsWithBody(source: string): boolean {
+  for (let text = source; ;) {
+    text = withoutEnd(text);
+    if (text.endsWith('}')) return true;
+    const comment = text.endsWith('*/')
+      ? text.lastIndexOf('/*')
+      : text.indexOf('//', text.lastIndexOf('\n') + 1);
+    if (comment < 0) return false;
+    text = text.slice(0, comment);
+  }
+}
+
+/** The text without spaces and semicolons at its end. Not a regular expression, which would take long for many spaces in the middle. */
+export function withoutEnd(text: string): string {
+  let end = text.length;
+  while (/[\s;]/.test(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end);
 }
 
 /** The index of the parenthesis that closes the first one. */

@@ -32,6 +32,8 @@ export interface PageScripts {
   handle(page: Page, frameId: string, ref: string, call: EngineCall): Promise<string | undefined>;
   /** The position of a frame's point in the parent document, and the element that covers it there. */
   pointInParent(page: Page, frame: Frame, point: ReadyPoint, call: EngineCall): Promise<FramePoint>;
+  /** Gives a frame the keyboard focus, and the frames around it. */
+  focusFrame(page: Page, frameId: string, call: EngineCall): Promise<void>;
   /** The ref of the element that shows a frame; empty if that element has none. */
   frameElementRef(page: Page, frame: Frame, call: EngineCall): Promise<string>;
 }
@@ -117,6 +119,21 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
     }
   }
 
+  /** If the call is aborted, the script still runs, and must not issue the refs of another document. */
+  async function withReservedRefs<Result>(
+    page: Page,
+    frameId: string,
+    { signal }: EngineCall,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const onAbort = (): void => {
+      const frame = page.frames.find(frameId);
+      if (frame !== undefined) refs.reserve({ id: documentIdOf(frame), url: shownUrl(frame) });
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return work().finally(() => signal.removeEventListener('abort', onAbort));
+  }
+
   /** Runs a function in the parent document of a frame, with the element that shows the frame as `this`. */
   async function callOnFrameElement<Result>(
     page: Page,
@@ -160,7 +177,9 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
       call: EngineCall,
     ) {
       const expression = scriptCall(SCRIPTS_NAME, method, parameters ?? {}, refs.next);
-      const { frame, result } = await evaluate(page, frameId, expression, true, call);
+      const { frame, result } = await withReservedRefs(page, frameId, call, () =>
+        evaluate(page, frameId, expression, true, call),
+      );
       const response = result.value as ScriptResponse<Method>;
       refs.advance(response.next, { id: documentIdOf(frame), url: shownUrl(frame) });
       return response.value;
@@ -180,6 +199,17 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
       );
       refs.advance(point.next, { id: documentIdOf(parent), url: shownUrl(parent) });
       return point;
+    },
+    async focusFrame(page, frameId, call) {
+      const path: Frame[] = [];
+      for (
+        let frame = page.frames.find(frameId);
+        frame?.parentId !== undefined;
+        frame = page.frames.find(frame.parentId)
+      )
+        path.unshift(frame);
+      for (const frame of path)
+        await callOnFrameElement(page, frame, 'function () { this.focus() }', call);
     },
     frameElementRef: (page, frame, call) =>
       callOnFrameElement<string>(

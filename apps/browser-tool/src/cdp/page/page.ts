@@ -65,6 +65,7 @@ export interface Page {
 
 const POST_DATA_BYTES_MAX = 64 * 1024;
 const DIALOGS_MAX = 100;
+const DIALOG_CHARS_MAX = 2_000;
 
 /** Sets up a tab that was just attached. */
 export function createPage(
@@ -246,7 +247,7 @@ export function createPage(
       answer === undefined ? type === 'alert' || type === 'beforeunload' : answer === 'accept';
     const report: DialogReport = {
       type: type as DialogReport['type'],
-      message,
+      message: message.slice(0, DIALOG_CHARS_MAX),
       action: accept ? 'accepted' : 'dismissed',
     };
     const { dialogs } = environment.notes();

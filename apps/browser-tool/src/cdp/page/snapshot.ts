@@ -5,6 +5,7 @@ import { parseTarget } from '../../session/target.ts';
 import { readAddress } from '../navigation/address.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Elements } from '../input/elements.ts';
+import { respondsToScripts } from './frame-responses.ts';
 import type { Page } from './page.ts';
 
 const NODES_MAX = 50_000;
@@ -23,11 +24,11 @@ export async function snapshot(
   const options = { urls, boxes, nodesMax: NODES_MAX };
   const tree = await readTree(page, scripts, frameId, { query, ...options }, call);
   if (!tree.ok) throw notReadyError(target ?? '', tree, 0);
-  const frames = { left: FRAMES_MAX };
+  const frames = { left: FRAMES_MAX, isCut: false };
   await addFrames(page, scripts, frameId, tree.nodes, options, frames, call);
   return {
     nodes: tree.nodes,
-    truncated: tree.truncated,
+    truncated: tree.truncated || frames.isCut,
     ...(await readAddress(page, scripts, call)),
   };
 }
@@ -62,15 +63,22 @@ async function addFrames(
   frameId: string,
   nodes: readonly AccessibleNode[],
   options: TreeOptions,
-  frames: { left: number },
+  frames: { left: number; isCut: boolean },
   call: EngineCall,
 ): Promise<void> {
   for (const frame of page.frames.children(frameId)) {
-    if (frames.left <= 0) return;
+    if (frames.left <= 0) {
+      frames.isCut = true;
+      return;
+    }
     frames.left -= 1;
     try {
       const owner = findRef(nodes, await scripts.frameElementRef(page, frame, call));
       if (owner === undefined) continue;
+      if (!(await respondsToScripts(page, frame))) {
+        owner.states.push('not responding');
+        continue;
+      }
       const tree = await scripts.call(
         page,
         frame.id,

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { waitUntil } from '@model-gateway/testkit';
+import { page, startSite, type Site } from '../site.ts';
+import { startTool, type ToolUnderTest } from '../tool.ts';
+
+// The headless shell has one process for all frames of a page.
+const CHROMIUM = '/usr/bin/chromium';
+const env = existsSync(CHROMIUM) ? { CHROMIUM_PATH: CHROMIUM } : {};
+
+let site: Site;
+let tool: ToolUnderTest;
+
+beforeAll(async () => {
+  site = await startSite({
+    '/': page('Start', '<button id="press">Press</button><iframe title="Advert"></iframe>'),
+    '/endless': page(
+      'Endless',
+      `<button id="inner">Inner</button><script>
+         onmessage = () => {
+           const notice = new XMLHttpRequest();
+           notice.open('GET', '/hangs', false);
+           notice.send();
+           for (;;) {}
+         };
+       </script>`,
+    ),
+  });
+  tool = await startTool({ env });
+});
+
+afterAll(async () => {
+  await tool.close();
+  await site.close();
+});
+
+test('a frame of another site that hangs does not stop the rest of the page', async () => {
+  await tool.open(`${site.url}/`);
+  const load = `(url) => new Promise((resolve) => {
+      const frame = document.querySelector('iframe');
+      frame.onload = () => resolve(1);
+      frame.src = url;
+    })`;
+  await tool.post('/evaluate', { function: load, args: [`${site.otherUrl}/endless`] });
+  const { ref } = (await tool.get('/dom?selector=%23inner')).data as { ref: string };
+  const hang = `document.querySelector('iframe').contentWindow.postMessage('', '*'); 0`;
+  await tool.post('/evaluate', { expression: hang });
+  await waitUntil(() => site.requests.includes('/hangs'));
+
+  const { data } = await tool.get('/a11y?format=text');
+  expect(data.text).toMatch(
+    /^- button "Press" \[ref=e\d+\]\n- iframe "Advert" \[not responding\] \[ref=e\d+\]$/,
+  );
+  expect((await tool.post('/click', { target: '#press' })).data).toMatchObject({ clicked: true });
+  expect(await tool.post('/click', { target: '#none', timeout_ms: 200 })).toMatchObject({
+    code: 'ELEMENT_NOT_FOUND',
+  });
+  const waited = await tool.post('/wait-for-selector', { selector: '#none', timeout_ms: 200 });
+  expect(waited.data).toMatchObject({ found: false });
+  expect((await tool.get('/dom?selector=%23press')).data).toMatchObject({ count: 1 });
+  expect(await tool.post('/click', { target: ref })).toMatchObject({
+    code: 'TIMEOUT',
+    error: expect.stringContaining(`The frame of ${site.otherUrl}/endless does not respond.`),
+  });
+  expect((await tool.open(`${site.url}/`)).data).not.toHaveProperty('restarted');
+});
