@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { createMetrics, silentLog, StartupError } from '@model-gateway/kernel';
 import { listen, type HttpServer } from './http-server.ts';
 import { sendText } from '../responses/rest-errors.ts';
@@ -191,4 +194,60 @@ test('an app without WebSockets refuses an upgrade', async () => {
   upgrade.end();
   const [response] = await once(upgrade, 'response');
   expect(response).toMatchObject({ statusCode: 404 });
+});
+
+/** The headers with which the HTTP client of Java offers HTTP/2. */
+const OFFER =
+  'connection: Upgrade, HTTP2-Settings\r\nhttp2-settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nupgrade: h2c\r\n';
+
+/** Sends the pieces of one request and returns the last line of the response. */
+async function ask(socket: Socket, ...pieces: readonly string[]): Promise<string | undefined> {
+  for (const piece of pieces) {
+    socket.write(piece);
+    // The pieces arrive one by one.
+    await setImmediate();
+  }
+  for (let received = ''; ; received += String(socket.read() ?? '')) {
+    if (/\d end$/.test(received)) return received.split('\r\n').at(-1);
+    await once(socket, 'readable');
+  }
+}
+
+test.each([
+  ['an app without WebSockets', undefined],
+  ['an app with WebSockets', (_request: unknown, socket: Duplex) => void socket.destroy()],
+])('%s serves requests that offer another protocol', async (_app, upgrade) => {
+  const server = await serve({
+    handle: (request, response) =>
+      void buffer(request).then(({ length }) => {
+        const { connection } = request.headers;
+        sendText(response, 200, `${request.method} ${request.url} ${connection} ${length} end`);
+      }),
+    ...(upgrade && { upgrade }),
+  });
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  const body = 'x'.repeat(200_000);
+  const long = `host: a\r\n${OFFER}content-length: ${body.length}\r\n\r\n`;
+  const chunked = `host: a\r\n${OFFER}transfer-encoding: chunked\r\n\r\n`;
+  const answers = [
+    await ask(socket, `POST /a/ HTTP/1.1\r\n${long}`, body),
+    await ask(socket, `POST /b HTTP/1.1\r\n${chunked}4\r\nbo`, 'dy\r\n0\r\n\r\n'),
+    await ask(socket, `GET /c?d HTTP/1.1\r\nhost: a\r\n${OFFER}\r\n`),
+    await ask(socket, 'GET /e HTTP/1.1\r\nhost: a\r\n\r\n'),
+  ];
+  socket.destroy();
+  expect(answers).toEqual([
+    'POST /a undefined 200000 end',
+    'POST /b undefined 4 end',
+    'GET /c?d undefined 0 end',
+    'GET /e undefined 0 end',
+  ]);
+});
+
+test('an offer of another protocol does not mix the answers of one connection', async () => {
+  const server = await serve({ handle: () => undefined });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(`GET / HTTP/1.1\r\nhost: a\r\n\r\nGET / HTTP/1.1\r\nhost: a\r\n${OFFER}\r\n`);
+  await once(socket, 'close');
+  expect(socket.bytesRead).toBe(0);
 });

@@ -13,6 +13,7 @@ import {
 } from '@model-gateway/kernel';
 import { documentErrors, errorDocsPage } from '../responses/error-docs.ts';
 import { createOriginCheck } from '../requests/origins.ts';
+import { serveWithoutOffer, wantsWebSocket } from './other-protocols.ts';
 import { createRequestObserver } from './request-observer.ts';
 import { refuseUpgrade, sendRestError } from '../responses/rest-errors.ts';
 import { dropTrailingSlash, type ServerApp } from './server-app.ts';
@@ -66,6 +67,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const inFlight = trackRequests();
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {
+    if (connections.has(socket)) return;
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
@@ -90,6 +92,10 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     });
   });
   server.on('upgrade', (request: IncomingMessage, socket, head) => {
+    if (!wantsWebSocket(request)) {
+      serveWithoutOffer(server, request, socket, head);
+      return;
+    }
     dropTrailingSlash(request);
     // Without a listener an error of a half-open socket would end the process.
     socket.on('error', () => socket.destroy());
