@@ -1,3 +1,4 @@
+import { waitUntil } from '@model-gateway/testkit';
 import type { CommandLine } from './command-line.ts';
 
 /** Creates, changes, rotates and revokes keys by name. */
@@ -29,6 +30,17 @@ export async function manageKeys(gateway: CommandLine, url: string): Promise<voi
   const rotated = await gateway.runHere(['keys', 'rotate', 'my key', '--grace', '60']);
   expect(rotated.stdout).toMatch(/^service-[0-9a-f-]{36}\n$/);
   expect(rotated.stdout).not.toBe(created.stdout);
+  const expires = new Date(Date.now() + 2_000).toISOString();
+  await gateway.runHere(['keys', 'create', 'short', '--expires', expires]);
+  await waitUntil(
+    async () => /^short .* expired /m.test((await gateway.runHere(['keys', 'list'])).stdout),
+    { what: 'the key to expire' },
+  );
+  const extended = await gateway.json(['keys', 'update', 'short', '--expires', 'none']);
+  expect(extended).toMatchObject({ active: true, expires_at: null });
+  expect((await gateway.runHere(['keys', 'revoke', 'short'])).status).toBe(0);
+  expect((await gateway.runHere(['keys', 'list'])).stdout).not.toMatch(/^short /m);
+  expect((await gateway.runHere(['keys', 'list', '--all'])).stdout).toMatch(/^short .* revoked /m);
   await gateway.runHere(['keys', 'create', 'twice']);
   await gateway.runHere(['keys', 'create', 'twice']);
   expect(await gateway.runHere(['keys', 'revoke', 'twice'])).toMatchObject({ status: 2 });

@@ -114,7 +114,7 @@ async function listKeys(
   options: { readonly all?: boolean },
 ): Promise<Answer> {
   const all = await service.call('keys.list', {});
-  const keys = options.all === true ? all : all.filter(({ active }) => active);
+  const keys = options.all === true ? all : all.filter(isKept);
   return { json: { keys }, text: keys.length === 0 ? '' : keyTable(keys), ...noteOf(keys) };
 }
 
@@ -126,11 +126,20 @@ const keyTable = (keys: readonly Key[]): string =>
     { title: 'NAME', value: ({ name }) => name },
     { title: 'KEY', value: ({ key_hint }) => key_hint },
     { title: 'PROJECT', value: ({ project }) => project },
-    { title: 'STATE', value: ({ active }) => (active ? 'active' : 'revoked') },
+    { title: 'STATE', value: stateOf },
     { title: 'CREATED', value: ({ created_at }) => moment(created_at) },
     { title: 'LAST USED', value: ({ last_used_at }) => moment(last_used_at) },
     { title: 'ID', value: ({ id }) => id },
   ]);
+
+/** One that has expired can be used again after a change, and so can one of a group whose member was deactivated. */
+const isKept = ({ revoked_at }: Key): boolean => revoked_at === null;
+
+function stateOf({ active, revoked_at, expires_at }: Key): string {
+  if (revoked_at !== null) return 'revoked';
+  if (active) return 'active';
+  return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'inactive';
+}
 
 async function revokeKey({ service }: CommandContext, nameOrId: string): Promise<Answer> {
   const key = chosen(await service.call('keys.list', {}), nameOrId);
@@ -141,10 +150,10 @@ async function revokeKey({ service }: CommandContext, nameOrId: string): Promise
   };
 }
 
-/** The one active key with a name, id or prefix. */
+/** The one key with a name, id or prefix that is not revoked. */
 function chosen(all: readonly Key[], nameOrId: string): Key {
-  const active = all.filter((key) => key.active);
-  const found = active.filter(
+  const kept = all.filter(isKept);
+  const found = kept.filter(
     ({ id, name, key_prefix, key_hint }) =>
       id === nameOrId || name === nameOrId || key_prefix === nameOrId || key_hint === nameOrId,
   );
@@ -152,14 +161,14 @@ function chosen(all: readonly Key[], nameOrId: string): Key {
   if (key === undefined) {
     throw new CliError(
       'not_found',
-      `you have no active key ${JSON.stringify(nameOrId)}`,
+      `you have no key ${JSON.stringify(nameOrId)}`,
       'List your keys: gateway keys list',
     );
   }
   if (found.length === 1) return key;
   throw new CliError(
     'ambiguous',
-    `${found.length} active keys match ${JSON.stringify(nameOrId)}: ${found.map(({ id }) => id).join(', ')}`,
+    `${found.length} keys match ${JSON.stringify(nameOrId)}: ${found.map(({ id }) => id).join(', ')}`,
     'Use the id of one instead; `gateway keys list` shows them.',
   );
 }

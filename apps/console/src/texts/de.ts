@@ -949,6 +949,7 @@ export const de: Texts = {
   'keys.limits': 'Grenzen',
   'keys.column.actions': 'Aktionen',
   'keys.state.expired': 'Abgelaufen',
+  'keys.state.inactive': 'Mitgliedschaft ruht',
   'keys.state.exhausted': 'Budget aufgebraucht',
   'keys.expires': 'Läuft ab',
   'keys.budget': 'Budget, USD',

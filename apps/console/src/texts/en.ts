@@ -925,6 +925,7 @@ export const en = {
   'keys.limits': 'Limits',
   'keys.column.actions': 'Actions',
   'keys.state.expired': 'Expired',
+  'keys.state.inactive': 'Membership inactive',
   'keys.state.exhausted': 'Budget used up',
   'keys.expires': 'Expires',
   'keys.budget': 'Budget, USD',

@@ -865,6 +865,7 @@ export const zhHans: Texts = {
   'keys.limits': '限制',
   'keys.column.actions': '操作',
   'keys.state.expired': '已过期',
+  'keys.state.inactive': '成员资格已停用',
   'keys.state.exhausted': '预算已用完',
   'keys.expires': '过期时间',
   'keys.budget': '预算，美元',

@@ -55,14 +55,24 @@ test.each([
 
 test.each([
   { state: 'active', fields: {} },
-  { state: 'revoked', fields: { active: false, expires_at: '2026-01-01T00:00:00Z' } },
-  { state: 'expired', fields: { expires_at: '2026-01-01T00:00:00Z' } },
+  {
+    state: 'revoked',
+    fields: {
+      active: false,
+      revoked_at: '2026-02-01T00:00:00Z',
+      expires_at: '2026-01-01T00:00:00Z',
+    },
+  },
+  // As the service answers: one that is not accepted is not active.
+  { state: 'expired', fields: { active: false, expires_at: '2026-01-01T00:00:00Z' } },
+  { state: 'inactive', fields: { active: false, group_id: 'g' } },
   { state: 'active', fields: { expires_at: '2026-09-01T00:00:00Z' } },
   { state: 'exhausted', fields: { budget_usd: 1, budget_used_usd: 1 } },
   { state: 'active', fields: { budget_usd: 1, budget_used_usd: 0.5 } },
 ])('$fields is $state', ({ state, fields }) => {
   const key = {
     active: true,
+    revoked_at: null,
     expires_at: null,
     budget_usd: null,
     budget_used_usd: null,

@@ -40,11 +40,12 @@ export function settingsOf(form: FormData): Settings {
 
 /** Whether a key works, and why not. */
 export function keyState(
-  { active, expires_at: end, budget_usd: budget, budget_used_usd: used }: Key,
+  { active, revoked_at: revoked, expires_at: end, budget_usd: budget, budget_used_usd: used }: Key,
   now: number,
-): 'active' | 'revoked' | 'expired' | 'exhausted' {
-  if (!active) return 'revoked';
+): 'active' | 'revoked' | 'expired' | 'inactive' | 'exhausted' {
+  if (revoked !== null) return 'revoked';
   if (end !== null && Date.parse(end) <= now) return 'expired';
+  if (!active) return 'inactive';
   return budget !== null && used !== null && used >= budget ? 'exhausted' : 'active';
 }
 

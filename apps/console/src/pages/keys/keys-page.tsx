@@ -112,7 +112,7 @@ const KeyTable = memo(function KeyTable({ keys, onChange }: KeyTableProps) {
         header: t('keys.column.actions'),
         isHeaderHidden: true,
         cell: (key) =>
-          key.active ? (
+          key.revoked_at === null ? (
             <span className="row-actions">
               {ACTIONS.map((action) => (
                 <Button
@@ -144,6 +144,7 @@ const BADGES = {
   active: 'good',
   revoked: 'neutral',
   expired: 'bad',
+  inactive: 'bad',
   exhausted: 'bad',
 } as const;
 

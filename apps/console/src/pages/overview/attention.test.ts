@@ -48,12 +48,16 @@ test.each([
   },
   {
     why: 'has ended',
-    fields: { expires_at: '2026-03-10T00:00:00Z' },
+    fields: { expires_at: '2026-03-10T00:00:00Z', active: false },
     texts: ['attention.key.expired'],
   },
   {
     why: 'has ended but was revoked',
-    fields: { expires_at: '2026-03-10T00:00:00Z', active: false },
+    fields: {
+      expires_at: '2026-03-10T00:00:00Z',
+      active: false,
+      revoked_at: '2026-03-10T00:00:00Z',
+    },
     texts: [],
   },
   { why: 'half of the budget', fields: { budget_usd: 10, budget_used_usd: 5 }, texts: [] },

@@ -54,7 +54,7 @@ export function concernsOf(situation: Situation, now: number): readonly Concern[
     ...videoConcerns(situation.videos ?? [], now),
     ...(situation.plan === undefined ? [] : planConcerns(situation.plan, now)),
     ...(situation.keys ?? [])
-      .filter(({ active }) => active)
+      .filter((key) => key.active || (key.revoked_at === null && isOver(key, now)))
       .flatMap((key) => keyConcerns(key, now)),
   ].toSorted((one, other) => Number(other.state === 'bad') - Number(one.state === 'bad'));
 }
@@ -191,15 +191,17 @@ function budgetPeriod({
   return { start, end: date.getTime() };
 }
 
+const isOver = ({ expires_at: end }: Key, now: number): boolean =>
+  end !== null && Date.parse(end) <= now;
+
 function keyConcerns(key: Key, now: number): readonly Concern[] {
   const { id, name, expires_at: end, budget_usd: budget, budget_used_usd: used } = key;
   const concerns: Concern[] = [];
   if (end !== null && Date.parse(end) - now < EXPIRY_NEAR_MS) {
-    const isOver = Date.parse(end) <= now;
     concerns.push({
       id: `expiry ${id}`,
-      state: isOver ? 'bad' : 'warning',
-      text: isOver ? 'attention.key.expired' : 'attention.key.expires',
+      state: isOver(key, now) ? 'bad' : 'warning',
+      text: isOver(key, now) ? 'attention.key.expired' : 'attention.key.expires',
       values: { name },
       at: end,
       to: '/keys',
