@@ -75,7 +75,7 @@ export async function stateOf(gateway: TestProcess, name: string): Promise<strin
 
 async function makeKey(databaseUrl: string, dataDir: string): Promise<string> {
   const database = createDatabase({ databaseUrl, log: silentLog });
-  const { users, keys, memberships } = database;
+  const { users, keys } = database;
   await liftTier(database);
   const { channels, counters } = createBus({ dataDir, log: silentLog });
   const events = createAccountEvents({ channels, counters, log: silentLog });
@@ -83,7 +83,6 @@ async function makeKey(databaseUrl: string, dataDir: string): Promise<string> {
   const { id: userId } = await users.create({ id: newId(), ...owner });
   const { secret } = await createKeys({
     keys,
-    memberships,
     events,
     clock: systemClock,
     activePerUserMax: 1_000,

@@ -112,9 +112,9 @@ export function admin(
 /** Creates and revokes keys like the management plane. */
 export function keysOf({ context }: TestContext): Keys {
   const { database, clock } = context;
-  const { keys, memberships } = database;
+  const { keys } = database;
   const events = eventsOf(context);
-  return createKeys({ keys, memberships, events, clock, activePerUserMax: 1_000 });
+  return createKeys({ keys, events, clock, activePerUserMax: 1_000 });
 }
 
 /** Changes groups like the management plane. */

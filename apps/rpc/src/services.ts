@@ -185,7 +185,6 @@ export function createServices(
       }),
       keys: createKeys({
         keys: stores.keys,
-        memberships: stores.memberships,
         events: laterEvents,
         clock,
         activePerUserMax: config.keysPerUserMax,

@@ -41,7 +41,6 @@ export { createKeys, isKeyForm, type Keys } from './keys/keys.ts';
 export type { ApiKey, FoundKey, KeyHolder, KeyStore, NewApiKey } from './keys/key-store.ts';
 export { NO_KEY_SETTINGS, type KeySettingChanges, type KeySettings } from './keys/key-settings.ts';
 export { createLoginLimits } from './login/login-limits.ts';
-export type { Memberships } from './keys/memberships.ts';
 export { createKnownAddresses, type SignInAddressStore } from './login/known-addresses.ts';
 export { createPasswords, type Passwords } from './login/passwords.ts';
 export { createRegistrationLimits } from './login/registration-limits.ts';

@@ -5,7 +5,6 @@ import type {
   InvitationStore,
   KeyStore,
   MemberStore,
-  Memberships,
   ModelRuleStore,
   PasswordStore,
   ProviderStore,
@@ -62,7 +61,6 @@ import { createPostgresGroups } from './accounts/postgres-groups.ts';
 import { createPostgresInvitations } from './accounts/postgres-invitations.ts';
 import { createPostgresKeys } from './accounts/postgres-keys.ts';
 import { createPostgresLedger } from './billing/postgres-ledger.ts';
-import { createPostgresMemberships } from './accounts/postgres-memberships.ts';
 import { createPostgresMemoryEvents } from './conversations/postgres-memory-events.ts';
 import { createPostgresModelRules } from './accounts/postgres-model-rules.ts';
 import { createPostgresPlans } from './billing/postgres-plans.ts';
@@ -122,7 +120,6 @@ export interface DatabaseStores {
   readonly refreshTokens: RefreshTokenStore;
   readonly signInAddresses: SignInAddressStore;
   readonly keys: KeyStore;
-  readonly memberships: Memberships;
   readonly groups: GroupStore;
   readonly members: MemberStore;
   readonly invitations: InvitationStore;
@@ -202,7 +199,6 @@ export function createDatabase({
     refreshTokens: createPostgresRefreshTokens(within),
     signInAddresses: createPostgresSignInAddresses(within),
     keys: createPostgresKeys(within),
-    memberships: createPostgresMemberships(within),
     groups: createPostgresGroups(within),
     members: createPostgresGroupMembers(within),
     invitations: createPostgresInvitations(within),

@@ -144,8 +144,8 @@ async function twice(move: () => Promise<unknown>): Promise<void> {
 }
 
 /** Creates keys like the management plane, without publishing the change. */
-export function keysOn({ keys, memberships }: Database, dataDir: string): Keys {
+export function keysOn({ keys }: Database, dataDir: string): Keys {
   const { channels, counters } = createBus({ dataDir, log: silentLog });
   const events = createAccountEvents({ channels, counters, log: silentLog });
-  return createKeys({ keys, memberships, events, clock: systemClock, activePerUserMax: 1_000 });
+  return createKeys({ keys, events, clock: systemClock, activePerUserMax: 1_000 });
 }

@@ -58,6 +58,23 @@ test('keys are listed newest first, without their secrets, and only the own ones
   expect(await list(otherUser)).toEqual([]);
 });
 
+test('half of a character in a text is replaced, and a backslash in metadata is no NUL character', async () => {
+  const { key: _key, ...created } = (
+    await rpc.call(
+      'keys.create',
+      { name: 'cut \uD83D', models: ['\uDC00*'], metadata: { pattern: String.raw`\u0000` } },
+      otherUser.token,
+    )
+  ).result as Key;
+  const texts = {
+    name: 'cut \uFFFD',
+    models: ['\uFFFD*'],
+    metadata: { pattern: String.raw`\u0000` },
+  };
+  expect(created).toMatchObject(texts);
+  expect(await list(otherUser)).toContainEqual(created);
+});
+
 test('a revoked key stays revoked, and revoking it again succeeds', async () => {
   const { id } = await create({ name: 'short-lived' });
   const revoke = () => rpc.call('keys.revoke', { key_id: id }, owner.token);
@@ -202,10 +219,13 @@ test.each([
   { tpm: 1.5 },
   { metadata: { text: 'x'.repeat(4096) } },
   { metadata: { text: '\u0000' } },
+  { metadata: { list: ['\uD800'] } },
+  { metadata: { '\uDC00': 1 } },
   { cache: { ttl_secs: 0 } },
   { cache: { ttl_secs: 86_401 } },
   { expires_at: '2020-01-01T00:00:00Z' },
   { expires_at: 'tomorrow' },
+  { expires_at: '9999-12-31T23:59:59-14:00' },
 ])('a key with %j is refused', async (settings) => {
   const created = await rpc.call('keys.create', { name: 'wrong', ...settings }, owner.token);
   expect(created.error?.code).toBe(-32_602);

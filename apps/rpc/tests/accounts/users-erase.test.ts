@@ -215,6 +215,17 @@ describe('users.erase', () => {
     expect(result).toMatchObject({ ok: true });
   });
 
+  test('gives the groups of an admin who erases themselves to another admin', async () => {
+    const leaving = await rpc.createAccount('leaving@example.com');
+    await update(leaving.id, { is_admin: true });
+    const created = await rpc.call('group.create', { name: 'left' }, leaving.token);
+    const { id } = created.result as { readonly id: string };
+    const erased = await rpc.call('users.erase', { user_id: leaving.id }, leaving.token);
+    expect(erased.result).toMatchObject({ ok: true });
+    const { result } = await asAdmin('group.get', { group_id: id });
+    expect(result).toMatchObject({ members: [{ email: admin.email, is_owner: true }] });
+  });
+
   test('a reset link for an erased account says that there is no way back', async () => {
     const { id } = await rpc.createAccount('no-way-back@example.com');
     await asAdmin('users.erase', { user_id: id });

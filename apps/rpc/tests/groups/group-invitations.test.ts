@@ -140,6 +140,29 @@ test('a deactivated member cannot rejoin with an invitation', async () => {
   expect(await memberCount()).toBe(3);
 });
 
+test.each([
+  { why: 'removed', method: 'group.members.remove', change: {} },
+  { why: 'made an ordinary member', method: 'group.members.update', change: { role: 'member' } },
+  { why: 'deactivated', method: 'group.members.update', change: { is_active: false } },
+] as const)('an invitation ends when who made it is $why', async ({ method, change }) => {
+  const { token } = await invite({ role: 'admin', max_uses: 5 });
+  const who = { group_id: group.id, user_id: group.admin.email };
+  expect((await scene.call(method, { ...who, ...change }, group.owner)).error).toBeUndefined();
+  const invitee = await scene.createUser('invitee');
+  expect((await accept(token, invitee)).error).toMatchObject({
+    code: -32_000,
+    message: expect.stringContaining('may not invite to the group any more'),
+  });
+  expect((await accept(token, group.admin)).result).toBeUndefined();
+});
+
+test('an invitation of a platform admin who is no member works', async () => {
+  const invited = await scene.call('group.invite.create', { group_id: group.id }, scene.platform);
+  const { token } = invited.result as RpcResult<'group.invite.create'>;
+  const invitee = await scene.createUser('invitee');
+  expect((await accept(token, invitee)).result).toMatchObject({ my_role: 'member' });
+});
+
 test('of concurrent acceptances of a single-use invitation exactly one succeeds', async () => {
   const users = await Promise.all(
     Array.from({ length: 20 }, (_value, index) => scene.createUser(`invitee${index}`)),

@@ -37,7 +37,7 @@ export interface GroupChanges {
 
 /** Stores groups. A viewer of null is no user. */
 export interface GroupStore {
-  /** The owner becomes its first member, as an admin. False when the id is in use. */
+  /** The owner becomes its first member, as an admin. False when the id is in use; rejects one of a deleted group with a bill. */
   create(group: NewGroup): Promise<boolean>;
   find(groupId: string, viewerId: string | null): Promise<Group | undefined>;
   /** The groups of an active member, oldest first. */

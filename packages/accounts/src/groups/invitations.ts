@@ -37,13 +37,14 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
 
   /** The state may have changed since the check: the store decides. */
   async function join(invitation: Invitation, user: User): Promise<void> {
-    switch (await invitations.join(invitation, user.id)) {
+    const outcome = await invitations.join(invitation, user.id);
+    switch (outcome) {
       case 'joined':
         return;
       case 'member already':
-        throw refused('member already');
       case 'used up':
-        throw refused('used up');
+      case 'withdrawn':
+        throw refused(outcome);
       case 'gone':
         throw invitationNotFound();
     }
@@ -88,9 +89,10 @@ const REFUSALS = {
   deactivated: 'your membership was deactivated: ask an admin of the group to reactivate it',
   expired: 'this invitation has expired: ask for a new one',
   'used up': 'this invitation has been used up: ask for a new one',
-} as const satisfies Record<InvitationRefusal, string>;
+  withdrawn: 'who made this invitation may not invite to the group any more: ask for a new one',
+} as const satisfies Record<InvitationRefusal | 'withdrawn', string>;
 
-const refused = (why: InvitationRefusal): ServiceError =>
+const refused = (why: keyof typeof REFUSALS): ServiceError =>
   new ServiceError('invitation_refused', REFUSALS[why]);
 
 const invitationNotFound = (): ServiceError =>

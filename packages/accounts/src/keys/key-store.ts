@@ -76,7 +76,10 @@ export interface FoundKey {
 
 /** Stores API keys as hashes. */
 export interface KeyStore {
-  /** Rejects with `rate_limit_exceeded` when the user has that many keys that are not revoked. */
+  /**
+   * Rejects with `rate_limit_exceeded` when the user has that many keys that are not revoked, and with `not_found` when the user
+   * is not an active member of the group.
+   */
   create(key: NewApiKey, activeMax?: number): Promise<ApiKey>;
   /** The newest keys of a user, newest first, with what they have spent in the period of that time. */
   list(userId: string, countMax: number, at: Date): Promise<readonly ApiKey[]>;

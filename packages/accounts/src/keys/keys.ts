@@ -3,7 +3,6 @@ import { newId, sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { AccountEvents } from '../changes/account-events.ts';
 import { changedSettings, NO_KEY_SETTINGS, type KeySettingChanges } from './key-settings.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
-import type { Memberships } from './memberships.ts';
 
 /** API keys: shown once when they are created, then stored as hashes. */
 export interface Keys {
@@ -35,7 +34,6 @@ export interface Keys {
 
 interface KeysDependencies {
   readonly keys: KeyStore;
-  readonly memberships: Memberships;
   readonly events: AccountEvents;
   readonly clock: Clock;
   /** How many active keys a user may have. */
@@ -48,14 +46,11 @@ const PROJECT_DEFAULT = 'default';
 const LISTED_MAX = 1_000;
 
 export function createKeys(dependencies: KeysDependencies): Keys {
-  const { keys, memberships, events, clock, activePerUserMax } = dependencies;
+  const { keys, events, clock, activePerUserMax } = dependencies;
   const listedMax = Math.max(LISTED_MAX, activePerUserMax);
   return {
     async create({ userId, name, project = PROJECT_DEFAULT, groupId, settings = {} }) {
       const set = changedSettings(NO_KEY_SETTINGS, settings, clock.now());
-      if (groupId !== undefined && !(await memberships.isActiveMember(groupId, userId))) {
-        throw new ServiceError('not_found', 'group not found');
-      }
       const secret = `service-${newId()}`;
       const key = await keys.create(
         {

@@ -4,7 +4,7 @@ import { Prisma } from '../generated/client.ts';
 interface Person {
   readonly id: string;
   readonly email: string;
-  /** Gets the groups of the person that have no other active admin. */
+  /** Gets the groups of the person that have no other active admin; without one, or if it is the person, another admin does. */
   readonly successorId: string | undefined;
   readonly now: Date;
 }
@@ -53,19 +53,25 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
   });
 }
 
-/** A group goes on without the person: its oldest active admin becomes the owner, or else the successor. */
+/** A group goes on without the person: its oldest active admin becomes the owner, else the successor, else another platform admin. */
 async function leaveGroups(queries: Queries, { id, successorId }: Person): Promise<void> {
+  // Members may come and go until the groups are locked.
+  await queries.$executeRaw`
+    SELECT 1 FROM groups WHERE owner_id = ${id}::uuid ORDER BY id FOR UPDATE`;
   const owned = await queries.$queryRaw<{ id: string; nextOwnerId: string | null }[]>`
-    SELECT g.id, (
-      SELECT m.user_id FROM group_members m JOIN users u ON u.id = m.user_id
-      WHERE m.group_id = g.id AND m.user_id <> ${id}::uuid
-        AND m.role = 'admin' AND m.is_active AND u.is_active
-      ORDER BY m.joined_at, m.user_id LIMIT 1
+    SELECT g.id, COALESCE(
+      (SELECT m.user_id FROM group_members m JOIN users u ON u.id = m.user_id
+        WHERE m.group_id = g.id AND m.user_id <> ${id}::uuid
+          AND m.role = 'admin' AND m.is_active AND u.is_active
+        ORDER BY m.joined_at, m.user_id LIMIT 1),
+      NULLIF(${successorId ?? null}::uuid, ${id}::uuid),
+      (SELECT u.id FROM users u
+        WHERE u.is_admin AND u.is_active AND u.id <> ${id}::uuid
+        ORDER BY u.created_at, u.id LIMIT 1)
     ) AS "nextOwnerId"
-    FROM groups g WHERE g.owner_id = ${id}::uuid ORDER BY g.id FOR UPDATE OF g`;
-  for (const { id: groupId, nextOwnerId } of owned) {
-    const ownerId = nextOwnerId ?? successorId;
-    if (ownerId === undefined || ownerId === id) continue;
+    FROM groups g WHERE g.owner_id = ${id}::uuid`;
+  for (const { id: groupId, nextOwnerId: ownerId } of owned) {
+    if (ownerId === null) continue;
     await queries.groupMember.upsert({
       where: { groupId_userId: { groupId, userId: ownerId } },
       create: { groupId, userId: ownerId, role: 'admin' },

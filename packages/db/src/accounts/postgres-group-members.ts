@@ -52,14 +52,18 @@ export function createPostgresGroupMembers(connection: Connection): MemberStore 
 
     update: (groupId, userId, { role, costMultiplier, isActive }) =>
       connection.transaction(async (queries) => {
-        await queries.groupMember.updateMany({
-          where: { groupId, userId },
+        await holdGroup(queries, groupId);
+        // The member may have become the owner meanwhile.
+        const ofOwner = role === 'member' || isActive === false ? notOfOwner(userId) : {};
+        const { count } = await queries.groupMember.updateMany({
+          where: { groupId, userId, ...ofOwner },
           data: {
             ...(role === undefined ? {} : { role }),
             ...(costMultiplier === undefined ? {} : { costMultiplier }),
             ...(isActive === undefined ? {} : { isActive }),
           },
         });
+        if (count === 0) return undefined;
         return findById(queries, groupId, userId);
       }),
 
@@ -67,7 +71,9 @@ export function createPostgresGroupMembers(connection: Connection): MemberStore 
       connection.transaction(async (queries) => {
         // A deletion of the group would lock the same rows in another order.
         if (!(await holdGroup(queries, groupId))) return false;
-        const { count } = await queries.groupMember.deleteMany({ where: { groupId, userId } });
+        const { count } = await queries.groupMember.deleteMany({
+          where: { groupId, userId, ...notOfOwner(userId) },
+        });
         if (count === 0) return false;
         await queries.apiKey.updateMany({
           where: { groupId, userId, revokedAt: null },
@@ -77,6 +83,9 @@ export function createPostgresGroupMembers(connection: Connection): MemberStore 
       }),
   };
 }
+
+const notOfOwner = (userId: string) =>
+  ({ group: { ownerId: { not: userId } } }) satisfies Prisma.GroupMemberWhereInput;
 
 async function findById(
   queries: Queries,

@@ -77,6 +77,47 @@ describe('groups in Postgres', () => {
     expect(await database.groups.find(id, ownerId)).toMatchObject({ memberCount: 1 });
   });
 
+  it('take no id of a deleted group that has left points or usage', async () => {
+    const create = (id: string, owner: string) =>
+      database.groups.create({ id, ownerId: owner, name: 'again', description: '' });
+    const memberId = await newUser();
+    const unused = newId();
+    await create(unused, ownerId);
+    await database.groups.delete(unused);
+    expect(await create(unused, memberId)).toBe(true);
+    await fund('group', groupId, 70);
+    await database.groups.delete(groupId);
+    await expect(create(groupId, memberId)).rejects.toMatchObject({ code: 'group_id_taken' });
+    const metered = newId();
+    await create(metered, ownerId);
+    await database.raw.query(
+      `INSERT INTO usage_records
+         (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, user_id, group_id)
+       VALUES ('service-', 'm', 'gateway', 1, 1, 2, $1, $2)`,
+      [ownerId, metered],
+    );
+    await database.groups.delete(metered);
+    await expect(create(metered, memberId)).rejects.toMatchObject({ code: 'group_id_taken' });
+    expect(await database.groups.find(metered, memberId)).toBeUndefined();
+  });
+
+  it('keep their new owner when the one before is erased while members are removed', async () => {
+    await newUser();
+    const adminId = await newUser();
+    await database.members.save(groupId, adminId, { role: 'admin' });
+    await Promise.all([
+      database.userDirectory.erase(ownerId, undefined, new Date()),
+      database.members.remove(groupId, adminId),
+    ]);
+    const group = await database.groups.find(groupId, null);
+    const members = await database.members.list(groupId);
+    expect(members.map(({ userId }) => userId)).toContain(group?.ownerId);
+    expect(group?.ownerId).not.toBe(ownerId);
+    const owner = group?.ownerId ?? '';
+    expect(await database.members.remove(groupId, owner)).toBe(false);
+    expect(await database.members.update(groupId, owner, { isActive: false })).toBeUndefined();
+  });
+
   it('refuse rules, members and invitations once they are deleted', async () => {
     await database.groups.delete(groupId);
     const userId = await newUser();
@@ -215,4 +256,38 @@ test('a token of an invitation lets in exactly as many as it has uses, also at o
     ...Array.from({ length: 6 }, () => 'used up'),
   ]);
   expect(await database.members.list(groupId)).toHaveLength(4);
+});
+
+test('no key of a group is left over when its member is removed or the group deleted meanwhile', async () => {
+  const keyOf = (userId: string) => ({
+    id: newId(),
+    userId,
+    groupId,
+    name: 'late',
+    keyHash: newId().replaceAll('-', '').repeat(2),
+    keyPrefix: 'service-',
+    keyHint: '',
+    project: 'default',
+  });
+  const memberIds = await Promise.all(Array.from({ length: 10 }, newUser));
+  for (const userId of memberIds) await database.members.save(groupId, userId, {});
+  const created = await Promise.allSettled(
+    memberIds.flatMap((userId) => [
+      database.keys.create(keyOf(userId), 10),
+      database.members.remove(groupId, userId),
+    ]),
+  );
+  const left = await Promise.all(
+    memberIds.map((userId) => database.keys.list(userId, 10, new Date())),
+  );
+  expect(left.flat().filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
+  const late = await Promise.allSettled([
+    ...Array.from({ length: 10 }, () => database.keys.create(keyOf(ownerId), 20)),
+    database.groups.delete(groupId),
+  ]);
+  const refused = [...created, ...late].filter(({ status }) => status === 'rejected');
+  const groupNotFound = { reason: { code: 'not_found', message: 'group not found' } };
+  expect(refused).toMatchObject(refused.map(() => groupNotFound));
+  const kept = await database.keys.list(ownerId, 20, new Date());
+  expect(kept.every((key) => key.groupId === null && key.active)).toBe(true);
 });

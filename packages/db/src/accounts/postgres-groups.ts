@@ -1,4 +1,5 @@
 import type { Group, GroupRole, GroupStore } from '@model-gateway/accounts';
+import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import type { Prisma } from '../generated/client.ts';
 import { emptyGroupPool } from '../billing/group-pool.ts';
@@ -12,12 +13,17 @@ export function createPostgresGroups(connection: Connection): GroupStore {
   return {
     create: ({ id, ownerId, name, description }) =>
       connection.transaction(async (queries) => {
-        // Of concurrent inserts with the same id one succeeds; the others wait for it and then do nothing.
+        // Of concurrent inserts with the same id one succeeds; the others wait for it and then do nothing. Someone who is
+        // being erased gets no group.
         const made = await queries.$executeRaw`
           INSERT INTO groups (id, owner_id, name, description)
-          VALUES (${id}::uuid, ${ownerId}::uuid, ${name}, ${description})
+          SELECT ${id}::uuid, id, ${name}, ${description} FROM users
+          WHERE id = ${ownerId}::uuid AND is_active
+          FOR SHARE
           ON CONFLICT (id) DO NOTHING`;
         if (made === 0) return false;
+        if (await hasHistory(queries, id))
+          throw new ServiceError('group_id_taken', 'group id already in use');
         await queries.groupMember.create({
           data: { groupId: id, userId: ownerId, role: 'admin' },
           select: { groupId: true },
@@ -76,6 +82,20 @@ export function createPostgresGroups(connection: Connection): GroupStore {
 export async function holdGroup(queries: Queries, groupId: string): Promise<boolean> {
   const rows = await queries.$queryRaw<unknown[]>`
     SELECT 1 FROM groups WHERE id = ${groupId}::uuid FOR KEY SHARE`;
+  return rows.length > 0;
+}
+
+/**
+ * Whether a deleted group with this id has left usage or points: its bill stays, and must not be shown to whoever takes the id.
+ * A deletion that the insert waited for is seen.
+ */
+async function hasHistory(queries: Queries, groupId: string): Promise<boolean> {
+  const rows = await queries.$queryRaw<unknown[]>`
+    SELECT 1 FROM ledger_accounts WHERE owner_type = 'group' AND owner_id = ${groupId}::uuid
+    UNION ALL (
+      SELECT 1 FROM usage_sums
+      WHERE cut = 'group' AND grain = 'day' AND group_id = ${groupId}::uuid LIMIT 1
+    )`;
   return rows.length > 0;
 }
 

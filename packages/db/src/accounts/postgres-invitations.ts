@@ -50,11 +50,17 @@ async function join(
 ): Promise<JoinOutcome> {
   if (!(await holdGroup(queries, groupId))) return 'gone';
   // Other users of this invitation wait here, and then see how many uses are left.
-  const [invitation] = await queries.$queryRaw<{ hasUsesLeft: boolean }[]>`
-    SELECT uses < max_uses AS "hasUsesLeft" FROM group_invitations
-    WHERE id = ${id}::uuid
-    FOR UPDATE`;
+  const [invitation] = await queries.$queryRaw<{ hasUsesLeft: boolean; mayInvite: boolean }[]>`
+    SELECT i.uses < i.max_uses AS "hasUsesLeft", EXISTS (
+      SELECT 1 FROM users u LEFT JOIN group_members m ON m.group_id = i.group_id AND m.user_id = u.id
+      WHERE u.id = i.created_by AND u.is_active AND (u.is_admin OR (m.role = 'admin' AND m.is_active))
+    ) AS "mayInvite"
+    FROM group_invitations i
+    WHERE i.id = ${id}::uuid
+    FOR UPDATE OF i`;
   if (invitation === undefined) return 'gone';
+  // Otherwise an admin who was removed could come back.
+  if (!invitation.mayInvite) return 'withdrawn';
   if (!invitation.hasUsesLeft) return 'used up';
   const joined = await queries.$executeRaw`
     INSERT INTO group_members (group_id, user_id, role)

@@ -218,6 +218,44 @@ describe('API keys in Postgres', () => {
     expect(changed.map(({ keyId }) => keyId)).toContain(key.id);
   });
 
+  it('report what is spent already when their budget is lowered', async () => {
+    const key = newKey();
+    await database.keys.create(key);
+    await database.raw.query(
+      `INSERT INTO usage_records
+         (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, user_id, key_id)
+       VALUES ('service-', 'm', 'gateway', 1, 1, 2, 0.9, $1, $2)`,
+      [userId, key.id],
+    );
+    const reportedAt = async (budgetUsd: number) => {
+      const budget = { budgetUsd, budgetPeriod: 'month' } as const;
+      const at = new Date();
+      await database.keys.update(userId, key.id, (settings) => ({ ...settings, ...budget }), {
+        at,
+      });
+      const rows = await database.raw.query<{ percent: number }>(
+        'SELECT percent FROM budget_thresholds WHERE key_id = $1 ORDER BY percent',
+        [key.id],
+      );
+      return rows.map(({ percent }) => percent);
+    };
+    expect(await reportedAt(10)).toEqual([]);
+    expect(await reportedAt(1)).toEqual([50, 80]);
+    expect(await reportedAt(0.5)).toEqual([50, 80, 100]);
+    expect(await reportedAt(0.1)).toEqual([50, 80, 100]);
+  });
+
+  it('and conversations and groups are not for someone who was erased', async () => {
+    await database.userDirectory.erase(userId, undefined, new Date());
+    const gone = { code: 'not_found', message: 'user not found' };
+    await expect(database.keys.create(newKey(), 10)).rejects.toMatchObject(gone);
+    const title = 'private';
+    const created = database.conversations.create({ id: newId(), userId, title });
+    await expect(created).rejects.toMatchObject(gone);
+    const group = { id: newId(), ownerId: userId, name: 'g', description: '' };
+    expect(await database.groups.create(group)).toBe(false);
+  });
+
   it('are revoked only by their owner', async () => {
     const key = newKey();
     await database.keys.create(key);
@@ -268,15 +306,12 @@ describe('API keys in Postgres', () => {
     await database.keys.create(newKey({ groupId }));
     const isActive = async () => (await database.keys.list(userId, 1, new Date()))[0]?.active;
     expect(await isActive()).toBe(true);
-    expect(await database.memberships.isActiveMember(groupId, userId)).toBe(true);
     await database.raw.query('UPDATE group_members SET is_active = false WHERE group_id = $1', [
       groupId,
     ]);
     expect(await isActive()).toBe(false);
-    expect(await database.memberships.isActiveMember(groupId, userId)).toBe(false);
     await database.raw.query('DELETE FROM group_members WHERE group_id = $1', [groupId]);
     expect(await isActive()).toBe(false);
-    expect(await database.memberships.isActiveMember(groupId, userId)).toBe(false);
     await database.raw.query('DELETE FROM groups WHERE id = $1', [groupId]);
     expect(await isActive()).toBe(true);
   });

@@ -1,8 +1,12 @@
-import { NO_KEY_SETTINGS, type KeyStore } from '@model-gateway/accounts';
+import { NO_KEY_SETTINGS, type KeySettings, type KeyStore } from '@model-gateway/accounts';
+import { budgetWindowOf } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { findHolder, findKey, listKeys, lockSettings, settingColumns } from './key-rows.ts';
 import { lockUser } from './lock-user.ts';
+import { holdGroup } from './postgres-groups.ts';
+import { storeThresholds } from '../usage/budget-thresholds.ts';
+import { readBudgets } from '../usage/budget-usage.ts';
 
 export function createPostgresKeys(connection: Connection): KeyStore {
   return {
@@ -10,6 +14,7 @@ export function createPostgresKeys(connection: Connection): KeyStore {
       connection.transaction(async (queries) => {
         const { keyHash, ...shown } = key;
         if (activeMax !== undefined) await assertFew(queries, key.userId, activeMax);
+        if (key.groupId !== null) await assertMember(queries, key.groupId, key.userId);
         const { createdAt } = await queries.apiKey.create({
           data: { ...shown, keyHash, ...settingColumns(settings) },
           select: { createdAt: true },
@@ -36,8 +41,10 @@ export function createPostgresKeys(connection: Connection): KeyStore {
         const settings = await lockSettings(queries, userId, keyId);
         if (settings === undefined) return undefined;
         const named = name === undefined ? {} : { name };
-        const data = { ...named, ...settingColumns(change(settings)) };
+        const changed = change(settings);
+        const data = { ...named, ...settingColumns(changed) };
         await queries.apiKey.updateMany({ where: { id: keyId }, data });
+        await reportSpentBudget(queries, keyId, changed, at);
         return findKey(queries, keyId, at, userId);
       }),
 
@@ -63,6 +70,29 @@ export function createPostgresKeys(connection: Connection): KeyStore {
 
     findHolder: (keyHash) => connection.run((queries) => findHolder(queries, keyHash)),
   };
+}
+
+/** What is spent already may have reached thresholds of a new budget, and a key that is refused spends nothing more. */
+async function reportSpentBudget(
+  queries: Queries,
+  keyId: string,
+  { budgetPeriod }: KeySettings,
+  at: Date,
+): Promise<void> {
+  if (budgetPeriod === null) return;
+  const window = budgetWindowOf(keyId, budgetPeriod, at);
+  await storeThresholds(queries, await readBudgets(queries, [window]));
+}
+
+/** Prevents that the group is deleted or the member removed before the key is stored, which a removal then revokes. */
+async function assertMember(queries: Queries, groupId: string, userId: string): Promise<void> {
+  const members = (await holdGroup(queries, groupId))
+    ? await queries.$queryRaw<unknown[]>`
+        SELECT 1 FROM group_members
+        WHERE group_id = ${groupId}::uuid AND user_id = ${userId}::uuid AND is_active
+        FOR KEY SHARE`
+    : [];
+  if (members.length === 0) throw new ServiceError('not_found', 'group not found');
 }
 
 /** Counts every key that is not revoked: one that does not work now can work again, as with a membership. */

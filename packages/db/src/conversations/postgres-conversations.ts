@@ -1,4 +1,5 @@
 import type { Conversation, ConversationStore } from '@model-gateway/accounts';
+import { ServiceError } from '@model-gateway/contracts';
 import type { Connection } from '../connection/connection.ts';
 import { insertIntoTurn, insertTurn, readHistory, readPage } from './conversation-messages.ts';
 
@@ -7,10 +8,13 @@ export function createPostgresConversations(connection: Connection): Conversatio
   return {
     create: ({ id, userId, title }) =>
       connection.run(async (queries) => {
-        const conversation = await queries.conversation.create({
-          data: { id, userId, title },
-          omit: { userId: true },
-        });
+        // Waits for a change of the account that is under way: someone who was erased meanwhile gets none.
+        const [conversation] = await queries.$queryRaw<Omit<Conversation, 'messageCount'>[]>`
+          INSERT INTO conversations (id, user_id, title)
+          SELECT ${id}::uuid, id, ${title} FROM users WHERE id = ${userId}::uuid AND is_active
+          FOR SHARE
+          RETURNING id, title, created_at AS "createdAt", updated_at AS "updatedAt"`;
+        if (conversation === undefined) throw new ServiceError('not_found', 'user not found');
         return { ...conversation, messageCount: 0 };
       }),
 

@@ -6,6 +6,7 @@ const ENTRIES_MAX = 100;
 const LIMIT_MAX = 1_000_000_000;
 const BUDGET_USD_MAX = 1_000_000_000;
 const METADATA_BYTES_MAX = 4_096;
+const EXPIRY_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 const forms = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]);
 const ADDRESS_CHARS_MAX = 64;
@@ -25,6 +26,7 @@ const limit = z.int().min(1).max(LIMIT_MAX).nullable().optional();
 export const keySettings = {
   expires_at: z.iso
     .datetime({ offset: true })
+    .refine((time) => Date.parse(time) <= EXPIRY_MAX, 'must be before the year 10000')
     .nullable()
     .optional()
     .meta({ description: 'After this time the key is refused.' }),
@@ -46,7 +48,7 @@ export const keySettings = {
     .record(z.string(), z.unknown())
     .refine(
       isStorable,
-      `must have at most ${METADATA_BYTES_MAX} bytes of JSON, without NUL characters`,
+      `must have at most ${METADATA_BYTES_MAX} bytes of JSON, without NUL characters and unpaired surrogates`,
     )
     .nullable()
     .optional(),
@@ -65,10 +67,15 @@ function listOf<Entry extends z.ZodType>(entry: Entry) {
   return z.array(entry).min(1).max(ENTRIES_MAX).nullable().optional();
 }
 
+/** Whether the database rejects the text within JSON. */
+const isUnstorable = (value: unknown): boolean =>
+  typeof value === 'string' && (value.includes('\u0000') || /\p{Surrogate}/u.test(value));
+
 function isStorable(metadata: Readonly<Record<string, unknown>>): boolean {
-  const text = JSON.stringify(metadata);
-  return (
-    new TextEncoder().encode(text).length <= METADATA_BYTES_MAX &&
-    !text.includes(String.raw`\u0000`)
-  );
+  let isClean = true;
+  const text = JSON.stringify(metadata, (name, value: unknown) => {
+    isClean &&= !isUnstorable(name) && !isUnstorable(value);
+    return value;
+  });
+  return isClean && new TextEncoder().encode(text).length <= METADATA_BYTES_MAX;
 }

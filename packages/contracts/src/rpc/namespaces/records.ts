@@ -27,11 +27,15 @@ export const PASSWORD_CHARS_MAX = 128;
 /** A password that an account gets. */
 export const password = z.string().min(8).max(PASSWORD_CHARS_MAX);
 
+/** Half of a character, as at the end of a text that was cut; no other program accepts it. */
+const UNPAIRED = /\p{Surrogate}/gu;
+
 /** Text that can be stored: the database accepts every character except NUL. */
 export const text = (charsMax: number) =>
   z
     .string()
     .trim()
+    .overwrite((value) => value.replaceAll(UNPAIRED, '\uFFFD'))
     .max(charsMax)
     .refine((value) => !value.includes('\u0000'), 'must not contain NUL characters');
 
