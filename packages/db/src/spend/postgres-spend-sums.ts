@@ -3,6 +3,7 @@ import type { Connection, Queries } from '../connection/connection.ts';
 import { LONG_QUERY_MS_MAX } from '../connection/long-queries.ts';
 import { busyHoursComparison, madeBusyHours, removedBusyHours } from './busy-hours.ts';
 import { daysToMake, firstDay, madeRests, removedRests, restComparison } from './day-rests.ts';
+import { madeProjectHours, projectHoursComparison, removedProjectHours } from './project-hours.ts';
 import { comparison, correction, removal } from './spend-lines.ts';
 import { readSumsState } from './sums-state.ts';
 
@@ -75,6 +76,7 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       await removeMade(queries, days);
       await queries.$executeRaw(madeRests(days));
       await queries.$executeRaw(madeBusyHours(days));
+      await queries.$executeRaw(madeProjectHours(days));
     }, REPAIR);
 
   return {
@@ -116,7 +118,11 @@ type Found = Pick<CheckedDay, 'rows' | 'wrongLines'>;
 async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
   const hasFailures = await areFailuresKept(queries, days);
   const [found] = await queries.$queryRaw<Found[]>(comparison(days, hasFailures));
-  const made = [restComparison(days), ...(hasFailures ? [busyHoursComparison(days)] : [])];
+  const made = [
+    restComparison(days),
+    projectHoursComparison(days),
+    ...(hasFailures ? [busyHoursComparison(days)] : []),
+  ];
   let wrongLines = found?.wrongLines ?? 0;
   for (const each of made) {
     const [compared] = await queries.$queryRaw<Pick<Found, 'wrongLines'>[]>(each);
@@ -129,6 +135,7 @@ async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
 async function removeMade(queries: Queries, days: TimeSpan): Promise<void> {
   await queries.$executeRaw(removedRests(days));
   await queries.$executeRaw(removedBusyHours(days));
+  await queries.$executeRaw(removedProjectHours(days));
 }
 
 /** Whether the failed requests of the days are still there. */

@@ -7,6 +7,7 @@ import {
 import { Prisma } from '../generated/client.ts';
 import { areBusyHoursRight, BUSY } from './busy-hours.ts';
 import { areRestsRight, isKept, partsOfRests } from './day-rests.ts';
+import { areProjectHoursRight, GROUP_PROJECT } from './project-hours.ts';
 import {
   DIMENSIONS,
   emptySlice,
@@ -124,7 +125,11 @@ function keptSlices(span: TimeSpan, question: Question): readonly Prisma.Sql[] {
   const cut = cutFor(filter, by, grain);
   if (cut === undefined) return unkeptSlices(span, question, {});
   return [
-    ...wholeDays.map((part) => keptSlice({ cut: cut.name, grain }, part, filter, by)),
+    ...wholeDays.flatMap((part) =>
+      grain === 'hour'
+        ? hourSlices(part, cut, question, {})
+        : [keptSlice({ cut: cut.name, grain }, part, filter, by)],
+    ),
     ...edges.flatMap((part) => edgeSlices(part, question)),
   ];
 }
@@ -184,8 +189,33 @@ function partSlices(part: TimeSpan, question: Question, counting: Counting): rea
   if (cut === undefined) return unkeptSlices(part, question, counting);
   const { hours, rest } = splitTime(part);
   return [
-    ...hours.map((each) => keptSlice({ cut: cut.name, grain: 'hour' }, each, filter, by, counting)),
+    ...hours.flatMap((each) => hourSlices(each, cut, question, counting)),
     ...rest.flatMap((each) => rowSlices(each, filter, by, counting)),
+  ];
+}
+
+/** Whole hours. Those of a project in a group are made after the day, in fewer lines than those of its accounts. */
+function hourSlices(
+  hours: TimeSpan,
+  { name }: Cut,
+  question: Question,
+  counting: Counting,
+): readonly Prisma.Sql[] {
+  const { filter, by, sums } = question;
+  const { groupId } = filter;
+  const slice = (cut: string, span: TimeSpan, how: Counting): Prisma.Sql =>
+    keptSlice({ cut, grain: 'hour' }, span, filter, by, how);
+  const { since } = hours;
+  const until = earlier(hours.until, new Date(startOfDay(sums.now)));
+  const isMade = since < until && isKept(startOfDay(since), sums.now);
+  if (groupId === undefined || name !== ACCOUNT || !isMade || !isOfProjects(filter, by))
+    return [slice(name, hours, counting)];
+  const past = { since, until };
+  return [
+    ...either(areProjectHoursRight(past, groupId), question, counting, (how, areRight) => [
+      slice(areRight ? GROUP_PROJECT : name, past, how),
+    ]),
+    ...spanOf(until, hours.until).map((each) => slice(name, each, counting)),
   ];
 }
 
@@ -224,10 +254,17 @@ const pastMs = (spans: readonly TimeSpan[], now: Date): number =>
     0,
   );
 
+function neededFor(filter: SpendFilter, by: SpendGrouping): readonly Dimension[] {
+  const grouped = GROUPED[by];
+  return DIMENSIONS.filter((each) => each === grouped || filter[each] !== undefined);
+}
+
+const isOfProjects = (filter: SpendFilter, by: SpendGrouping): boolean =>
+  neededFor(filter, by).every((each) => each === 'groupId' || each === 'project');
+
 /** The kept lines with the fewest dimensions that have all that the question needs. */
 function cutFor(filter: SpendFilter, by: SpendGrouping, grain: 'day' | 'hour'): Cut | undefined {
-  const grouped = GROUPED[by];
-  const needed = DIMENSIONS.filter((each) => each === grouped || filter[each] !== undefined);
+  const needed = neededFor(filter, by);
   return CUTS.find(
     ({ dimensions, hasHours }) =>
       (grain === 'day' || hasHours) && needed.every((each) => dimensions.includes(each)),
