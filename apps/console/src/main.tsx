@@ -30,8 +30,14 @@ const connection = watchConnection(api, { onRecovery: () => void queries.invalid
 const router = createConsoleRouter({ api, queries });
 
 // Signing out, here or by the service, leads to the sign-in page, and from there back to this one.
+let shownUser: string | undefined;
 session.onChange(() => {
-  if (session.getState().status === 'signed-out') queries.clear();
+  const state = session.getState();
+  const user = state.status === 'signed-in' ? state.user.id : undefined;
+  // Another account signed in with another page: nothing of the one before may stay.
+  if (shownUser !== undefined && user !== undefined && user !== shownUser) location.reload();
+  shownUser = user;
+  if (state.status === 'signed-out') queries.clear();
   void router.invalidate();
 });
 

@@ -3,6 +3,9 @@ import { queryOptions } from '@tanstack/react-query';
 import { sortRows } from '../ui/table-order.ts';
 import type { Api } from './api.ts';
 
+/** The queries whose answers depend on the backends, the aliases and the routes. */
+export const ROUTING_QUERIES = ['/v1/models', 'routes.explain'] as const;
+
 /** The available models, by name. */
 export const modelsQuery = (api: Api) =>
   queryOptions({

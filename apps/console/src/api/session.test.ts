@@ -30,6 +30,14 @@ test('a session that loses its cookie while the page is open has ended', async (
   expect(session.getState()).toEqual({ status: 'signed-out', hasEnded: true });
 });
 
+test('a page does not go on with the session of another account, and learns whose it is', async () => {
+  const other = { ...SIGNED_IN, user: { ...SIGNED_IN.user, id: '2', email: 'bob@example.com' } };
+  const session = sessionWith(Response.json(SIGNED_IN), Response.json(other));
+  await session.restore();
+  await expect(session.renew()).rejects.toThrow('another account is signed in');
+  expect(session.getState()).toMatchObject({ status: 'signed-in', user: { id: '2' } });
+});
+
 test('who signs out knows that the session is over', async () => {
   const session = sessionWith(Response.json(SIGNED_IN), Response.json({ ok: true }));
   await session.restore();

@@ -74,6 +74,15 @@ export class HttpError extends Error {
   }
 }
 
+/** The cookie belongs to another account now, which signed in with another page of this browser. */
+class OtherAccountError extends Error {
+  override readonly name = 'OtherAccountError';
+
+  constructor() {
+    super('another account is signed in in this browser now');
+  }
+}
+
 const PATH = '/api/session';
 /** A token is replaced this long before it ends, so that no call is refused in between. */
 const EARLY_MS = 30_000;
@@ -121,7 +130,12 @@ export function createSession(
 
   async function refresh(): Promise<string | undefined> {
     try {
-      return accept(await post('/refresh', {}));
+      const shown = state.status === 'signed-in' ? state.user.id : undefined;
+      const signedIn = await post('/refresh', {});
+      const token = accept(signedIn);
+      // What the page was about to do was meant for the account that it shows.
+      if (shown !== undefined && shown !== signedIn.user.id) throw new OtherAccountError();
+      return token;
     } catch (error) {
       // Only the service itself ends a session: one that is not reachable may be again soon.
       if (!(error instanceof HttpError) || error.status !== 401) throw error;

@@ -26,10 +26,13 @@ export function useUser(): SessionUser {
 
 const NO_USER: SessionUser = { id: '', email: '', name: '', is_admin: false };
 
+/** The name of a query: a method, or a path of the REST API. */
+type QueryName = RpcMethodName | '/v1/models';
+
 /** A call that changes something; afterwards the queries of the given methods are asked again. */
 export function useCall<Name extends RpcMethodName>(
   method: Name,
-  { changes = [] }: { readonly changes?: readonly RpcMethodName[] } = {},
+  { changes = [] }: { readonly changes?: readonly QueryName[] } = {},
 ) {
   const api = useApi();
   const queries = useQueryClient();

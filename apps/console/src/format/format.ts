@@ -6,6 +6,8 @@ export interface Format {
   compact(value: number): string;
   /** US dollars with the precision that matters: $0.0004, $1.25, $1,200. */
   money(usd: number): string;
+  /** US dollars with every digit of a price: $1.375. */
+  price(usd: number): string;
   percent(share: number): string;
   /** 340 ms, 1.2 s, 2 min. */
   duration(ms: number): string;
@@ -111,6 +113,8 @@ export function createFormat(locale: string, timeZone?: string): Format {
         ? inDollars('cents', { minimumFractionDigits: 2, maximumFractionDigits: 4 }).format(usd)
         : inDollars('small', { maximumSignificantDigits: 2 }).format(usd);
     },
+    price: (usd) =>
+      inDollars('price', { minimumFractionDigits: 2, maximumFractionDigits: 10 }).format(usd),
     percent: (share) => percent.format(share),
     duration(ms) {
       const [, unit, per] = DURATIONS.find(([below]) => ms < below) ?? [0, 'day', 86_400_000];

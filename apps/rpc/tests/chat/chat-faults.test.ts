@@ -164,6 +164,11 @@ test('a turn that fails before or after it is accepted is in the request log', a
   });
   expect(await scene.ann.call('requests.get', failed)).toMatchObject({
     bodies: { request: expect.stringContaining('"content":"Hi"'), answer: null },
+    cache_write_tokens: null,
+    images: null,
+    audio_seconds: null,
+    price: null,
+    cached: false,
   });
   await scene.removeBackend('faulty');
   await other.close();

@@ -126,7 +126,8 @@ const FAILED_REQUEST = Prisma.sql`
   id, api_key_id AS "apiKeyId", key_id AS "keyId", user_id AS "userId", project, group_id AS "groupId", model, backend,
   0 AS "promptTokens", 0 AS "completionTokens", 0 AS "totalTokens", NULL::float8 AS cost, NULL::int AS points,
   NULL::text AS "accountType", ref_id AS "refId", created_at AS "createdAt", upstream, NULL::int AS "cachedTokens",
-  latency_ms AS "latencyMs", NULL::int AS "firstTokenMs", status,
+  latency_ms AS "latencyMs", NULL::int AS "firstTokenMs", status, NULL::int AS "cacheWriteTokens", NULL::int AS images,
+  NULL::float8 AS "audioSeconds", NULL::jsonb AS price, false AS cached,
   coalesce(request_id, id::text) AS "requestId", error_code AS "errorCode", error, attempts, repeats`;
 
 function loggedOf(

@@ -3,6 +3,7 @@ import { useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { FromFile } from '../../ui/from-file.tsx';
 import { Badge } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { LIMITS } from './backend-draft.ts';
@@ -86,6 +87,8 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
         </Button>
         {kind === undefined ? (
           <span className="card-note">{t('backends.of_node')}</span>
+        ) : backend.source === 'file' ? (
+          <FromFile />
         ) : (
           <>
             <Button aria-label={t('backends.edit.of', { name })} onClick={onEdit}>

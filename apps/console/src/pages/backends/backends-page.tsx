@@ -2,6 +2,7 @@ import './backends.css';
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -83,7 +84,7 @@ interface RemoveBackendProps {
 
 function RemoveBackend({ backend, all, onClose }: RemoveBackendProps) {
   const { t } = useLanguage();
-  const remove = useCall('backends.remove', { changes: ['backends.list'] });
+  const remove = useCall('backends.remove', { changes: ['backends.list', ...ROUTING_QUERIES] });
   const elsewhere = new Set(
     all.flatMap(({ name, models }) => (name === backend.name ? [] : models)),
   );

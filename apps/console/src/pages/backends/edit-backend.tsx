@@ -1,5 +1,6 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useState } from 'react';
+import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -17,7 +18,7 @@ interface EditBackendProps {
 /** Changes a backend. It stays open, with the reason, while the changed backend is not healthy. */
 export function EditBackend({ backend, onClose }: EditBackendProps) {
   const { t } = useLanguage();
-  const update = useCall('backends.update', { changes: ['backends.list'] });
+  const update = useCall('backends.update', { changes: ['backends.list', ...ROUTING_QUERIES] });
   const [before] = useState(() => draftOf(backend));
   const [draft, setDraft] = useState(before);
   const kind = kindOf(backend.type);

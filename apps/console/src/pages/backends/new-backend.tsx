@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,7 +16,7 @@ interface NewBackendProps {
   readonly onCancel?: () => void;
 }
 
-const CHANGES = ['backends.list'] as const;
+const CHANGES = ['backends.list', ...ROUTING_QUERIES] as const;
 
 /** Asks for the kind, then for what this kind needs; tests the backend and then registers it. */
 export function NewBackend({ takenNames, onDone, onCancel }: NewBackendProps) {

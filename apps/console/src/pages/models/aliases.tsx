@@ -1,6 +1,7 @@
 import type { ModelEntry, RpcResult } from '@model-gateway/contracts';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { ROUTING_QUERIES } from '../../api/models.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -10,12 +11,13 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
+import { FromFile } from '../../ui/from-file.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { SuggestField } from '../../ui/suggest-field.tsx';
 
 type Alias = RpcResult<'aliases.list'>['aliases'][number];
 
-const CHANGES = ['aliases.list'] as const;
+const CHANGES = ['aliases.list', ...ROUTING_QUERIES] as const;
 
 /** Other names for models. */
 export function Aliases({ models }: { readonly models: readonly ModelEntry[] }) {
@@ -34,14 +36,17 @@ export function Aliases({ models }: { readonly models: readonly ModelEntry[] }) 
         id: 'actions',
         header: t('aliases.remove'),
         isHeaderHidden: true,
-        cell: (alias) => (
-          <Button
-            aria-label={t('aliases.remove.of', { alias: alias.alias })}
-            onClick={() => setRemoving(alias)}
-          >
-            {t('aliases.remove')}
-          </Button>
-        ),
+        cell: (alias) =>
+          alias.source === 'file' ? (
+            <FromFile />
+          ) : (
+            <Button
+              aria-label={t('aliases.remove.of', { alias: alias.alias })}
+              onClick={() => setRemoving(alias)}
+            >
+              {t('aliases.remove')}
+            </Button>
+          ),
       },
     ],
     [t],
@@ -68,7 +73,13 @@ export function Aliases({ models }: { readonly models: readonly ModelEntry[] }) 
           rowId={({ alias }) => alias}
         />
       )}
-      {isAdding ? <AddAlias models={models} onClose={() => setAdding(false)} /> : null}
+      {isAdding ? (
+        <AddAlias
+          models={models}
+          takenNames={aliases.map(({ alias }) => alias)}
+          onClose={() => setAdding(false)}
+        />
+      ) : null}
       {removing === undefined ? null : (
         <RemoveAlias alias={removing.alias} onClose={() => setRemoving(undefined)} />
       )}
@@ -78,14 +89,16 @@ export function Aliases({ models }: { readonly models: readonly ModelEntry[] }) 
 
 interface AddAliasProps {
   readonly models: readonly ModelEntry[];
+  /** Adding one of these would replace it. */
+  readonly takenNames: readonly string[];
   readonly onClose: () => void;
 }
 
-function AddAlias({ models, onClose }: AddAliasProps) {
+function AddAlias({ models, takenNames, onClose }: AddAliasProps) {
   const { t } = useLanguage();
-  const queries = useQueryClient();
   const set = useCall('aliases.set', { changes: CHANGES });
   const { fields } = problemOf(set.error);
+  const [isTaken, setTaken] = useState(false);
   const suggestions = useMemo(() => models.map(({ id }) => ({ value: id })), [models]);
   return (
     <Dialog isOpen onClose={onClose} title={t('aliases.add')}>
@@ -94,18 +107,18 @@ function AddAlias({ models, onClose }: AddAliasProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          set.mutate(
-            { alias: formText(form, 'alias', true), target: formText(form, 'target', true) },
-            {
-              onSuccess: () => {
-                void queries.invalidateQueries({ queryKey: ['/v1/models'] });
-                onClose();
-              },
-            },
-          );
+          const alias = formText(form, 'alias', true);
+          setTaken(takenNames.includes(alias));
+          if (takenNames.includes(alias)) return;
+          set.mutate({ alias, target: formText(form, 'target', true) }, { onSuccess: onClose });
         }}
       >
-        <TextField label={t('aliases.alias')} name="alias" problem={fields['alias']} required />
+        <TextField
+          label={t('aliases.alias')}
+          name="alias"
+          problem={isTaken ? t('aliases.add.taken') : fields['alias']}
+          required
+        />
         <SuggestField
           label={t('aliases.target')}
           name="target"

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
+import { furtherPrices } from '../../spend/price-text.ts';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
@@ -88,24 +89,40 @@ function PriceTable({ prices }: { readonly prices: readonly Price[] }) {
         sortBy: ({ pattern }) => pattern,
       },
       {
+        id: 'backend',
+        header: t('prices.backend'),
+        cell: ({ backend }) => backend ?? t('prices.backend.any'),
+        sortBy: ({ backend = '' }) => backend,
+      },
+      {
         id: 'input',
         header: t('prices.input'),
         isNumber: true,
-        cell: ({ input_per_million: usd }) => format.money(usd),
+        cell: ({ input_per_million: usd }) => format.price(usd),
         sortBy: ({ input_per_million: usd }) => usd,
       },
       {
         id: 'output',
         header: t('prices.output'),
         isNumber: true,
-        cell: ({ output_per_million: usd }) => format.money(usd),
+        cell: ({ output_per_million: usd }) => format.price(usd),
         sortBy: ({ output_per_million: usd }) => usd,
+      },
+      {
+        id: 'further',
+        header: t('prices.further'),
+        cell: (price) => (
+          <ul className="plain-list">
+            {furtherPrices(price, t, format).map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        ),
       },
       {
         id: 'source',
         header: t('prices.source'),
-        cell: ({ source }) =>
-          t(source === 'built-in' ? 'prices.source.built-in' : 'prices.source.override'),
+        cell: ({ source }) => t(`prices.source.${source}`),
         sortBy: ({ source }) => source,
       },
     ],
@@ -139,13 +156,19 @@ function VideoPrices({ prices }: { readonly prices: readonly VideoPrice[] }) {
         id: 'base',
         header: t('prices.video.base'),
         isNumber: true,
-        cell: ({ base_price: usd }) => format.money(usd),
+        cell: ({ base_price: usd }) => format.price(usd),
       },
       {
         id: 'second',
         header: t('prices.video.second'),
         isNumber: true,
-        cell: ({ price_per_second: usd }) => format.money(usd),
+        cell: ({ price_per_second: usd }) => format.price(usd),
+      },
+      {
+        id: 'frame',
+        header: t('prices.video.frame'),
+        isNumber: true,
+        cell: ({ price_per_frame: usd }) => format.price(usd),
       },
       {
         id: 'state',

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
+import { priceText } from '../../spend/price-text.ts';
 import { RequestStatus } from '../../spend/request-table.tsx';
 import { useNames } from '../../spend/use-names.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -52,6 +53,7 @@ function Story({ request }: { readonly request: Request }) {
     [t('playground.stats.cached'), numberOf(number, request.cached_tokens)],
     [t('usage.column.completion'), format.number(request.completion_tokens)],
     [t('usage.column.cost'), numberOf((usd) => format.money(usd), request.cost)],
+    [t('requests.price'), request.price === null ? '–' : priceText(request.price, t, format)],
     [t('requests.points'), numberOf(number, request.points)],
     [t('requests.reference'), orDash(request.ref_id)],
     [t('error.request_id'), request.request_id],
@@ -60,6 +62,7 @@ function Story({ request }: { readonly request: Request }) {
     <>
       <div className="story-head">
         <RequestStatus status={request.status} />
+        {request.cached ? <Badge state="neutral">{t('requests.cached')}</Badge> : null}
         <code>{request.id}</code> <CopyButton text={request.id} />
       </div>
       <Outcome request={request} />
@@ -127,12 +130,16 @@ function Attempts({ attempts }: Pick<Request, 'attempts'>) {
     <section aria-label={t('requests.attempts')}>
       <h2 className="story-title">{t('requests.attempts')}</h2>
       <ol className="story-attempts">
-        {attempts.map(({ backend, model, outcome, reason, status, ms }, place) => (
+        {attempts.map(({ backend, model, outcome, reason, status, ms, cost }, place) => (
           <li key={place}>
-            <Badge state={ATTEMPT_STATES[outcome]}>{t(`requests.attempt.${outcome}`)}</Badge>{' '}
-            {backend} → {model}, {format.duration(ms)}
+            <Badge state={ATTEMPT_STATES[outcome]}>
+              {t(reason === 'hedged' ? 'requests.attempt.hedged' : `requests.attempt.${outcome}`)}
+            </Badge>{' '}
+            {backend} → {model}
+            {outcome === 'skipped' ? null : `, ${format.duration(ms)}`}
             {status === null ? null : `, ${status}`}
-            {reason === null ? null : `, ${reason}`}
+            {reason === null || reason === 'hedged' ? null : `, ${reason}`}
+            {typeof cost === 'number' ? `, ${format.money(cost)}` : null}
           </li>
         ))}
       </ol>

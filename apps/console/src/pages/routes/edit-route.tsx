@@ -1,6 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -15,6 +16,8 @@ import { draftOf, emptyTarget, RETRY_REASONS, routeOf, type TargetDraft } from '
 interface EditRouteProps {
   /** Undefined for a new one. */
   readonly route: RpcResult<'routes.list'>[number] | undefined;
+  /** The models that have a route: adding another one would replace it. */
+  readonly takenModels: readonly string[];
   readonly onClose: () => void;
 }
 
@@ -24,7 +27,7 @@ const CACHE_SECS_MAX = 86_400;
 const STRATEGIES = ['weighted', 'fastest'] as const;
 
 /** The form of a route. */
-export function EditRoute({ route, onClose }: EditRouteProps) {
+export function EditRoute({ route, takenModels, onClose }: EditRouteProps) {
   const { t } = useLanguage();
   const api = useApi();
   const backends = useQuery(api.query('backends.list')).data;
@@ -36,13 +39,14 @@ export function EditRoute({ route, onClose }: EditRouteProps) {
       })),
     [backends],
   );
-  const set = useCall('routes.set', { changes: ['routes.list'] });
+  const set = useCall('routes.set', { changes: ['routes.list', ...ROUTING_QUERIES] });
   const [draft, setDraft] = useState(() => draftOf(route));
   const change = (id: number, part: Partial<TargetDraft>): void =>
     setDraft({
       ...draft,
       targets: draft.targets.map((target) => (target.id === id ? { ...target, ...part } : target)),
     });
+  const isTaken = route === undefined && takenModels.includes(draft.model.trim());
   const nextId = Math.max(0, ...draft.targets.map(({ id }) => id)) + 1;
   return (
     <Dialog
@@ -56,7 +60,7 @@ export function EditRoute({ route, onClose }: EditRouteProps) {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          set.mutate(routeOf(draft), { onSuccess: onClose });
+          if (!isTaken) set.mutate(routeOf(draft), { onSuccess: onClose });
         }}
       >
         {route === undefined ? (
@@ -64,6 +68,9 @@ export function EditRoute({ route, onClose }: EditRouteProps) {
             label={t('routes.model')}
             value={draft.model}
             onValueChange={(model) => setDraft({ ...draft, model })}
+            problem={
+              isTaken && !set.isPending && !set.isSuccess ? t('routes.add.taken') : undefined
+            }
             required
           />
         ) : null}

@@ -2,12 +2,14 @@ import type { RpcResult } from '@model-gateway/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { FromFile } from '../../ui/from-file.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { RowLink } from '../../ui/row-link.tsx';
 import { EditRoute } from './edit-route.tsx';
@@ -52,6 +54,7 @@ export function RoutesPage() {
       {editing === undefined ? null : (
         <EditRoute
           route={editing === 'new' ? undefined : editing}
+          takenModels={(routes.data ?? []).map(({ model }) => model)}
           onClose={() => setEditing(undefined)}
         />
       )}
@@ -122,18 +125,24 @@ function RouteTable({ routes, onEdit, onRemove }: RouteTableProps) {
             >
               {t('routes.explain')}
             </RowLink>
-            <Button
-              aria-label={t('routes.edit.of', { model: route.model })}
-              onClick={() => onEdit(route)}
-            >
-              {t('routes.edit')}
-            </Button>
-            <Button
-              aria-label={t('routes.remove.of', { model: route.model })}
-              onClick={() => onRemove(route.model)}
-            >
-              {t('routes.remove')}
-            </Button>
+            {route.source === 'file' ? (
+              <FromFile />
+            ) : (
+              <>
+                <Button
+                  aria-label={t('routes.edit.of', { model: route.model })}
+                  onClick={() => onEdit(route)}
+                >
+                  {t('routes.edit')}
+                </Button>
+                <Button
+                  aria-label={t('routes.remove.of', { model: route.model })}
+                  onClick={() => onRemove(route.model)}
+                >
+                  {t('routes.remove')}
+                </Button>
+              </>
+            )}
           </span>
         ),
       },
@@ -158,7 +167,7 @@ interface RemoveRouteProps {
 
 function RemoveRoute({ model, onClose }: RemoveRouteProps) {
   const { t } = useLanguage();
-  const remove = useCall('routes.remove', { changes: ['routes.list'] });
+  const remove = useCall('routes.remove', { changes: ['routes.list', ...ROUTING_QUERIES] });
   return (
     <Confirm
       isOpen

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { FromFile } from '../../ui/from-file.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
@@ -125,12 +126,16 @@ function WebhookTable({ webhooks, onOpen }: WebhookTableProps) {
             >
               {t('webhooks.deliveries')}
             </Button>
-            <Button
-              aria-label={t('webhooks.remove.of', { url: webhook.url })}
-              onClick={() => onOpen({ webhook, dialog: 'remove' })}
-            >
-              {t('webhooks.remove')}
-            </Button>
+            {webhook.source === 'file' ? (
+              <FromFile />
+            ) : (
+              <Button
+                aria-label={t('webhooks.remove.of', { url: webhook.url })}
+                onClick={() => onOpen({ webhook, dialog: 'remove' })}
+              >
+                {t('webhooks.remove')}
+              </Button>
+            )}
           </div>
         ),
       },
