@@ -34,7 +34,7 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
       connection.transaction(async (queries) => {
         if (changes.isAdmin === false || changes.isActive === false)
           await assertOtherAdmin(queries, userId);
-        const before = await lockAccount(queries, userId);
+        const before = await lockAccount(queries, userId, Prisma.sql`FOR NO KEY UPDATE`);
         if (before === undefined) return undefined;
         if (before.erasedAt !== null) throw accountErased();
         const { name, isAdmin, isActive, tier } = changes;
@@ -59,7 +59,8 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
     erase: (userId, successorId, now) =>
       connection.transaction(async (queries) => {
         await assertOtherAdmin(queries, userId);
-        const account = await lockAccount(queries, userId);
+        // What refers to the account waits too.
+        const account = await lockAccount(queries, userId, Prisma.sql`FOR UPDATE`);
         if (account === undefined) return false;
         await erasePerson(queries, { ...account, id: userId, successorId, now });
         return true;
@@ -89,10 +90,14 @@ interface LockedAccount {
 }
 
 /** Locked before it is changed, so that no sign-in begins in between. */
-async function lockAccount(queries: Queries, userId: string): Promise<LockedAccount | undefined> {
+async function lockAccount(
+  queries: Queries,
+  userId: string,
+  strength: Prisma.Sql,
+): Promise<LockedAccount | undefined> {
   const rows = await queries.$queryRaw<LockedAccount[]>`
     SELECT email, erased_at AS "erasedAt" FROM users
-    WHERE id = ${userId}::uuid FOR NO KEY UPDATE`;
+    WHERE id = ${userId}::uuid ${strength}`;
   return rows[0];
 }
 

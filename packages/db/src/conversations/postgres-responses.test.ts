@@ -48,6 +48,17 @@ describe('stored responses in Postgres', () => {
     return { ids: found?.responses.map((one) => one.id), missing: found?.missing };
   };
 
+  it('are not kept of a user who was erased, also at that moment', async () => {
+    const userId = await newUser();
+    const saving = Array.from({ length: 10 }, (_, index) =>
+      save(`resp_erased_${index}`, null, undefined, { userId, createdAt: now }),
+    );
+    await Promise.all([...saving, database.userDirectory.erase(userId, undefined, new Date())]);
+    await save('resp_late', null, undefined, { userId, createdAt: now });
+    const left = 'SELECT id FROM stored_responses WHERE user_id = $1';
+    expect(await database.raw.query(left, [userId])).toEqual([]);
+  });
+
   it('come back as they were to their user alone, until they expire', async () => {
     await save('resp_a', null);
     await save('resp_old', null, '2026-01-09T00:00:00Z');

@@ -9,9 +9,15 @@ interface ChainRow extends StoredResponse {
 /** Stored responses in Postgres. */
 export function createPostgresResponses(connection: Connection): ResponseStore {
   return {
-    save: (response) =>
+    save: ({ id, userId, previousId, input, response, createdAt, expiresAt }) =>
       connection.run(async (queries) => {
-        await queries.storedResponse.create({ data: response, select: { id: true } });
+        // The request may end while its user is being erased, or afterwards: then nothing is stored.
+        await queries.$executeRaw`
+          INSERT INTO stored_responses (id, user_id, previous_id, input, response, created_at, expires_at)
+          SELECT ${id}, account.id, ${previousId}, ${input}, ${response}, ${createdAt}, ${expiresAt}
+          FROM users account
+          WHERE account.id = ${userId}::uuid AND account.erased_at IS NULL
+          FOR KEY SHARE`;
       }),
 
     find: (userId, ids, now) =>
