@@ -1,7 +1,7 @@
 import { createTokenCount } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
 import { tryParseJson } from '@model-gateway/kernel';
-import { errorOf, property } from '../stream/chunk-fields.ts';
+import { errorOf, errorOfNamed, property } from '../stream/chunk-fields.ts';
 import { createEventSplitter } from '../stream/event-splitter.ts';
 import type { ReportedUnits } from './billed-units.ts';
 import { reportedSeconds, reportedUsage } from './reported-usage.ts';
@@ -44,13 +44,13 @@ export function createPassedEvents(): PassedEvents {
   function readEvent(event: string): void {
     if (event.includes(IMAGE_DONE)) images = (images ?? 0) + 1;
     if (event.length > PARSED_CHARS_MAX && !event.includes(USAGE) && !event.includes(ERROR)) return;
-    const data = event
-      .split('\n')
+    const lines = event.split('\n');
+    const data = lines
       .filter((line) => line.startsWith(DATA))
       .map((line) => line.slice(DATA.length))
       .join('\n');
     const value = tryParseJson(data);
-    error = errorIn(value);
+    error = errorOfNamed(lines, data) ?? errorOf(value);
     usage = reportedUsage(value) ?? usage;
     audioSeconds = reportedSeconds(value) ?? audioSeconds;
     const delta = property(value, 'delta');
@@ -93,12 +93,4 @@ export function createPassedEvents(): PassedEvents {
       return count.tokens;
     },
   };
-}
-
-/** The text of an event that is an error. */
-function errorIn(value: unknown): string | undefined {
-  const error = errorOf(value);
-  if (error !== undefined || property(value, 'type') !== 'error') return error;
-  const message = property(value, 'message');
-  return typeof message === 'string' ? message : 'the upstream reported an error';
 }

@@ -1,4 +1,5 @@
 import { readUsage, type TokenUsage } from '@model-gateway/contracts';
+import { tryParseJson } from '@model-gateway/kernel';
 
 /** Whether a chunk has usage and nothing else: it is sent only to clients that requested usage. */
 export function isUsageOnly(chunk: unknown): boolean {
@@ -9,9 +10,28 @@ export function isUsageOnly(chunk: unknown): boolean {
 /** The text of an error in an upstream's stream. */
 export function errorOf(chunk: unknown): string | undefined {
   const error = property(chunk, 'error');
-  if (error === undefined || error === null) return undefined;
+  if (error === undefined || error === null)
+    return isBareError(chunk) ? messageOf(chunk) : undefined;
   const message = typeof error === 'string' ? error : property(error, 'message');
   return typeof message === 'string' ? message : JSON.stringify(error);
+}
+
+/** An error without an object around it, as vLLM sent it for long. */
+const isBareError = (chunk: unknown): boolean =>
+  property(chunk, 'object') === 'error' || property(chunk, 'type') === 'error';
+
+function messageOf(error: unknown): string {
+  const message = property(error, 'message');
+  return typeof message === 'string' ? message : 'the upstream reported an error';
+}
+
+const ERROR_EVENT = /^event: ?error\s*$/;
+
+/** The text of an event that is an error by its name, whatever its data is; undefined for other events. */
+export function errorOfNamed(lines: readonly string[], data: string): string | undefined {
+  if (!lines.some((line) => ERROR_EVENT.test(line))) return undefined;
+  const error = tryParseJson(data);
+  return errorOf(error) ?? messageOf(error);
 }
 
 /** The delta of the first choice in a chunk, if there is one. */

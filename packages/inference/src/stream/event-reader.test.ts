@@ -76,12 +76,18 @@ test('the end mark is taken out and ends the reading', () => {
 });
 
 test.each([
-  ['{"error":{"message":"overloaded","type":"server_error"}}', 'overloaded'],
-  ['{"error":"out of memory"}', 'out of memory'],
-  ['{"error":{"status":500}}', '{"status":500}'],
-])('the error %s ends the reading', (data, message) => {
+  ['data: {"error":{"message":"overloaded","type":"server_error"}}', 'overloaded'],
+  ['data: {"error":"out of memory"}', 'out of memory'],
+  ['data: {"error":{"status":500}}', '{"status":500}'],
+  ['data: {"object":"error","message":"too long","code":400}', 'too long'],
+  ['data: {"type":"error","code":"busy"}', 'the upstream reported an error'],
+  ['event: error\ndata: {"message":"too long"}', 'too long'],
+  ['event:error\ndata: {"error":{"message":"overloaded"}}', 'overloaded'],
+  ['event: error\ndata: Internal Server Error', 'the upstream reported an error'],
+  ['event: error', 'the upstream reported an error'],
+])('the error %j ends the reading', (event, message) => {
   const { read } = reader();
-  expect(read(text('a'), `data: ${data}\n\n`)).toEqual({
+  expect(read(text('a'), `${event}\n\n`)).toEqual({
     passed: Buffer.from(text('a')),
     isDone: false,
     error: message,

@@ -1,5 +1,5 @@
 import { isCheapJson, tryParseJson, type Log } from '@model-gateway/kernel';
-import { choicesOf, errorOf, isUsageOnly } from './chunk-fields.ts';
+import { choicesOf, errorOf, errorOfNamed, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
 const DATA = 'data: {';
@@ -190,6 +190,8 @@ function readUnusual(event: string, readParsed: (data: string) => ParsedEvent): 
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice('data:'.length).trimStart())
     .join('\n');
+  const named = errorOfNamed(lines, data);
+  if (named !== undefined) return { passes: false, isDone: false, error: named };
   // A comment keeps the connection alive; it passes. So does an empty event.
   if (data === '')
     return { passes: lines.every((line) => line.startsWith(':')), isDone: false, error: undefined };
