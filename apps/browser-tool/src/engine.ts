@@ -271,6 +271,8 @@ export interface EngineStatus {
   readonly pid: number | null;
   readonly sandbox: boolean;
   readonly viewport: Viewport;
+  /** Whether the active tab crashed. */
+  readonly isTabCrashed: boolean;
 }
 
 /**

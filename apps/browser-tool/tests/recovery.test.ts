@@ -86,6 +86,16 @@ test('a tab that crashes is replaced', async () => {
   expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
 });
 
+test('a tab that crashes between calls is replaced by the next call', async () => {
+  await tool.open(`${site.url}/`);
+  const pid = await browserPid();
+  for (const renderer of processesWith('--type=renderer')) {
+    if (isBelow(renderer, pid)) process.kill(renderer, 'SIGKILL');
+  }
+  await waitUntil(() => tool.tool.session.status().engine?.isTabCrashed === true);
+  expect((await tool.open(`${site.url}/`)).data).toMatchObject({ title: 'Start', restarted: true });
+});
+
 test('a new tab is reported by the next call, and /info does not count as one', async () => {
   await tool.open(`${site.url}/`);
   const pid = await browserPid();

@@ -14,8 +14,8 @@ export interface Browser {
   readonly current: Page | undefined;
   /** The tab that sent a captured request, by the id of its entry. */
   pageOfRequest(entryId: string): Page | undefined;
-  /** The last tab that a page opened, and the URL that it was opened with. */
-  readonly opened: { readonly page: Page; readonly url: string } | undefined;
+  /** The last tab that a page opened, and the URL that it was opened with, if a script did. */
+  readonly opened: { readonly page: Page; readonly url: string | undefined } | undefined;
   /** Starts reporting dialogs, downloads and new tabs to this call. If it fails, a new tab is reported to the next call. */
   begin(call: EngineCall): (outcome: 'succeeded' | 'failed') => void;
   /** Closes the active tab and opens a new one in its place. */
@@ -45,9 +45,11 @@ export async function createBrowser(
   let active: Page | undefined;
   let call: EngineCall | undefined;
   const pendingNotes = emptyNotes();
-  let opened: Page | undefined;
+  let opened: Browser['opened'];
+  // The next tab is the tool's own.
+  let isOpening = false;
   // Arrives before the tab itself.
-  let openedUrl = '';
+  let openedUrl: string | undefined;
   let metrics = metricsOf(context.viewport, 1, false);
   const first = createDeferred();
 
@@ -68,11 +70,13 @@ export async function createBrowser(
     const page = createPage(connection, environment, targetInfo.targetId, sessionId);
     // Commands await it; a tab that closes before that is not an error.
     page.ready.catch(() => undefined);
-    const isPopup = active !== undefined && !active.hasEnded && targetInfo.openerId !== undefined;
+    // A click with a key pressed, or with the middle button, opens a tab without an opener.
+    const isPopup = active !== undefined && !active.hasEnded && !isOpening;
     pages.push(page);
     active = page;
     if (isPopup) {
-      opened = page;
+      opened = { page, url: openedUrl };
+      openedUrl = undefined;
       environment.notes().openedTab = { url: '' };
     }
     first.resolve();
@@ -119,7 +123,12 @@ export async function createBrowser(
 
   async function openPage(): Promise<Page> {
     context.captures.console.startPage();
-    await connection.send('Target.createTarget', { url: 'about:blank' });
+    isOpening = true;
+    try {
+      await connection.send('Target.createTarget', { url: 'about:blank' });
+    } finally {
+      isOpening = false;
+    }
     if (active === undefined) throw new ToolError('BROWSER_CRASHED', 'The browser opened no tab.');
     await active.ready;
     return active;
@@ -142,7 +151,7 @@ export async function createBrowser(
       return active;
     },
     get opened() {
-      return opened === undefined ? undefined : { page: opened, url: openedUrl };
+      return opened;
     },
     pageOfRequest: (entryId) => pages.find((page) => page.sourceOf(entryId) !== undefined),
     get viewport(): Viewport {

@@ -220,6 +220,7 @@ function createCdpEngine(
       pid: chromium.pid,
       sandbox: chromium.sandbox,
       viewport: browser.viewport,
+      isTabCrashed: browser.current?.isCrashed === true,
     }),
     address: (call) => onPage(call, (page) => readAddress(page, scripts, call)),
     navigate: (request, call) =>

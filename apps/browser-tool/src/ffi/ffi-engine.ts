@@ -111,7 +111,13 @@ export async function createFfiEngine(
     };
   return {
     protocol: 'ffi',
-    status: () => ({ version: browser.backend, pid: host.pid, sandbox: false, viewport }),
+    status: () => ({
+      version: browser.backend,
+      pid: host.pid,
+      sandbox: false,
+      viewport,
+      isTabCrashed: false,
+    }),
     address: (call) => addressFfi(ffi, call),
     navigate: during(navigateFfi),
     traverse: (direction, request, call) =>

@@ -142,7 +142,8 @@ export function createBrowserSession({
       withDeadline(ensureEngine(), options, closing.signal, 'The browser is still starting');
     let current = await started();
     let restarted = isLost;
-    if (mayHang) {
+    // A tab that crashed while no call was running is no failure of this one.
+    if (mayHang || current.status().isTabCrashed) {
       mayHang = false;
       restarted = (await current.ensureResponsive()) || restarted;
       // A browser that could not be used any more was ended.

@@ -57,6 +57,32 @@ test('only allowed origins are talked to: by callers, by redirects and by pages'
   }
 });
 
+test('other ports of an allowed host are not talked to either, by whatever a page has', async () => {
+  const outside = await startSite({});
+  const tool = await startTool({ env: { BROWSER_ALLOWED_ORIGINS: site.url } });
+  try {
+    await tool.open(`${site.url}/`);
+    const reach = `(socket, url, worker) => Promise.all([
+      new Promise((resolve) => { new WebSocket(socket).onerror = () => resolve('blocked'); }),
+      new Promise((resolve) => {
+        const shared = new SharedWorker('data:text/javascript,' + encodeURIComponent(worker));
+        shared.port.onmessage = ({ data }) => resolve(data);
+      }),
+      fetch(url).then(() => 'answered', () => 'blocked'),
+    ])`;
+    const worker = `onconnect = ({ ports: [port] }) =>
+      fetch(${JSON.stringify(outside.url)}, { mode: 'no-cors' })
+        .then(() => port.postMessage('answered'), () => port.postMessage('blocked'));`;
+    const args = [outside.url.replace('http', 'ws'), outside.url, worker];
+    const { data } = await tool.post('/evaluate', { function: reach, args });
+    expect(data.result).toEqual(['blocked', 'blocked', 'blocked']);
+    expect(outside.requests).toEqual([]);
+  } finally {
+    await tool.close();
+    await outside.close();
+  }
+});
+
 test('files are opened where that is allowed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'browser-tool-test-'));
   await writeFile(join(folder, 'page.html'), '<title>From a file</title>');

@@ -54,7 +54,11 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     call: EngineCall,
   ): Promise<ActionOutcome> {
     const shown = await browser.activePage();
-    if (shown !== page) await waitForTab(shown, browser.opened?.url ?? '', call);
+    if (shown !== page) {
+      // A tab from before opened no page of its own.
+      const url = browser.opened?.page === shown ? browser.opened.url : '';
+      await waitForTab(shown, url, call);
+    }
     await reportOpenedTab(call);
     const address = await readAddress(shown, scripts, call);
     return { navigated, ...address, ...responseOf(shown, page, mark) };
@@ -65,7 +69,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     if (call.notes.openedTab?.url !== '' || opened === undefined) return;
     await waitForTabStart(opened.page, opened.url, call);
     const url = destinationOf(opened.page);
-    call.notes.openedTab = { url: isBlank(url) && opened.url !== '' ? opened.url : url };
+    call.notes.openedTab = { url: isBlank(url) ? opened.url || url : url };
   }
 
   /** Answers the frame of the element. */
@@ -221,11 +225,13 @@ function responseOf(
 const TAB_TIMEOUT_MS = 10_000;
 const TAB_START_MS = 2_000;
 const BLANK_TAB_START_MS = 200;
+/** For a tab that no script opened: it always loads something. */
+const LINK_TAB_START_MS = 5_000;
 
 const isBlank = (url: string): boolean => url === '' || url === 'about:blank';
 
 /** Waits for the document of a new tab. */
-async function waitForTab(page: Page, url: string, call: EngineCall): Promise<void> {
+async function waitForTab(page: Page, url: string | undefined, call: EngineCall): Promise<void> {
   const { loading, changes } = page;
   await waitForTabStart(page, url, call);
   await changes.until(
@@ -235,11 +241,18 @@ async function waitForTab(page: Page, url: string, call: EngineCall): Promise<vo
 }
 
 /** Waits until a tab starts to load. Tabs start empty, and some stay empty. */
-async function waitForTabStart(page: Page, url: string, { signal }: EngineCall): Promise<void> {
-  const hasStarted = (): boolean =>
-    page.hasEnded || page.loading.isNavigating || !isBlank(page.main.url);
-  const timeoutMs = isBlank(url) ? BLANK_TAB_START_MS : TAB_START_MS;
-  await page.changes.until(hasStarted, { timeoutMs, signal });
+async function waitForTabStart(
+  page: Page,
+  url: string | undefined,
+  { signal }: EngineCall,
+): Promise<void> {
+  const hasStarted = (): boolean => page.hasEnded || !isBlank(destinationOf(page));
+  await page.changes.until(hasStarted, { timeoutMs: tabStartMs(url), signal });
+}
+
+function tabStartMs(url: string | undefined): number {
+  if (url === undefined) return LINK_TAB_START_MS;
+  return isBlank(url) ? BLANK_TAB_START_MS : TAB_START_MS;
 }
 
 /** A successful action may unload the page. */

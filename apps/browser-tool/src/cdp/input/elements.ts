@@ -215,7 +215,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
 /** The target is in a frame that runs no scripts. */
 function silentFrame(frame: Frame): ToolError {
   const url = shownUrl(frame);
-  return new ToolError('TIMEOUT', `The frame of ${url} does not respond.`, {
+  return new ToolError('TIMEOUT', `The frame of ${url || 'another site'} does not respond.`, {
     hint: 'A script in it does not end: use the rest of the page, or navigate to it again.',
     details: { frame: url },
   });

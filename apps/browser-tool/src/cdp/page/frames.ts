@@ -11,6 +11,8 @@ export interface Frame {
   readonly sessionId: string;
   readonly loaderId: string;
   readonly url: string;
+  /** Whether its session has reported its document by an event. */
+  readonly isReported: boolean;
   /** The URL that could not be loaded if the browser shows its error page. */
   readonly unreachableUrl: string | undefined;
   /** For the tool's scripts. */
@@ -71,7 +73,7 @@ export function createFrameTree(): FrameTree {
     for (const frame of frames.values()) if (frame.parentId === id) remove(frame.id);
   }
 
-  function navigated(frame: ProtocolFrame, sessionId: string): void {
+  function navigated(frame: ProtocolFrame, sessionId: string, isReported: boolean): void {
     const before = frames.get(frame.id);
     const isSame = before?.loaderId === frame.loaderId && before.sessionId === sessionId;
     frames.set(frame.id, {
@@ -80,6 +82,7 @@ export function createFrameTree(): FrameTree {
       sessionId,
       loaderId: frame.loaderId,
       url: frame.url + (frame.urlFragment ?? ''),
+      isReported,
       unreachableUrl: frame.unreachableUrl,
       // Contexts of the new document may be created before this event; those of the old one are destroyed by their own event.
       toolContext: isSame || before?.sessionId === sessionId ? before?.toolContext : undefined,
@@ -100,11 +103,19 @@ export function createFrameTree(): FrameTree {
     find: (id) => frames.get(id),
     children: (id) => [...frames.values()].filter((frame) => frame.parentId === id),
     seed({ frame, childFrames = [] }, sessionId) {
-      navigated(frame, sessionId);
+      // The list of frames may arrive after a newer document was reported.
+      const known = frames.get(frame.id);
+      if (known?.isReported === true && known.sessionId === sessionId) return;
+      navigated(frame, sessionId, false);
       for (const child of childFrames) tree.seed(child, sessionId);
     },
     move: (id, sessionId) =>
-      change(id, { sessionId, toolContext: undefined, mainContext: undefined }),
+      change(id, {
+        sessionId,
+        isReported: false,
+        toolContext: undefined,
+        mainContext: undefined,
+      }),
     handle(event) {
       const sessionId = event.sessionId ?? '';
       switch (event.method) {
@@ -117,7 +128,7 @@ export function createFrameTree(): FrameTree {
         case 'Page.frameNavigated':
           // The frames of the previous document were removed with it.
           for (const child of tree.children(event.params.frame.id)) remove(child.id);
-          navigated(event.params.frame, sessionId);
+          navigated(event.params.frame, sessionId, true);
           break;
         case 'Page.navigatedWithinDocument':
           change(event.params.frameId, { url: event.params.url });
@@ -160,6 +171,7 @@ function newFrame(id: string, parentId: string | undefined, sessionId: string): 
     sessionId,
     loaderId: '',
     url: '',
+    isReported: false,
     unreachableUrl: undefined,
     toolContext: undefined,
     mainContext: undefined,

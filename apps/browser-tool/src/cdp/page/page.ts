@@ -272,6 +272,7 @@ function blankFrame(id: string, sessionId: string): Frame {
     sessionId,
     loaderId: '',
     url: 'about:blank',
+    isReported: false,
     unreachableUrl: undefined,
     toolContext: undefined,
     mainContext: undefined,

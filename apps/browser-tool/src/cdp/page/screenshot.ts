@@ -2,6 +2,8 @@ import type { Protocol } from 'devtools-protocol';
 import type { EngineCall, Rect, ScreenshotOutcome, ScreenshotRequest } from '../../engine.ts';
 import { notReadyError } from '../../session/not-ready.ts';
 import { parseTarget } from '../../session/target.ts';
+import { ToolError } from '../../tool-error.ts';
+import { CdpError } from '../cdp-connection.ts';
 import type { PageScripts } from './page-scripts.ts';
 import type { Browser } from '../browser.ts';
 import type { Elements } from '../input/elements.ts';
@@ -52,13 +54,16 @@ async function capture(
   const longSide = Math.max(area.width, area.height) * pixels;
   const scale = maxDimension > 0 && longSide > maxDimension ? maxDimension / longSide : 1;
   const { x, y, width, height } = area;
-  const { data } = await page.send('Page.captureScreenshot', {
+  const image = page.send('Page.captureScreenshot', {
     format,
     ...(format === 'png' ? {} : { quality: quality ?? QUALITY_DEFAULT }),
     // Four times as fast, and a quarter larger.
     optimizeForSpeed: true,
     clip: { x, y, width, height, scale },
     captureBeyondViewport: !area.isInView,
+  });
+  const { data } = await image.catch((error: unknown) => {
+    throw isNotDrawn(error) ? notDrawn(area, pixels * scale) : error;
   });
   const bytes = Buffer.from(data, 'base64');
   const measured = [
@@ -75,6 +80,22 @@ async function capture(
     bytes: bytes.length,
     truncated: area.isCut,
   };
+}
+
+const isNotDrawn = (error: unknown): boolean =>
+  error instanceof CdpError && /unable to capture/i.test(error.message);
+
+/** The browser has not enough memory for an image of this size. */
+function notDrawn({ width, height }: Rect, factor: number): ToolError {
+  const [wide, high] = [Math.round(width * factor), Math.round(height * factor)];
+  return new ToolError(
+    'RESULT_TOO_LARGE',
+    `The browser could not draw an image of ${wide}x${high} pixels.`,
+    {
+      hint: 'Ask for a smaller one with maxDimension, or resize the viewport.',
+      details: { width: wide, height: high },
+    },
+  );
 }
 
 type Metrics = Protocol.Page.GetLayoutMetricsResponse;

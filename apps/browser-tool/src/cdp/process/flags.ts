@@ -75,10 +75,19 @@ export function chromiumFlags({
   ];
 }
 
-/** The request rules miss WebSockets and shared and service workers, so other hosts do not resolve at all. */
+const SOCKS_PORT = '1080';
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+
+/**
+ * The request rules miss WebSockets, prefetches, and shared and service workers, so other hosts do not resolve at all, and neither do
+ * other ports of the same hosts: the first rule that matches counts.
+ */
 function hostRules(allowedOrigins: readonly string[], proxyServer: string | undefined): string {
   const urls = [...allowedOrigins, ...(proxyServer === undefined ? [] : [proxyServer])];
-  const hosts = new Set(urls.map((url) => new URL(url).hostname));
-  const exceptions = [...hosts].map((host) => `EXCLUDE ${host}`);
-  return `--host-resolver-rules=${['MAP * ~NOTFOUND', ...exceptions].join(', ')}`;
+  const places = urls.map((url) => {
+    const { hostname, port, protocol } = new URL(url);
+    return `${hostname}:${port || (DEFAULT_PORTS[protocol] ?? SOCKS_PORT)}`;
+  });
+  const kept = [...new Set(places)].map((place) => `MAP ${place} ${place}`);
+  return `--host-resolver-rules=${[...kept, 'MAP * ~NOTFOUND'].join(', ')}`;
 }

@@ -3,7 +3,7 @@ import { waitUntil } from '@model-gateway/testkit';
 import { page, startSite, type Site } from '../site.ts';
 import { startTool, type ToolUnderTest } from '../tool.ts';
 
-// The headless shell has one process for all frames of a page.
+// What the headless shell does not have: processes of their own for frames of other sites, and tabs that the user opens.
 const CHROMIUM = '/usr/bin/chromium';
 const env = existsSync(CHROMIUM) ? { CHROMIUM_PATH: CHROMIUM } : {};
 
@@ -13,6 +13,9 @@ let tool: ToolUnderTest;
 beforeAll(async () => {
   site = await startSite({
     '/': page('Start', '<button id="press">Press</button><iframe title="Advert"></iframe>'),
+    '/field': page('Field', '<input aria-label="Inner">'),
+    '/link': page('Link', '<a href="/next">Next</a>'),
+    '/next': page('Next', 'next'),
     '/endless': page(
       'Endless',
       `<button id="inner">Inner</button><script>
@@ -59,7 +62,35 @@ test('a frame of another site that hangs does not stop the rest of the page', as
   expect((await tool.get('/dom?selector=%23press')).data).toMatchObject({ count: 1 });
   expect(await tool.post('/click', { target: ref })).toMatchObject({
     code: 'TIMEOUT',
-    error: expect.stringContaining(`The frame of ${site.otherUrl}/endless does not respond.`),
+    error: expect.stringMatching(/^The frame of \S.* does not respond\./),
   });
   expect((await tool.open(`${site.url}/`)).data).not.toHaveProperty('restarted');
+});
+
+test('a key for a frame of another site arrives there', async () => {
+  await tool.open(`${site.url}/`);
+  const load = `(url) => new Promise((resolve) => {
+    const frame = document.querySelector('iframe');
+    frame.onload = () => resolve(1);
+    frame.src = url;
+  })`;
+  await tool.post('/evaluate', { function: load, args: [`${site.otherUrl}/field`] });
+  const target = '[aria-label=Inner]';
+  expect(await tool.post('/press', { key: 'q', target })).toMatchObject({ ok: true });
+  const inner = { function: 'element.value', target };
+  expect((await tool.post('/evaluate', inner)).data.result).toBe('q');
+});
+
+test.each([
+  { modifiers: ['Control'] },
+  { modifiers: ['Shift'] },
+  { modifiers: ['Control', 'Shift'] },
+  { button: 'middle' },
+])('a click with %j opens a tab, which becomes the page and is reported', async (how) => {
+  await tool.open(`${site.url}/link`);
+  expect((await tool.post('/click', { target: 'text=Next', ...how })).data).toMatchObject({
+    opened_tab: { url: `${site.url}/next` },
+    url: `${site.url}/next`,
+    title: 'Next',
+  });
 });
