@@ -1,39 +1,30 @@
 import type { Member, MemberStore } from '@model-gateway/accounts';
 import type { Connection, Queries } from '../connection/connection.ts';
-import type { Prisma } from '../generated/client.ts';
+import { Prisma } from '../generated/client.ts';
 import { holdGroup } from './postgres-groups.ts';
 
-const shown = {
-  userId: true,
-  role: true,
-  costMultiplier: true,
-  isActive: true,
-  joinedAt: true,
-  user: { select: { email: true, name: true } },
-  group: { select: { ownerId: true } },
-} satisfies Prisma.GroupMemberSelect;
+/** In one statement: the group may be deleted between two. */
+const SHOWN = Prisma.sql`
+  SELECT
+    m.user_id AS "userId", m.role, m.cost_multiplier AS "costMultiplier", m.is_active AS "isActive",
+    m.joined_at AS "joinedAt", u.email, u.name, g.owner_id = m.user_id AS "isOwner"
+  FROM group_members m JOIN users u ON u.id = m.user_id JOIN groups g ON g.id = m.group_id`;
 
 /** Memberships in Postgres. */
 export function createPostgresGroupMembers(connection: Connection): MemberStore {
   return {
     list: (groupId) =>
-      connection.run(async (queries) => {
-        const rows = await queries.groupMember.findMany({
-          where: { groupId, isActive: true },
-          orderBy: [{ joinedAt: 'asc' }, { userId: 'asc' }],
-          select: shown,
-        });
-        const members = rows.map(toMember);
-        return [...members.filter(isOwner), ...members.filter((member) => !isOwner(member))];
-      }),
+      connection.run(
+        (queries) => queries.$queryRaw<Member[]>`
+          ${SHOWN} WHERE m.group_id = ${groupId}::uuid AND m.is_active
+          ORDER BY "isOwner" DESC, m.joined_at, m.user_id`,
+      ),
 
     find: (groupId, email) =>
       connection.run(async (queries) => {
-        const row = await queries.groupMember.findFirst({
-          where: { groupId, user: { email } },
-          select: shown,
-        });
-        return row === null ? undefined : toMember(row);
+        const rows = await queries.$queryRaw<Member[]>`
+          ${SHOWN} WHERE m.group_id = ${groupId}::uuid AND u.email = ${email}`;
+        return rows[0];
       }),
 
     save: (groupId, userId, { role = null, costMultiplier = null }) =>
@@ -92,20 +83,7 @@ async function findById(
   groupId: string,
   userId: string,
 ): Promise<Member | undefined> {
-  const where = { groupId_userId: { groupId, userId } };
-  const row = await queries.groupMember.findUnique({ where, select: shown });
-  return row === null ? undefined : toMember(row);
+  const rows = await queries.$queryRaw<Member[]>`
+    ${SHOWN} WHERE m.group_id = ${groupId}::uuid AND m.user_id = ${userId}::uuid`;
+  return rows[0];
 }
-
-type MemberRow = Prisma.GroupMemberGetPayload<{ select: typeof shown }>;
-
-function toMember({ user, group, role, ...member }: MemberRow): Member {
-  return {
-    ...member,
-    ...user,
-    role: role === 'admin' ? 'admin' : 'member',
-    isOwner: member.userId === group.ownerId,
-  };
-}
-
-const isOwner = (member: Member): boolean => member.isOwner;

@@ -213,6 +213,35 @@ describe('deleting a group', () => {
     expect(await database.groups.find(groupId, ownerId)).toBeDefined();
   });
 
+  it('while its members and invitations are read fails no reader', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const id = newId();
+      await database.groups.create({ id, ownerId, name: 'short', description: '' });
+      const tokenHash = newId().replaceAll('-', '').repeat(2);
+      const invitation = {
+        id: newId(),
+        tokenHash,
+        groupId: id,
+        role: 'member',
+        email: null,
+      } as const;
+      const expiresAt = new Date(Date.now() + 60_000);
+      await database.invitations.create({
+        ...invitation,
+        maxUses: 1,
+        expiresAt,
+        createdById: ownerId,
+      });
+      const reading = Array.from({ length: 5 }, () => [
+        database.members.list(id),
+        database.members.find(id, `${ownerId}@example.com`),
+        database.invitations.find(tokenHash, ownerId),
+      ]);
+      const done = await Promise.allSettled([...reading.flat(), database.groups.delete(id)]);
+      expect(done.filter(({ status }) => status === 'rejected')).toEqual([]);
+    }
+  });
+
   it('while members come and go ends without a deadlock', async () => {
     const userIds = await Promise.all(Array.from({ length: 8 }, newUser));
     for (const userId of userIds) await database.members.save(groupId, userId, {});

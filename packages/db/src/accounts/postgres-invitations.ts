@@ -2,15 +2,10 @@ import type { Invitation, InvitationStore, JoinOutcome, Membership } from '@mode
 import type { Connection, Queries } from '../connection/connection.ts';
 import { holdGroup } from './postgres-groups.ts';
 
-const shown = {
-  id: true,
-  groupId: true,
-  role: true,
-  email: true,
-  maxUses: true,
-  uses: true,
-  expiresAt: true,
-} as const;
+interface FoundRow extends Invitation {
+  /** Null for a user who is no member. */
+  readonly isActive: boolean | null;
+}
 
 export function createPostgresInvitations(connection: Connection): InvitationStore {
   return {
@@ -23,19 +18,16 @@ export function createPostgresInvitations(connection: Connection): InvitationSto
 
     find: (tokenHash, userId) =>
       connection.run(async (queries) => {
-        const row = await queries.groupInvitation.findUnique({
-          where: { tokenHash },
-          select: {
-            ...shown,
-            group: { select: { members: { where: { userId }, select: { isActive: true } } } },
-          },
-        });
-        if (row === null) return undefined;
-        const { group, role, ...invitation } = row;
-        return {
-          invitation: { ...invitation, role: role === 'admin' ? 'admin' : 'member' },
-          membership: membershipOf(group.members[0]),
-        };
+        // In one statement: the group may be deleted between two.
+        const rows = await queries.$queryRaw<FoundRow[]>`
+          SELECT i.id, i.group_id AS "groupId", i.role, i.email, i.max_uses AS "maxUses", i.uses,
+            i.expires_at AS "expiresAt", m.is_active AS "isActive"
+          FROM group_invitations i
+          LEFT JOIN group_members m ON m.group_id = i.group_id AND m.user_id = ${userId}::uuid
+          WHERE i.token_hash = ${tokenHash}`;
+        if (rows[0] === undefined) return undefined;
+        const { isActive, ...invitation } = rows[0];
+        return { invitation, membership: membershipOf(isActive) };
       }),
 
     join: (invitation, userId) =>
@@ -71,7 +63,7 @@ async function join(
   return 'joined';
 }
 
-function membershipOf(member: { readonly isActive: boolean } | undefined): Membership {
-  if (member === undefined) return 'none';
-  return member.isActive ? 'active' : 'deactivated';
+function membershipOf(isActive: boolean | null): Membership {
+  if (isActive === null) return 'none';
+  return isActive ? 'active' : 'deactivated';
 }
