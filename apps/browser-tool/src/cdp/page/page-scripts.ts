@@ -176,11 +176,13 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
       parameters: Parameters<ScriptMethods[Method]>[0],
       call: EngineCall,
     ) {
-      const expression = scriptCall(SCRIPTS_NAME, method, parameters ?? {}, refs.next);
+      const script = scriptCall(SCRIPTS_NAME, method, parameters ?? {}, refs.next);
+      // The browser takes much longer to copy an object with many parts than its text.
+      const expression = `${script}.then(JSON.stringify)`;
       const { frame, result } = await withReservedRefs(page, frameId, call, () =>
         evaluate(page, frameId, expression, true, call),
       );
-      const response = result.value as ScriptResponse<Method>;
+      const response = JSON.parse(String(result.value)) as ScriptResponse<Method>;
       refs.advance(response.next, { id: documentIdOf(frame), url: shownUrl(frame) });
       return response.value;
     },
