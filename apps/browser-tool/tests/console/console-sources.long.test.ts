@@ -73,6 +73,22 @@ test.each([
   expect(await names()).not.toContain(found.button);
 });
 
+test('a route that is added does not replace another, and the buttons say so', async () => {
+  await page.open('/console/routes');
+  await page.see('file-route');
+  await page.press('Add a route');
+  await page.fill('Requested model', 'file-route');
+  await page.fill('Model', 'other');
+  await page.press('Save');
+  await waitUntil(
+    async () =>
+      (await page.evaluate(
+        'document.querySelector("[role=dialog] [role=alert]")?.innerText === "This model has a route already. Edit that one."',
+      )) === true,
+    { what: 'the reason beside the buttons' },
+  );
+});
+
 test('prices have all of their parts, every digit, their backend and their source', async () => {
   const own = { pattern: 'set-one', backend: 'cloud', input_per_million: 3, output_per_million: 4 };
   await rpcCall(service.url, 'billing.pricing.set', { ...own, per_request: 0.01 }, ADMIN_TOKEN);

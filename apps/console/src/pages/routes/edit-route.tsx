@@ -9,6 +9,7 @@ import { CheckList } from '../../ui/check-list.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { revealInDialog } from '../../ui/reveal-in-dialog.ts';
 import { Select } from '../../ui/select.tsx';
 import { SuggestField } from '../../ui/suggest-field.tsx';
 import { draftOf, emptyTarget, RETRY_REASONS, routeOf, type TargetDraft } from './route-draft.ts';
@@ -41,6 +42,7 @@ export function EditRoute({ route, takenModels, onClose }: EditRouteProps) {
   );
   const set = useCall('routes.set', { changes: ['routes.list', ...ROUTING_QUERIES] });
   const [draft, setDraft] = useState(() => draftOf(route));
+  const [isRefused, setRefused] = useState(false);
   const change = (id: number, part: Partial<TargetDraft>): void =>
     setDraft({
       ...draft,
@@ -60,6 +62,7 @@ export function EditRoute({ route, takenModels, onClose }: EditRouteProps) {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
+          setRefused(isTaken);
           if (!isTaken) set.mutate(routeOf(draft), { onSuccess: onClose });
         }}
       >
@@ -158,6 +161,12 @@ export function EditRoute({ route, takenModels, onClose }: EditRouteProps) {
           onValueChange={(cacheSecs) => setDraft({ ...draft, cacheSecs })}
         />
         <ErrorNote error={set.error} />
+        {/* Also here: the field is out of view where the buttons are. */}
+        {isRefused && isTaken ? (
+          <p className="field-problem" role="alert" ref={revealInDialog}>
+            {t('routes.add.taken')}
+          </p>
+        ) : null}
         <div className="dialog-actions">
           <Button onClick={onClose}>{t('action.cancel')}</Button>
           <Button kind="primary" type="submit" disabled={set.isPending}>
