@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { passAllFields } from '../../open-object.ts';
 import { answerCache } from './answer-cache.ts';
 import { BUDGET_PERIODS, modelId } from './records.ts';
 
@@ -44,12 +45,14 @@ export const keySettings = {
   addresses: listOf(network).meta({
     description: 'Client addresses that may use the key, in CIDR notation.',
   }),
-  metadata: z
-    .record(z.string(), z.unknown())
-    .refine(
-      isStorable,
-      `must have at most ${METADATA_BYTES_MAX} bytes of JSON, without NUL characters and unpaired surrogates`,
-    )
+  metadata: passAllFields(
+    z
+      .record(z.string(), z.unknown())
+      .refine(
+        isStorable,
+        `must have at most ${METADATA_BYTES_MAX} bytes of JSON, without NUL characters and unpaired surrogates`,
+      ),
+  )
     .nullable()
     .optional(),
   log_bodies: z
