@@ -22,7 +22,9 @@ export function passedBody(body: ResponsesBody, items: readonly Item[], ignored:
   const given = Object.entries(body).filter(
     ([name, value]) => !OWN_FIELDS.has(name) && value !== null,
   );
-  const defaults = Object.entries(extra ?? {}).filter(([name]) => !OWN_FIELDS.has(name));
+  // A text would have as many entries as characters.
+  const fields = isObject(extra) && !Array.isArray(extra) ? Object.entries(extra) : [];
+  const defaults = fields.filter(([name]) => !OWN_FIELDS.has(name));
   return {
     ...Object.fromEntries(defaults),
     ...Object.fromEntries(given),
@@ -50,4 +52,4 @@ function isReadable(item: Item): boolean {
   return content !== undefined && !isSealed(content);
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

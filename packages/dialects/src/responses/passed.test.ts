@@ -50,6 +50,11 @@ describe('a request for an upstream that speaks the API', () => {
   ];
   const request = completed(sent, { previous });
 
+  it.each(['text', ['item'], 7, true])('ignores %j as extra', (extra) => {
+    const { chat } = completed({ model: 'm', input: 'And?', future: 1, extra });
+    expect(originIn(RESPONSES_API, chat)).toEqual({ future: 1, input: [expect.anything()] });
+  });
+
   it('has what the client sent, and the earlier items as the upstream knows them', () => {
     expect(originIn(RESPONSES_API, request.chat)).toEqual({
       seed: 7,
