@@ -344,41 +344,6 @@ test('a page is no audio, even with the status of a success, and nobody pays for
   expect(await rowsNow()).toEqual([]);
 });
 
-describe('capabilities', () => {
-  test('the listing shows them', async () => {
-    const response = await fetch(`${gateway.url}/v1/models/tool:latest`, {
-      headers: { authorization: `Bearer ${gateway.key}` },
-    });
-    expect(await response.json()).toMatchObject({ capabilities: CAPABILITIES });
-  });
-
-  test('a model whose backends do not declare one says how to declare it', async () => {
-    await register('chatty', { url: upstream.url, models: ['chat-only'] });
-    const response = await post('rerank', { model: 'chat-only', query: '', documents: [''] });
-    expect(response.status).toBe(500);
-    expect(response.headers.get('x-should-retry')).toBe('false');
-    expect(await response.json()).toMatchObject({
-      error: {
-        code: 'backend_error',
-        message:
-          "no backend of the model 'chat-only' supports rerank; if its server does, add 'rerank' to the capabilities of its backend",
-      },
-    });
-  });
-
-  test('an unknown one is refused with the known ones, and a kind that cannot pass is named', async () => {
-    const unknown = await registerBackend(gateway, { capabilities: ['singing'] });
-    expect(unknown.status).toBe(400);
-    for (const known of [...CAPABILITIES, 'transcription', 'chat'])
-      expect(await unknown.clone().text()).toMatch(new RegExp(`\\b${known}\\b`));
-    const local = { type: 'local-server', url: upstream.url, capabilities: ['speech'] };
-    const refused = await registerBackend(gateway, local);
-    expect(await refused.json()).toMatchObject({
-      error: { message: expect.stringContaining("use the kind 'external'") as string },
-    });
-  });
-});
-
 test('quotas hold: what a request may use is reserved before it is passed', async () => {
   const { database, bus, log } = gateway.test.context;
   const events = createAccountEvents({ channels: bus.channels, counters: bus.counters, log });
