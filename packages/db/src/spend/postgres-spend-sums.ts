@@ -1,9 +1,10 @@
 import type { CheckedDay, SpendSumsStore, TimeSpan } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { LONG_QUERY_MS_MAX } from '../connection/long-queries.ts';
-import { busyHoursComparison, madeBusyHours, removedBusyHours } from './busy-hours.ts';
+import { BUSY_HOURS } from './busy-hours.ts';
 import { daysToMake, firstDay, madeRests, removedRests, restComparison } from './day-rests.ts';
-import { madeProjectHours, projectHoursComparison, removedProjectHours } from './project-hours.ts';
+import { hoursComparison, madeHours, removedHours } from './made-hours.ts';
+import { PROJECT_HOURS } from './project-hours.ts';
 import { comparison, correction, removal } from './spend-lines.ts';
 import { readSumsState } from './sums-state.ts';
 
@@ -75,8 +76,8 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       await queries.$executeRaw`LOCK TABLE usage_sums_account_rest IN SHARE ROW EXCLUSIVE MODE`;
       await removeMade(queries, days);
       await queries.$executeRaw(madeRests(days));
-      await queries.$executeRaw(madeBusyHours(days));
-      await queries.$executeRaw(madeProjectHours(days));
+      await queries.$executeRaw(madeHours(BUSY_HOURS, days));
+      await queries.$executeRaw(madeHours(PROJECT_HOURS, days));
     }, REPAIR);
 
   return {
@@ -120,8 +121,8 @@ async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
   const [found] = await queries.$queryRaw<Found[]>(comparison(days, hasFailures));
   const made = [
     restComparison(days),
-    projectHoursComparison(days),
-    ...(hasFailures ? [busyHoursComparison(days)] : []),
+    hoursComparison(PROJECT_HOURS, days),
+    ...(hasFailures ? [hoursComparison(BUSY_HOURS, days)] : []),
   ];
   let wrongLines = found?.wrongLines ?? 0;
   for (const each of made) {
@@ -134,8 +135,8 @@ async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
 /** Removes what is made after a day. */
 async function removeMade(queries: Queries, days: TimeSpan): Promise<void> {
   await queries.$executeRaw(removedRests(days));
-  await queries.$executeRaw(removedBusyHours(days));
-  await queries.$executeRaw(removedProjectHours(days));
+  await queries.$executeRaw(removedHours(BUSY_HOURS, days));
+  await queries.$executeRaw(removedHours(PROJECT_HOURS, days));
 }
 
 /** Whether the failed requests of the days are still there. */

@@ -5,9 +5,10 @@ import {
   type TimeSpan,
 } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
-import { areBusyHoursRight, BUSY } from './busy-hours.ts';
+import { BUSY_HOURS } from './busy-hours.ts';
 import { areRestsRight, isKept, partsOfRests } from './day-rests.ts';
-import { areProjectHoursRight, GROUP_PROJECT } from './project-hours.ts';
+import { areHoursRight } from './made-hours.ts';
+import { PROJECT_HOURS } from './project-hours.ts';
 import {
   DIMENSIONS,
   emptySlice,
@@ -212,8 +213,8 @@ function hourSlices(
     return [slice(name, hours, counting)];
   const past = { since, until };
   return [
-    ...either(areProjectHoursRight(past, groupId), question, counting, (how, areRight) => [
-      slice(areRight ? GROUP_PROJECT : name, past, how),
+    ...either(areHoursRight(PROJECT_HOURS, past, groupId), question, counting, (how, areRight) => [
+      slice(areRight ? PROJECT_HOURS.cut : name, past, how),
     ]),
     ...spanOf(until, hours.until).map((each) => slice(name, each, counting)),
   ];
@@ -235,9 +236,9 @@ function unkeptSlices(
   const hours = { since, until };
   const others = [...spanOf(span.since, since), ...spanOf(until, span.until)];
   return [
-    ...either(areBusyHoursRight(hours, userId), question, counting, (how, areRight) =>
+    ...either(areHoursRight(BUSY_HOURS, hours, userId), question, counting, (how, areRight) =>
       areRight
-        ? [keptSlice({ cut: BUSY, grain: 'hour' }, hours, filter, by, how)]
+        ? [keptSlice({ cut: BUSY_HOURS.cut, grain: 'hour' }, hours, filter, by, how)]
         : rowSlices(hours, filter, by, how),
     ),
     ...others.flatMap((each) => rowSlices(each, filter, by, counting)),
