@@ -1,6 +1,6 @@
 import type { Turn, TurnMessage } from '@model-gateway/dialects';
 
-/** Fields that say nothing where there is one answer, or that say what is done anyway. */
+/** Fields that have no effect for a single answer, or ask for what is done anyway. */
 const EMPTY = new Set(['n', 'store', 'modalities']);
 
 /** The names of the fields of chat completions that a kind does not know, as `x-service-ignored` has them. */

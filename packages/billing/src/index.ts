@@ -5,6 +5,7 @@ export { PRICES_CHANNEL, type PriceStore } from './prices/price-store.ts';
 export { pricePerToken } from './prices/price-per-token.ts';
 export { recordOf } from './prices/price-record.ts';
 export {
+  billedMedia,
   costAt,
   highestCostAt,
   pricesWith,

@@ -56,7 +56,7 @@ function alternatives(schema: JsonSchema | undefined): readonly JsonSchema[] {
 const typesOf = (rules: readonly JsonSchema[]): ReadonlySet<string | undefined> =>
   new Set(rules.map(({ type }) => type));
 
-/** A text that is no number stays a text, which the schema then refuses. */
+/** A text that is not a number stays a text, which the schema then refuses. */
 function convertText(text: string, types: ReadonlySet<string | undefined>): unknown {
   if (types.has('string')) return text;
   const isNumber = text.trim() !== '' && Number.isFinite(Number(text));

@@ -62,7 +62,7 @@ export function createFileEntries(dependencies: FileEntriesDependencies): Shared
   return {
     markOf: (section, name) => (isKnown(section, name) ? { source: 'file' } : {}),
     async assertChangeable(section, name) {
-      // The store knows what another process has just applied; without it, the memory has to do.
+      // The store also has what another process has just applied; while it is unavailable, the memory decides.
       const isInFile = await store.has(section, name).catch(() => isKnown(section, name));
       if (!isInFile) return;
       throw new ServiceError(

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { configJsonSchema } from './config-json-schema.ts';
 import { plan, planLines } from './plan.ts';
-import { problemLine, readConfigFile } from './read-config-file.ts';
+import { problemLine, readConfigFile, WrongField } from './read-config-file.ts';
 
 const SECRET = 'sk-very-secret';
 const environment = { OPENAI_KEY: SECRET, RPM: '60', EMPTY: '' };
@@ -138,6 +138,11 @@ test.each([
     says: ['3:5 aliases[1] is in this section twice'],
   },
   {
+    why: 'an unknown limit, once,',
+    text: 'backends:\n  - name: a\n    type: external\n    url: http://a\n    limits: { rpx: 1 }\n',
+    says: [expect.stringMatching(/^5:15 backends\[0\]\.limits\.rpx is unknown here/)],
+  },
+  {
     why: 'a section that is no list',
     text: 'aliases:\n  a: b\n',
     says: ['1:1 aliases must be a list'],
@@ -160,6 +165,29 @@ test.each([
   { why: 'a list', text: '- a\n', says: [expect.stringContaining('must have sections')] },
 ])('$why is named with line and field', ({ text, says }) => {
   expect(problemsOf(text)).toEqual(says);
+});
+
+test('an entry that its call would refuse is named beside others that are wrong', () => {
+  const text = `aliases:
+  - { alias: a, target: "\${NOWHERE}" }
+  - { alias: b, target: refused }
+  - { alias: b, target: refused }
+  - { alias: refused, target: "\${NOWHERE}" }
+`;
+  const refused = readConfigFile(text, {
+    environment: {},
+    check({ value }) {
+      if (Object.values(value).includes('refused')) throw new WrongField('target', 'is refused');
+    },
+  });
+  expect(refused.problems?.map(problemLine)).toEqual([
+    expect.stringMatching(/^2:\d+ aliases\[0\]\.target needs the environment variable/),
+    '3:17 aliases[1].target is refused',
+    '4:5 aliases[2] is in this section twice',
+    '4:17 aliases[2].target is refused',
+    // Nothing else can be said of it.
+    expect.stringMatching(/^5:\d+ aliases\[3\]\.target needs the environment variable/),
+  ]);
 });
 
 test.each([

@@ -22,9 +22,22 @@ export interface ConfigProblem {
 }
 
 /** What a file says, or everything that is wrong with it. */
-export type ReadConfig =
-  | { readonly entries: readonly ConfigEntry[]; readonly problems?: undefined }
-  | { readonly problems: readonly ConfigProblem[] };
+export type ReadConfig = ValidConfig | { readonly problems: readonly ConfigProblem[] };
+
+/** A file that is valid as far as can be checked without an installation. */
+export interface ValidConfig {
+  readonly entries: readonly ConfigEntry[];
+  readonly problems?: undefined;
+  /** The place of an entry that the installation refuses. */
+  readonly problemOf: (wrong: WrongEntry) => ConfigProblem;
+}
+
+/** An entry of which one field does not fit the installation. */
+export interface WrongEntry {
+  readonly entry: ConfigEntry;
+  readonly field: string;
+  readonly message: string;
+}
 
 interface ReadOptions {
   readonly environment: Environment;
@@ -53,27 +66,40 @@ export function readConfigFile(text: string, { environment, check }: ReadOptions
   const converted = convertValues(tree, exactJsonSchema());
   const sections = (converted.value ?? {}) as Readonly<Record<string, unknown>>;
   const { unresolved } = tree;
-  // What its call would refuse cannot be said of an entry with a variable that has no value.
-  const checkResolved = unresolved.length === 0 ? check : undefined;
-  const read = SECTIONS.map((section) => readSection(section, sections[section], checkResolved));
+  // An entry with a variable that has no value cannot be checked by the rules of its call.
+  const isResolved = (entry: Path): boolean =>
+    !unresolved.some((problem) => isWithin(problem, { path: entry }));
+  const checkAt = (entry: ConfigEntry, path: Path): void => {
+    if (isResolved(path)) check?.(entry);
+  };
+  const read = SECTIONS.map((section) => readSection(section, sections[section], checkAt));
   const found = [...converted.problems, ...read.flatMap((part) => part.problems)];
   const known = found.filter((problem) => !unresolved.some((other) => isWithin(problem, other)));
   const problems = [...unresolved, ...known];
   if (problems.length > 0) return refused(tree, problems);
-  return { entries: read.flatMap(({ entries }) => entries) };
+  const paths = new Map(
+    read.flatMap((part) => part.entries.map(({ entry, path }) => [entry, path])),
+  );
+  return {
+    entries: [...paths.keys()],
+    problemOf: ({ entry, field, message }) =>
+      placed(tree, { path: [...(paths.get(entry) ?? []), field], message }),
+  };
 }
 
+type CheckAt = (entry: ConfigEntry, path: Path) => void;
+
 interface SectionEntries {
-  readonly entries: readonly ConfigEntry[];
+  readonly entries: readonly { readonly entry: ConfigEntry; readonly path: Path }[];
   readonly problems: readonly PlacedProblem[];
 }
 
-function readSection(section: Section, list: unknown, check: ReadOptions['check']): SectionEntries {
+function readSection(section: Section, list: unknown, check: CheckAt): SectionEntries {
   if (list === undefined || list === null) return { entries: [], problems: [] };
   if (!Array.isArray(list))
     return { entries: [], problems: [{ path: [section], message: 'must be a list' }] };
   const names = new Set<string>();
-  const entries: ConfigEntry[] = [];
+  const entries: { readonly entry: ConfigEntry; readonly path: Path }[] = [];
   const problems: PlacedProblem[] = [];
   for (const [index, item] of (list as readonly unknown[]).entries()) {
     const path = [section, index];
@@ -84,9 +110,9 @@ function readSection(section: Section, list: unknown, check: ReadOptions['check'
     }
     const entry = entryOf(section, parsed.data);
     if (names.has(entry.name)) problems.push({ path, message: 'is in this section twice' });
-    else problems.push(...refusalsOf(entry, path, check));
+    problems.push(...refusalsOf(entry, path, check));
     names.add(entry.name);
-    entries.push(entry);
+    entries.push({ entry, path });
   }
   return { entries, problems };
 }
@@ -106,13 +132,9 @@ function sortedFields(_key: string, value: unknown): unknown {
   );
 }
 
-function refusalsOf(
-  entry: ConfigEntry,
-  path: Path,
-  check: ReadOptions['check'],
-): readonly PlacedProblem[] {
+function refusalsOf(entry: ConfigEntry, path: Path, check: CheckAt): readonly PlacedProblem[] {
   try {
-    check?.(entry);
+    check(entry, path);
     return [];
   } catch (error) {
     if (error instanceof ServiceError) return [{ path, message: error.message }];
@@ -123,26 +145,36 @@ function refusalsOf(
 }
 
 const issuesOf = ({ issues }: z.ZodError, path: Path): readonly PlacedProblem[] =>
-  issues.map((issue) => ({
-    path: [...path, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))],
-    message: problemText(issue),
-  }));
+  issues
+    // Each field that does not exist is a problem of its own.
+    .filter(({ code }) => code !== 'unrecognized_keys')
+    .map((issue) => ({
+      path: [
+        ...path,
+        ...issue.path.map((part) => (typeof part === 'number' ? part : String(part))),
+      ],
+      message: problemText(issue),
+    }));
 
-const isWithin = ({ path }: PlacedProblem, { path: outer }: PlacedProblem): boolean =>
+type Placed = Pick<PlacedProblem, 'path'>;
+
+const isWithin = ({ path }: Placed, { path: outer }: Placed): boolean =>
   outer.every((part, index) => path[index] === part);
 
 function refused(tree: YamlTree, problems: readonly PlacedProblem[]): ReadConfig {
-  const placed = problems.slice(0, PROBLEMS_MAX).map((problem) => ({
-    ...tree.placeOf(problem),
-    field: fieldOf(problem.path),
-    message: problem.message,
-  }));
   return {
-    problems: placed.toSorted(
-      (left, right) => left.line - right.line || left.column - right.column,
-    ),
+    problems: problems
+      .slice(0, PROBLEMS_MAX)
+      .map((problem) => placed(tree, problem))
+      .toSorted((left, right) => left.line - right.line || left.column - right.column),
   };
 }
+
+const placed = (tree: YamlTree, problem: PlacedProblem): ConfigProblem => ({
+  ...tree.placeOf(problem),
+  field: fieldOf(problem.path),
+  message: problem.message,
+});
 
 const fieldOf = (path: Path): string =>
   path

@@ -86,6 +86,12 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'The request demands a tool that the service of the original API runs itself.',
     remedy: 'Leave the choice to the model, or offer a function tool; the gateway runs no tools.',
   },
+  unsupported_thread: {
+    cause:
+      'The request has `thread`: it asks the service to hold the conversation, or continues one.',
+    remedy:
+      'Send the whole conversation in `messages`, without `thread`; tool runners do so by themselves.',
+  },
   previous_response_not_found: {
     cause:
       '`previous_response_id` names no stored response of this user: it was deleted, expired, or created with `store: false`.',

@@ -22,6 +22,7 @@ export const ERROR_CODES = [
   'not_found',
   'method_not_allowed',
   'unsupported_tool',
+  'unsupported_thread',
   'previous_response_not_found',
   // Authentication and permissions.
   'authentication_required',

@@ -145,5 +145,11 @@ export {
 } from './request-notice.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
 export type { ProviderHint } from './rest/provider.ts';
+export { mediaTokens, type MediaTokens } from './media-tokens.ts';
 export { priceRecord, type PriceRecord, type PriceSource } from './price.ts';
-export { readCachedTokens, readCacheWriteTokens, readUsage } from './rest/read-usage.ts';
+export {
+  readMediaTokens,
+  readCachedTokens,
+  readCacheWriteTokens,
+  readUsage,
+} from './rest/read-usage.ts';

@@ -14,6 +14,12 @@ export const priceRecord = z.object({
   /** If it is absent, cached tokens cost as much as others, and so do those that are written to the cache. */
   cached_input_per_million: z.number().optional(),
   cache_write_per_million: z.number().optional(),
+  /** If they are absent, tokens of audio cost as much as those of text. */
+  audio_input_per_million: z.number().optional(),
+  audio_output_per_million: z.number().optional(),
+  cached_audio_input_per_million: z.number().optional(),
+  /** Of generated images; if it is absent, their tokens cost as much as those of text. */
+  image_output_per_million: z.number().optional(),
   per_image: z.number().optional(),
   per_minute_audio: z.number().optional(),
   per_request: z.number().optional(),

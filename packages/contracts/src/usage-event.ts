@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mediaTokens } from './media-tokens.ts';
 import { priceRecord } from './price.ts';
 import { ATTEMPTS_MAX, requestAttempt } from './request-attempt.ts';
 
@@ -33,6 +34,8 @@ export const usageEventSchema = z.object({
   cached_tokens: z.int().nonnegative().nullish(),
   /** The part of the prompt that the upstream wrote to its cache. */
   cache_write_tokens: z.int().nonnegative().nullish(),
+  /** Which of the tokens are no text, if the upstream reported some. */
+  media_tokens: mediaTokens.nullish(),
   /** Generated images, and the length of the audio, where they are priced. */
   images: z.int().nonnegative().nullish(),
   audio_seconds: z.number().nonnegative().nullish(),

@@ -18,7 +18,8 @@ export {
 export { responseOfItem } from './responses/item-id.ts';
 export { storedItems } from './responses/stored-items.ts';
 export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
-export { isSealed } from './turn/call-signatures.ts';
+export { reasoningEffort } from './turn/chat-of-turn.ts';
+export { callSignatureFields, callSignatureOf, isSealed } from './turn/call-signatures.ts';
 export {
   isTranslated,
   keepOrigin,
@@ -41,4 +42,5 @@ export type {
   UrlCitation,
   UserPart,
 } from './turn/turn.ts';
+export { usageSoFar, withUsageSoFar } from './turn/usage-so-far.ts';
 export { citationFields } from './turn/url-citations.ts';

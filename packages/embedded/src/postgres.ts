@@ -30,7 +30,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '64MB',
-  // Reads go through no processes of their own, and nothing is replicated: less memory.
+  // Saves memory: no separate processes for reads and for replication.
   io_method: 'sync',
   max_logical_replication_workers: '0',
   timezone: 'UTC',

@@ -9,7 +9,7 @@ const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = {
 
 const STATES: readonly HealthState[] = ['Healthy', 'Degraded', 'Unhealthy'];
 
-/** A service with more of them is watched by their sums. */
+/** How many backends get metrics of their own; more of them are only in the sums. */
 const BACKENDS_SHOWN_MAX = 500;
 
 const shown = (router: Pick<Router, 'list'>): readonly RoutedBackend[] =>

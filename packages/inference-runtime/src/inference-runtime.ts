@@ -40,7 +40,7 @@ export interface InferenceRuntime extends Part {
   readonly videoJobs: VideoJobs;
 }
 
-/** Whatever its health, so that requests that fail for it are counted as its own. */
+/** The name under which backends list a model, healthy or not, so that failed requests are counted for it. */
 function servedName(router: ServiceRouter, model: string): string | undefined {
   const resolved = router.aliases.resolve(model);
   return router.list().some(({ models }) => models.includes(resolved)) ? resolved : undefined;

@@ -17,5 +17,15 @@ export function createServiceMemory(
   const { memoryUrl: url, memoryToken: token, memoryTimeoutMs: timeoutMs } = config;
   if (url === undefined) return createDisabledMemory(events);
   const service = createMemoryClient({ url, token, timeoutMs, clock, log });
-  return createMemory({ service, events, writeback: config.memoryWriteback });
+  return createMemory({
+    service,
+    events,
+    writeback: config.memoryWriteback,
+    isActive: (userId) =>
+      database.users.findById(userId).then(
+        (user) => user !== undefined,
+        // While the database is unavailable, turns are remembered as before.
+        () => true,
+      ),
+  });
 }

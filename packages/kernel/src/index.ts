@@ -64,7 +64,7 @@ export type { Counters } from './ports/counters.ts';
 export type { Entries, EntryOptions } from './ports/entries.ts';
 export type { Journal, JournalEntry } from './ports/journal.ts';
 export type { Lock, Locks } from './ports/locks.ts';
-export { RequestError, type Requests } from './ports/requests.ts';
+export { isUnreachable, RequestError, type Requests } from './ports/requests.ts';
 export type { Span, SpanAttributes, SpanStart, Tracing } from './ports/tracing.ts';
 export { runProcess } from './processes/process.ts';
 export {

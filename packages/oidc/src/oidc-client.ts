@@ -130,8 +130,7 @@ export function createOidcClient(options: OidcClientOptions): OidcClient {
         const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
         if (options.isComplete(claims) || !hasUserInfo) return claims;
         const info = await fetchUserInfo(config, tokens.access_token, String(claims['sub']));
-        // What is signed comes first.
-        return { ...info, ...claims };
+        return joinClaims(claims, info);
       } catch (error) {
         throw refusal(error);
       }
@@ -142,6 +141,19 @@ export function createOidcClient(options: OidcClientOptions): OidcClient {
       return buildEndSessionUrl(config, { post_logout_redirect_uri: returnTo });
     },
   };
+}
+
+/**
+ * The signed claims take precedence over the user info. Whether an email address is verified counts only from the answer that
+ * contains this address.
+ */
+function joinClaims(claims: Claims, info: Claims): Claims {
+  const [own, other] = [claims['email'], info['email']].map((email) =>
+    typeof email === 'string' ? email.toLowerCase() : undefined,
+  );
+  const { email_verified: _verified, xms_edov: _edov, ...withoutProof } = info;
+  if (own !== undefined && own !== other) return { ...withoutProof, ...claims };
+  return { ...info, ...claims };
 }
 
 const secretForms = (secret: string): readonly ClientAuth[] => [

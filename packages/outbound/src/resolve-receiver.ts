@@ -51,7 +51,7 @@ export function createResolveReceiver({
   };
 }
 
-/** Knows the names of the own network too. It uses one of the few threads of the process for as long as it takes. */
+/** Also resolves names of the local network. It occupies one of the few threads of the process until it is done. */
 async function resolveByHost(name: string): Promise<readonly Address[]> {
   return lookup(name, { all: true }).catch(() => []);
 }

@@ -66,7 +66,7 @@ function post(
       signal,
     });
     request.once('response', resolve);
-    // Stays: an abort after the answer emits another error.
+    // The listener stays: an abort after the answer emits another error.
     request.on('error', reject);
     request.end(body);
   });

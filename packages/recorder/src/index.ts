@@ -1,7 +1,7 @@
 export { createFactRefresh } from './fact-refresh.ts';
 export { createPointsCount } from './points-count.ts';
 export { createRecorder } from './recorder.ts';
-export { createRequestLogRetention } from './request-log-retention.ts';
+export { createRetention } from './retention.ts';
 export { runRejectedUsageCommand } from './rejected-usage-command.ts';
 export { createSumsCatchUp } from './sums-catch-up.ts';
 export { runUsageSumsCommand } from './usage-sums-command.ts';

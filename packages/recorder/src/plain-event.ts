@@ -43,6 +43,7 @@ export function isPlainEvent(value: unknown): value is UsageEvent {
     (isAbsent(event.upstream) || isText(event.upstream, 255)) &&
     isMissingOrCount(event.cached_tokens) &&
     isMissingOrCount(event.cache_write_tokens) &&
+    (isAbsent(event.media_tokens) || isMedia(event.media_tokens)) &&
     isMissingOrCount(event.images) &&
     (isAbsent(event.audio_seconds) || isAmount(event.audio_seconds)) &&
     (isAbsent(event.price) || isPrice(event.price)) &&
@@ -64,6 +65,10 @@ const NUMBER_FIELDS: ReadonlySet<string> = new Set([
   'output_per_million',
   'cached_input_per_million',
   'cache_write_per_million',
+  'audio_input_per_million',
+  'audio_output_per_million',
+  'cached_audio_input_per_million',
+  'image_output_per_million',
   'per_image',
   'per_minute_audio',
   'per_request',
@@ -75,6 +80,13 @@ const SOURCES: ReadonlySet<unknown> = new Set([
   'built-in',
   'local',
 ]);
+
+const MEDIA_FIELDS = ['audio_input', 'cached_audio_input', 'audio_output', 'image_output'] as const;
+
+const isMedia = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.keys(value).length === MEDIA_FIELDS.length &&
+  MEDIA_FIELDS.every((field) => isCount(value[field]));
 
 /** A field that is not known is left out by the schema. */
 function isPrice(value: unknown): boolean {

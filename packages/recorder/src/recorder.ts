@@ -38,13 +38,13 @@ interface Received {
   readonly event: UsageEvent;
 }
 
-/** Under load, so many events share the fixed costs of a transaction and the lines of the kept sums. */
+/** Under load, this many events share the fixed cost of a transaction and the lines of the kept sums. */
 const BATCH_SIZE = 8_000;
-/** Less is not tried at a time: what fails then is not too much, but the store is away. */
+/** The smallest part of a batch: if that fails, the reason is not its size but an unavailable store. */
 const PART_SIZE_MIN = 50;
-/** A part that was recorded makes the next one larger by so much. */
+/** How many events larger the next part is after one that was recorded. */
 const PART_SIZE_STEP = 100;
-/** So often a batch is rejected as a whole before it is split. */
+/** How often a batch is rejected as a whole before it is split. */
 const ATTEMPTS_BEFORE_SPLIT = 3;
 const COUNT_TIMEOUT_MS = 1_000;
 const UNPUBLISHED_MAX = 10_000;

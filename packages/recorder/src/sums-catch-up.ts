@@ -13,8 +13,8 @@ const RETRY_AFTER_MS = 60_000;
 const INTERVAL_MS = 10 * 60_000;
 
 /**
- * Keeps sums that are not made with the rows: after an upgrade, of the usage rows that were there before there were kept sums; and of
- * the rests of past days, when a day is over or late rows were counted in it. Several processes may do it at once.
+ * Makes the kept sums that recording does not make: after an upgrade, those of the usage rows from before; and the rests of a
+ * past day, when it is over or late rows were counted in it. Several processes may do this at once.
  */
 export function createSumsCatchUp({
   spendSums,
@@ -27,7 +27,7 @@ export function createSumsCatchUp({
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
-  /** Answers when to do it again. */
+  /** Returns after how many milliseconds to do it again. */
   async function catchUp(): Promise<number> {
     try {
       const days = await spendSums.catchUp(stopping.signal);

@@ -45,6 +45,19 @@ test('a full backend is passed over on all replicas; without another one the req
   expect(router.list().map(({ circuit }) => circuit)).toEqual(['closed', 'closed']);
 });
 
+test('the place of a request that was left is free a moment later, when the upstream has noticed', async () => {
+  await register('first', { concurrency: 1 });
+  const route = await router.choose('m');
+  await route.settle('left');
+  await settled();
+  await expect(other.choose('m')).rejects.toMatchObject(FULL);
+  await until(async () => {
+    const next = await other.choose('m').catch(() => undefined);
+    await next?.settle('success');
+    return next !== undefined;
+  });
+});
+
 test('a conversation leaves a backend while that is full', async () => {
   await register('first', { concurrency: 1 });
   await register('second', undefined);

@@ -175,9 +175,9 @@ export async function settled(): Promise<void> {
 const UNTIL_MS_MAX = 120_000;
 
 /** Waits for what a timer brings about. */
-export async function until(condition: () => boolean): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = systemClock.now() + UNTIL_MS_MAX;
-  while (!condition()) {
+  while (!(await condition())) {
     if (systemClock.now() > deadline) throw new Error('it did not come true');
     await delay(2);
   }

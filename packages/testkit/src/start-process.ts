@@ -15,7 +15,7 @@ const STOP_GRACE_SECONDS = 60;
 const KILLED_STATUS = 128 + 9;
 const OUTPUT_LINES_MAX = 2_000;
 const PORTS_MAX = 3;
-/** A fifth of the CPU time of a short life is optimizing WebAssembly that hardly runs. */
+/** A short-lived process would spend a fifth of its CPU time on optimizing WebAssembly that hardly runs. */
 const CHEAP_START = ['--liftoff-only', '--wasm-lazy-compilation'];
 
 interface ProcessOptions {

@@ -106,6 +106,13 @@ test('an exchange that is refused has no head', async () => {
   await expect(exchange.head).rejects.toThrow('no such model');
 });
 
+test('a response that ends before its head has none', async () => {
+  const { opener } = connect((_head, { body }) => body.end());
+  const exchange = opener.open({});
+  await expect(exchange.head).rejects.toThrow('the exchange ended without a response');
+  expect(opener.size).toBe(0);
+});
+
 test('when the connection is closed every exchange fails', async () => {
   const { opener } = connect(() => undefined);
   const exchanges = [opener.open({}), opener.open({})];
@@ -130,7 +137,10 @@ describe('a peer that violates the protocol', () => {
     ['sends a head that is not JSON', [encodeFrame('head', 1, Buffer.from('{'))]],
     ['sends two heads', [encodeHead('head', 1, {}), encodeHead('head', 1, {})]],
     ['sends a frame that is too large', [encodeFrame('data', 1, Buffer.alloc(64 * 1024 + 1))]],
-    ['sends data after its end', [encodeFrame('end', 1), encodeFrame('data', 1, Buffer.alloc(1))]],
+    [
+      'sends data after its end',
+      [encodeHead('head', 1, {}), encodeFrame('end', 1), encodeFrame('data', 1, Buffer.alloc(1))],
+    ],
     ['sends a malformed credit', [encodeFrame('credit', 1, Buffer.alloc(3))]],
     ['grants too much credit', [encodeCredit(1, 2 ** 31)]],
     [

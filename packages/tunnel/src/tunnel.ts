@@ -52,14 +52,14 @@ export function createTunnel(options: TunnelOptions): Tunnel {
   const entries = new Map<number, Entry>();
   let lastId = 0;
 
-  function begin(exchangeId: number): Exchange {
+  function begin(exchangeId: number, expectsHead: boolean): Exchange {
     const body = createExchangeBody(exchangeId, sendQueue);
     let resolveHead: ((head: unknown) => void) | undefined;
     const head = new Promise<unknown>((resolve, reject) => {
       resolveHead = resolve;
       body.stream.once('close', () => {
         entries.delete(exchangeId);
-        reject(body.stream.errored ?? new Error('the exchange ended without a response'));
+        reject(body.stream.errored ?? withoutHead());
       });
     });
     // A caller that does not await the head sees the error on the body.
@@ -71,6 +71,10 @@ export function createTunnel(options: TunnelOptions): Tunnel {
         if (resolveHead === undefined) throw new TunnelError('second head in one exchange');
         resolveHead(received);
         resolveHead = undefined;
+      },
+      onEnd() {
+        if (expectsHead && resolveHead !== undefined) body.stream.destroy(withoutHead());
+        else body.onEnd();
       },
     });
     return {
@@ -88,7 +92,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
     if (entries.size >= exchangesMax) {
       sendQueue.send(encodeFrame('reset', exchangeId, Buffer.from('too many exchanges at once')));
     } else {
-      onOpen(decodeHead(frame), begin(exchangeId));
+      onOpen(decodeHead(frame), begin(exchangeId, false));
     }
   }
 
@@ -102,7 +106,7 @@ export function createTunnel(options: TunnelOptions): Tunnel {
       lastId += 1;
       // Encoded first, so that no exchange begins when the head is too large.
       const opening = encodeHead('open', lastId, head);
-      const exchange = begin(lastId);
+      const exchange = begin(lastId, true);
       sendQueue.send(opening);
       return exchange;
     },
@@ -120,6 +124,8 @@ export function createTunnel(options: TunnelOptions): Tunnel {
     },
   };
 }
+
+const withoutHead = (): Error => new Error('the exchange ended without a response');
 
 function deliver(entry: Entry, frame: Frame): void {
   switch (frame.kind) {

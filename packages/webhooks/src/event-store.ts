@@ -39,8 +39,11 @@ export interface EventOutbox {
   ): Promise<boolean>;
   /** Makes the deliveries of stored events, each once. False when none were waiting. */
   publish(options: PublishOptions): Promise<boolean>;
-  /** Removes deliveries that ended before the first moment, and events that were stored before the second. */
-  removeOld(deliveriesBefore: Date, eventsBefore: Date): Promise<void>;
+  /**
+   * Removes deliveries that ended before the first moment, and events that were stored before the second, a limited number of
+   * each. False when none were left.
+   */
+  removeOld(deliveriesBefore: Date, eventsBefore: Date): Promise<boolean>;
 }
 
 export interface PublishOptions {

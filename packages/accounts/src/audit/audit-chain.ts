@@ -20,6 +20,8 @@ interface ChainCheck {
 
 const PAGE_ENTRIES = 500;
 const START: Anchor = { seq: 0, hash: AUDIT_GENESIS_HASH };
+/** The service numbers from 1, but a check from the beginning reads what was added before it as well. */
+const LOWEST_SEQ = Number.MIN_SAFE_INTEGER;
 
 /** Checks the chain after an anchor, or from its beginning, up to a number of entries. */
 export async function checkAuditChain(
@@ -32,7 +34,8 @@ export async function checkAuditChain(
   let checked = 0;
   while (checked < countMax) {
     const wanted = Math.min(PAGE_ENTRIES, countMax - checked);
-    const page = await store.read({ afterSeq: last.seq, countMax: wanted });
+    const afterSeq = last.seq === START.seq ? LOWEST_SEQ : last.seq;
+    const page = await store.read({ afterSeq, countMax: wanted });
     for (const entry of page) {
       const reason = problemOf(entry, last);
       if (reason !== undefined)
@@ -48,8 +51,8 @@ export async function checkAuditChain(
 }
 
 /**
- * Why the entry that is known is not the one of the log. An archive may have taken it, but never the newest entry: the next
- * one carries its hash.
+ * Why the known entry does not match the log. An archive may have removed it, but never the newest entry, whose hash the next
+ * one contains.
  */
 async function lostAnchor(
   store: Pick<AuditStore, 'read'>,
@@ -71,6 +74,8 @@ const shown = (last: Anchor): Anchor | undefined => (last.seq === 0 ? undefined 
 
 /** Why an entry cannot follow another one. */
 function problemOf(entry: AuditEntry, last: Anchor): string | undefined {
+  if (entry.seq <= START.seq)
+    return 'the service did not write it: its first entry has the number 1';
   if (entry.seq !== last.seq + 1)
     return last.seq === 0
       ? 'entries before it are missing: give the last entry of the archive as the start'

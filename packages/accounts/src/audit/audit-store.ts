@@ -17,7 +17,7 @@ export interface NewAuditEntry {
 
 /** A recorded change. */
 export interface AuditEntry extends NewAuditEntry {
-  /** Without gaps. */
+  /** The number of the entry; there are no gaps. */
   readonly seq: number;
   readonly at: Date;
   /** As it is now; null when the account is gone. */

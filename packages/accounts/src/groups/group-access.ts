@@ -12,7 +12,7 @@ export interface GroupAccess {
   authorizeWebhooks(caller: User, groupId: string): Promise<void>;
 }
 
-/** What needs the same role as reading the money of the group. */
+/** The action with the same required role as reading the money of the group. */
 const READING_ACTION = 'group.credits.balance' satisfies GroupAction;
 const READING_HINT =
   'the requests and the spend of a group need the admin role in the group: ask one of its admins';

@@ -20,8 +20,17 @@ export interface NewInvitation extends Omit<Invitation, 'uses'> {
 /** The membership of an invited user. */
 export type Membership = 'none' | 'active' | 'deactivated';
 
-/** The result of an attempt to join. Only `joined` uses the invitation; with `withdrawn`, who made it may not invite any more. */
-export type JoinOutcome = 'joined' | 'member already' | 'used up' | 'withdrawn' | 'gone';
+/**
+ * The result of an attempt to join. Only `joined` uses the invitation. `withdrawn`: its author may no longer invite. `removed`:
+ * the user was removed from the group after it was made.
+ */
+export type JoinOutcome =
+  | 'joined'
+  | 'member already'
+  | 'used up'
+  | 'withdrawn'
+  | 'removed'
+  | 'gone';
 
 export interface InvitationStore {
   /** False when the group was deleted. */

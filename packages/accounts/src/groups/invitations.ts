@@ -44,6 +44,7 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
       case 'member already':
       case 'used up':
       case 'withdrawn':
+      case 'removed':
         throw refused(outcome);
       case 'gone':
         throw invitationNotFound();
@@ -89,8 +90,10 @@ const REFUSALS = {
   deactivated: 'your membership was deactivated: ask an admin of the group to reactivate it',
   expired: 'this invitation has expired: ask for a new one',
   'used up': 'this invitation has been used up: ask for a new one',
-  withdrawn: 'who made this invitation may not invite to the group any more: ask for a new one',
-} as const satisfies Record<InvitationRefusal | 'withdrawn', string>;
+  withdrawn:
+    'the person who made this invitation may no longer invite to the group: ask for a new one',
+  removed: 'you were removed from the group since this invitation was made: ask for a new one',
+} as const satisfies Record<InvitationRefusal | 'withdrawn' | 'removed', string>;
 
 const refused = (why: keyof typeof REFUSALS): ServiceError =>
   new ServiceError('invitation_refused', REFUSALS[why]);

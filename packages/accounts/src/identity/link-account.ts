@@ -23,7 +23,7 @@ export function createLinkAccount(dependencies: LinkAccountDependencies): LinkAc
     return firstAdmin === 'anyone' ? 'if-first' : 'never';
   }
 
-  /** An account whose password is known to no one: the user can sign in through the provider, or reset it. */
+  /** Creates an account with a random password that is stored nowhere: the user signs in through the provider, or resets it. */
   async function create(identity: ProviderIdentity): Promise<User> {
     const passwordHash = await passwords.hash(randomToken(PASSWORD_BYTES));
     const { email, name } = identity;
@@ -36,7 +36,7 @@ export function createLinkAccount(dependencies: LinkAccountDependencies): LinkAc
     });
   }
 
-  /** Groups only give the role: it is taken away by an admin, so that no provider can lock all admins out. */
+  /** Groups of the provider only give the role. Only an admin takes it away, so that no provider can lock out all admins. */
   async function findAccount({ email, isAdmin }: ProviderIdentity): Promise<User | undefined> {
     const user = (await users.findByEmail(email))?.user;
     if (user === undefined || user.isAdmin || !isAdmin) return user;

@@ -36,7 +36,7 @@ export function identityOf(claims: Claims, rules: IdentityRules): ProviderIdenti
   return { email, name: nameOf(claims), isAdmin: isInAdminGroup(claims, rules) };
 }
 
-/** Whether the claims answer every question of the rules, so that nothing more has to be asked. */
+/** Whether the claims contain everything that the rules need, so that the user info is not needed. */
 export function areClaimsComplete(claims: Claims, { adminGroups }: IdentityRules): boolean {
   const hasGroups = adminGroups.length === 0 || groupsOf(claims).length > 0;
   return claims['email'] !== undefined && isVerified(claims) && hasGroups;

@@ -83,7 +83,7 @@ export interface KeyStore {
   create(key: NewApiKey, activeMax?: number): Promise<ApiKey>;
   /** The newest keys of a user, newest first, with what they have spent in the period of that time. */
   list(userId: string, countMax: number, at: Date): Promise<readonly ApiKey[]>;
-  /** A key of whatever user, with what it has spent in the period of that time; undefined when there is none. */
+  /** A key of any user, with what it has spent in the period of that time; undefined when there is none. */
   find(keyId: string, at: Date): Promise<ApiKey | undefined>;
   /** Undefined when there is no such key of the user, or it is revoked. */
   update(
@@ -92,7 +92,7 @@ export interface KeyStore {
     change: (settings: KeySettings) => KeySettings,
     options: { readonly name?: string | undefined; readonly at: Date },
   ): Promise<ApiKey | undefined>;
-  /** Replaces the secret; likewise. */
+  /** Replaces the secret. Undefined in the same cases as for `update`. */
   rotate(
     userId: string,
     keyId: string,

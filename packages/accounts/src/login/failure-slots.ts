@@ -46,7 +46,7 @@ export function createFailureSlots(options: FailureSlotsOptions): FailureSlots {
   async function lock(subject: Subject): Promise<void> {
     const untilMs = clock.now() + lockMs;
     const value = await counters.add(lockKey(subject), untilMs, { expiresAfterMs: lockMs });
-    // Another failure locked it a moment earlier; two times must not add up.
+    // Another failure locked it a moment earlier, and the sum of two end times would be wrong.
     if (value > untilMs) {
       await counters.add(lockKey(subject), -untilMs, { expiresAfterMs: lockMs });
     }

@@ -3,7 +3,7 @@ import { createKeyedQueue } from './keyed-queue.ts';
 const queue = (atOnceMax: number, waitingMax = 100) =>
   createKeyedQueue({ atOnceMax, waitingMax, refusal: () => new Error('the line is full') });
 
-/** Work that lasts until it is told to end, and says whether it has begun. */
+/** Work that lasts until the test ends it, and says whether it has begun. */
 function work() {
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {

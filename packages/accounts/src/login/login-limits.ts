@@ -62,7 +62,7 @@ export function createLoginLimits(dependencies: LoginLimitsDependencies): LoginL
       if (admission.kind === 'locked') {
         throw tooManyAttempts(Math.ceil((admission.untilMs - clock.now()) / 1000));
       }
-      // Another process is checking: soon the slot is free again, or the subject locked.
+      // Another process is checking a password: soon a slot is free again or the subject is locked.
       await delay(UNDECIDED_PAUSE_MS);
     }
     throw tooManyAttempts(BUSY_RETRY_SECS);

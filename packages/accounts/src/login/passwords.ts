@@ -11,7 +11,7 @@ export interface Passwords {
 }
 
 /**
- * Verified for an unknown account, so that the response takes the same time. The hash of no known password, with the
+ * Verified for an unknown account, so that the response takes the same time. No known password has this hash; it has the
  * parameters of new hashes.
  */
 export const DUMMY_PASSWORD_HASH =
@@ -23,7 +23,7 @@ const HASHES_AT_ONCE_MAX = 1;
 const WAITING_MAX = 1_000;
 const BUSY_RETRY_SECS = 1;
 
-/** What hashing a password costs an attacker, and us. */
+/** The cost of hashing a password, for attackers and for this service. */
 export type PasswordCost = Pick<Options, 'memoryCost' | 'timeCost' | 'parallelism'>;
 
 /** Passwords as argon2id, with the library's current defaults if no cost is given. */

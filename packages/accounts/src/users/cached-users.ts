@@ -50,7 +50,7 @@ export function createCachedUsers(users: UserStore, clock: Clock): CachedUsers {
       if (user === undefined) seen.delete(id);
       return user;
     },
-    // One sign-in of the user may have ended and another not, so the account stays cached.
+    // Other sign-ins of the user may still be valid, so the account stays cached.
     findBySignIn: (signIn) => readOrRemember(signIn.userId, () => users.findBySignIn(signIn)),
     forget: (userId) => void seen.delete(userId),
   };

@@ -45,4 +45,6 @@ export interface UserDirectoryStore {
    * repeated. False when there is no such user.
    */
   erase(userId: string, successorId: string | undefined, now: Date): Promise<boolean>;
+  /** Removes what an erased person wrote. It can take minutes, and may be repeated. */
+  eraseContent(userId: string): Promise<void>;
 }

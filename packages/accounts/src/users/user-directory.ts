@@ -23,6 +23,8 @@ export interface UserDirectory {
   update(userId: string, changes: AccountChanges): Promise<AccountView>;
   /** Removes the person; usage and ledger stay. `successorId` gets the groups that have no other admin. */
   erase(userId: string, successorId: string | undefined): Promise<void>;
+  /** Removes what an erased person wrote. It can take minutes, so it runs after the transaction of `erase`. */
+  eraseContent(userId: string): Promise<void>;
 }
 
 /** The refusal to change an account that was erased. */
@@ -61,6 +63,7 @@ export function createUserDirectory(dependencies: UserDirectoryDependencies): Us
       if (!(await store.erase(userId, successorId, now()))) throw userNotFound();
       await signInEnds.announce({ kind: 'user-deactivated', userId });
     },
+    eraseContent: (userId) => store.eraseContent(userId),
   };
 }
 

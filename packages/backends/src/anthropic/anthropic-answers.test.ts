@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { answerOfChat, createChunkReader } from '@model-gateway/dialects';
+import { answerOfChat, createChunkReader, usageSoFar } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend, UpstreamStream } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -199,6 +199,18 @@ test('a stream that is cut off or has an error does not look complete', async ()
   const chunks: unknown[] = [];
   for await (const chunk of failing('new_error')) chunks.push(chunk);
   expect(chunks.at(-1)).toEqual({ error: { message: 'Overloaded' } });
+});
+
+test('the usage is known when it is reported, which is before the end of the stream', async () => {
+  const whole = fixture('stream.txt');
+  const cut = Buffer.from(whole.slice(0, whole.indexOf('event: message_stop')));
+  const known: unknown[] = [];
+  const reading = (async () => {
+    for await (const chunk of chunksOfMessage(streamOf([cut]), context))
+      known.push(usageSoFar(chunk));
+  })();
+  await expect(reading).rejects.toThrow('before');
+  expect(known.at(-1)).toEqual(usage);
 });
 
 test('an error keeps its status and message', async () => {

@@ -14,6 +14,7 @@ import { createUpstreamHttp } from '../transport/upstream-http.ts';
 import { completionOf } from './from-upstream.ts';
 import { chunksOfMessage } from './message-chunks.ts';
 import { messagesRequest } from './to-upstream.ts';
+import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat']);
 const VERSION = '2023-06-01';
@@ -30,7 +31,7 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
   const http = createUpstreamHttp(prefix.origin, timeouts, options);
   const authHeader = options.authHeader ?? 'x-api-key';
   const headers = {
-    'content-type': 'application/json',
+    ...JSON_HEADERS,
     'anthropic-version': VERSION,
     ...keyHeader({ apiKey, authHeader }),
   };

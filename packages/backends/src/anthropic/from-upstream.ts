@@ -18,8 +18,9 @@ const usageSchema = z.looseObject({
   output_tokens: count,
   cache_read_input_tokens: count,
   cache_creation_input_tokens: count,
+  output_tokens_details: z.looseObject({ thinking_tokens: count }).nullish().catch(undefined),
 });
-type Usage = z.output<typeof usageSchema>;
+export type Usage = z.output<typeof usageSchema>;
 
 const blockSchema = z.looseObject({
   type: z.string(),
@@ -140,5 +141,6 @@ export function usageOf(usage: Usage): TurnUsage {
     completionTokens: usage.output_tokens ?? 0,
     cachedTokens,
     cacheWriteTokens,
+    reasoningTokens: usage.output_tokens_details?.thinking_tokens ?? undefined,
   };
 }

@@ -4,6 +4,7 @@ import {
   MESSAGES_API,
   reasoningFields,
   withOrigin,
+  withUsageSoFar,
 } from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
 import type { ChatChunk } from '@model-gateway/router';
@@ -12,7 +13,7 @@ import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstrea
 import { countOf, fieldOf, isFields, textOf, type Fields } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { urlCitation } from './citations.ts';
-import { finishFields, usageOf } from './from-upstream.ts';
+import { finishFields, usageOf, type Usage } from './from-upstream.ts';
 
 const TYPE = /^\w{1,64}$/;
 /** The counts of a usage that a later report can replace. */
@@ -63,7 +64,7 @@ class MessageReader {
   readonly #context: AnswerContext;
   readonly #remembers: boolean;
   #shape: ChunkShape;
-  #usage: Readonly<Record<string, number>> = {};
+  #usage: Usage = {};
   /** The tool calls by the index of their blocks. */
   readonly #calls = new Map<number, OpenCall>();
   #textLength = 0;
@@ -101,16 +102,19 @@ class MessageReader {
         const { message } = event;
         this.#shape = createChunkShape(textOf(message, 'model') ?? model, clock);
         this.#usage = countsOf(fieldOf(message, 'usage'));
-        return this.#shape.delta({ content: '' });
+        return this.#begun();
       }
       case 'message_delta': {
         const { delta } = event;
-        this.#usage = { ...this.#usage, ...countsOf(event['usage']) };
+        const counts = countsOf(event['usage']);
+        this.#usage = { ...this.#usage, ...counts };
         const stop = {
           stop_reason: textOf(delta, 'stop_reason'),
           stop_sequence: textOf(delta, 'stop_sequence'),
         };
-        return this.#shape.delta({}, finishFields(stop));
+        const chunk = this.#shape.delta({}, finishFields(stop));
+        if (counts['output_tokens'] === undefined) return chunk;
+        return withUsageSoFar(chunk, usageOf(this.#usage));
       }
       case 'message_stop':
         this.isOver = true;
@@ -128,6 +132,13 @@ class MessageReader {
       default:
         return undefined;
     }
+  }
+
+  /** The prompt is counted when the answer begins; how much of it came from a cache cannot be estimated. */
+  #begun(): ChatChunk {
+    const chunk = this.#shape.delta({ content: '' });
+    if (this.#usage['input_tokens'] === undefined) return chunk;
+    return withUsageSoFar(chunk, { ...usageOf(this.#usage), completionTokens: 0 });
   }
 
   #started(event: Fields): ChatChunk | undefined {
@@ -200,11 +211,14 @@ class MessageReader {
 }
 
 /** The counts of a report; those that are absent stay as they were. */
-function countsOf(usage: unknown): Readonly<Record<string, number>> {
+function countsOf(usage: unknown): Usage {
   const counts: Record<string, number> = {};
   for (const name of COUNTS) {
     const count = countOf(usage, name);
     if (count !== undefined) counts[name] = count;
   }
-  return counts;
+  const thinking_tokens = countOf(fieldOf(usage, 'output_tokens_details'), 'thinking_tokens');
+  return thinking_tokens === undefined
+    ? counts
+    : { ...counts, output_tokens_details: { thinking_tokens } };
 }

@@ -1,14 +1,15 @@
-import type { Turn } from '@model-gateway/dialects';
+import { reasoningEffort, type Turn } from '@model-gateway/dialects';
+import { choosesFreely, needsBudget, withoutThinking } from './model-rules.ts';
 
 interface Thinking {
-  readonly type: 'enabled' | 'adaptive' | 'disabled';
+  readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';
   readonly budget_tokens?: number;
 }
 
 /** What a request says about thinking. */
 export interface ThinkingFields {
   readonly thinking?: Thinking;
-  /** For `output_config`. */
+  /** The effort in `output_config`. */
   readonly effort?: string;
   /** Whether the model thinks, so that the API takes no sampling options. */
   readonly isThinking: boolean;
@@ -19,9 +20,7 @@ export interface ThinkingFields {
 /** The API requires a limit; chat completions have none by default. */
 export const MAX_TOKENS_DEFAULT = 8_192;
 const BUDGET_MIN = 1_024;
-/** Models up to 4.5 neither choose by themselves how long they think nor know an effort. */
-const BUDGET_MODEL = /claude-(?:3|(?:opus|sonnet|haiku)-4-(?:[015]\b|2025))/;
-/** The number of tokens that each effort may think there. */
+/** The number of tokens that each effort may think where a model needs a budget. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: BUDGET_MIN,
   low: 2_048,
@@ -33,14 +32,15 @@ const BUDGETS: Readonly<Record<string, number>> = {
 /** How a model thinks. A demanded tool and a small limit leave no room for thoughts: the API would refuse both together. */
 export function thinkingOf(turn: Turn): ThinkingFields {
   const { model, reasoning, maxTokens = MAX_TOKENS_DEFAULT } = turn;
-  const { effort, budgetTokens } = reasoning ?? {};
-  if (effort === 'none') {
-    return { thinking: { type: 'disabled' }, isThinking: false, isLeftOut: false };
-  }
-  const hasBudget = BUDGET_MODEL.test(model);
+  const { budgetTokens } = reasoning ?? {};
+  const isFree = choosesFreely(model);
+  const effort = isFree ? reasoningEffort(reasoning) : reasoning?.effort;
+  if (effort === 'none') return notThinking(model);
+  const hasBudget = needsBudget(model);
   const named = effort === 'minimal' ? 'low' : effort;
   const known = named === undefined || hasBudget ? {} : { effort: named };
-  const wanted = budgetTokens ?? (hasBudget ? BUDGETS[effort ?? ''] : undefined);
+  const budget = isFree ? undefined : budgetTokens;
+  const wanted = budget ?? (hasBudget ? BUDGETS[effort ?? ''] : undefined);
   if (effort === undefined && wanted === undefined) return { isThinking: false, isLeftOut: false };
   if (demandsTool(turn) || (wanted !== undefined && maxTokens <= BUDGET_MIN)) {
     return { ...known, isThinking: false, isLeftOut: true };
@@ -49,10 +49,19 @@ export function thinkingOf(turn: Turn): ThinkingFields {
     const thinking = { type: 'adaptive' } as const;
     return { ...known, thinking, isThinking: true, isLeftOut: false };
   }
-  const budget = Math.min(Math.max(wanted, BUDGET_MIN), maxTokens - 1);
-  const thinking = { type: 'enabled', budget_tokens: budget } as const;
+  const tokens = Math.min(Math.max(wanted, BUDGET_MIN), maxTokens - 1);
+  const thinking = { type: 'enabled', budget_tokens: tokens } as const;
   return { ...known, thinking, isThinking: true, isLeftOut: false };
 }
 
-const demandsTool = ({ tools, toolChoice }: Turn): boolean =>
+/** A model that always thinks gets the least effort. */
+function notThinking(model: string): ThinkingFields {
+  const type = withoutThinking(model);
+  return type === undefined
+    ? { effort: 'low', isThinking: true, isLeftOut: true }
+    : { thinking: { type }, isThinking: false, isLeftOut: false };
+}
+
+/** Whether a tool must be called. */
+export const demandsTool = ({ tools, toolChoice }: Turn): boolean =>
   tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');

@@ -14,7 +14,9 @@ import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
-import { MAX_TOKENS_DEFAULT, thinkingOf, type ThinkingFields } from './thinking.ts';
+import { refusesDemandedTool } from './model-rules.ts';
+import { samplingOf } from './sampling.ts';
+import { demandsTool, MAX_TOKENS_DEFAULT, thinkingOf, type ThinkingFields } from './thinking.ts';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
@@ -43,7 +45,7 @@ interface Message {
 /** A request of the Messages API. */
 interface MessagesRequest {
   readonly body: Fields;
-  /** What of the chat body it cannot say. */
+  /** The fields of the chat body that this API does not have. */
   readonly ignored: readonly string[];
   /** Whether it is the client's own request, so that the client gets the answer as it is. */
   readonly isPassed: boolean;
@@ -57,14 +59,17 @@ export function messagesRequest(
   const original = originIn(MESSAGES_API, chat);
   if (original !== undefined)
     return { body: passed(original, chat, stream), ignored: [], isPassed: true };
-  const turn = turnOfChat(chat);
-  return { body: translated(turn, stream), ignored: ignoredOf(turn), isPassed: false };
+  const given = turnOfChat(chat);
+  const isDemand = demandsTool(given) && refusesDemandedTool(given.model);
+  const turn: Turn = isDemand ? { ...given, toolChoice: 'auto' } : given;
+  const ignored = [...(isDemand ? ['tool_choice'] : []), ...ignoredOf(turn)];
+  return { body: translated(turn, stream), ignored, isPassed: false };
 }
 
 function ignoredOf(turn: Turn): readonly string[] {
-  const { isThinking, isLeftOut } = thinkingOf(turn);
-  const sampling = isThinking ? Object.keys(samplingOf(turn)) : [];
-  const thoughts = isLeftOut ? ['reasoning_effort'] : [];
+  const thinking = thinkingOf(turn);
+  const sampling = samplingOf(turn, thinking).ignored;
+  const thoughts = thinking.isLeftOut ? ['reasoning_effort'] : [];
   const detail = hasDetail(turn.messages) ? ['image_url.detail'] : [];
   return [...sampling, ...thoughts, ...detail, ...leftOut(turn, NO_FIELDS)];
 }
@@ -130,7 +135,7 @@ function translated(turn: Turn, stream: boolean): Fields {
     ...toolFields(turn),
     ...(thinking === undefined ? {} : { thinking }),
     ...outputConfig(turn, thoughts),
-    ...(thoughts.isThinking ? {} : samplingOf(turn)),
+    ...samplingOf(turn, thoughts).fields,
     ...(turn.stop === undefined ? {} : { stop_sequences: turn.stop.filter(isNotBlank) }),
     ...(turn.user === undefined ? {} : { metadata: { user_id: turn.user } }),
     stream,
@@ -156,15 +161,6 @@ function assertExpressible(further: Fields): void {
   if (further['logprobs'] === true) {
     throw cannotSend('anthropic', 'logprobs', 'give no probabilities');
   }
-}
-
-function samplingOf({ temperature, topP, topK }: Turn): Fields {
-  return {
-    // Chat completions go up to 2, this API up to 1.
-    ...(temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }),
-    ...(topP === undefined ? {} : { top_p: topP }),
-    ...(topK === undefined ? {} : { top_k: topK }),
-  };
 }
 
 function outputConfig({ output }: Turn, { effort }: ThinkingFields): Fields {

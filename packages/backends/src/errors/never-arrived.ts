@@ -10,7 +10,7 @@ const NOT_CONNECTED: readonly string[] = [
 ];
 const CONNECTING_EVENTS: readonly unknown[] = ['lookup', 'connect', 'secureConnect'];
 
-/** Whether a call that failed like this certainly did not reach the upstream. */
+/** Whether a call that failed with this error certainly did not reach the upstream. */
 export function neverArrived(failure: unknown): boolean {
   if (NOT_CONNECTED.includes(errorCode(failure) ?? '')) return true;
   return isError(failure) && 'event' in failure && CONNECTING_EVENTS.includes(failure.event);

@@ -137,6 +137,9 @@ test.each([
   ['Mon, 31 Dec 2029 23:00:00 GMT', 0],
   ['soon', undefined],
   ['-3 apples', undefined],
+  ['-5', undefined],
+  ['5,', undefined],
+  ['2030-01-01T00:00:09Z', 9],
   ['', undefined],
   [undefined, undefined],
 ])('a retry-after of %j means %j seconds', (header, seconds) => {

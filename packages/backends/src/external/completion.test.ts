@@ -1,5 +1,5 @@
 import { manualClock } from '@model-gateway/kernel';
-import { readCompletion } from './completion.ts';
+import { chunksOf, readCompletion } from './completion.ts';
 
 const NOW_SECS = 1_700_000_000;
 const clock = manualClock(NOW_SECS * 1000);
@@ -81,4 +81,30 @@ test('a long answer is read in steps, and passed on as it was written', async ()
   const message = { role: 'assistant', content: 'a"'.repeat(300_000) };
   const long = { ...whole, choices: [{ index: 0, message, finish_reason: 'stop' }] };
   expect(await readAny(long)).toEqual({ completion: long, text: JSON.stringify(long) });
+});
+
+test('an answer to a request for a stream has the form of chunks, in which each call has an index', async () => {
+  const call = { type: 'function', function: { name: 'look', arguments: '{}' } };
+  const message = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [
+      { id: 'a', ...call },
+      { id: 'b', ...call },
+    ],
+  };
+  const choice = { index: 0, logprobs: { content: [] }, finish_reason: 'tool_calls' };
+  const chunks: unknown[] = [];
+  const { completion } = read({ ...whole, choices: [{ ...choice, message }] });
+  for await (const chunk of chunksOf(completion)) chunks.push(chunk);
+  const { choices: _choices, usage: _usage, ...head } = whole;
+  const chunk = { ...head, object: 'chat.completion.chunk' };
+  const tool_calls = [
+    { index: 0, id: 'a', ...call },
+    { index: 1, id: 'b', ...call },
+  ];
+  expect(chunks).toEqual([
+    { ...chunk, choices: [{ ...choice, delta: { ...message, tool_calls } }] },
+    { ...chunk, choices: [], usage },
+  ]);
 });

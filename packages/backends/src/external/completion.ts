@@ -91,7 +91,7 @@ function withCompleteChoices(body: object): { readonly choices?: unknown } {
 /** Unreadable usage counts as missing: the response itself is good. */
 function withReadableUsage(body: object): { readonly usage?: unknown } {
   if (!('usage' in body)) return {};
-  const usage = readUsage(body.usage);
+  const usage = readUsage(body.usage, Reflect.get(body, 'model'));
   return { usage: usage === undefined ? null : { ...Object(body.usage), ...usage } };
 }
 
@@ -104,13 +104,19 @@ export async function* chunksOf({
   const chunk = { ...head, object: 'chat.completion.chunk' };
   yield {
     ...chunk,
-    choices: choices.map(({ index, message, finish_reason }) => ({
-      index,
-      delta: message,
-      finish_reason,
-    })),
+    choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: deltaOf(message) })),
   };
   if (usage !== undefined && usage !== null) yield { ...chunk, choices: [], usage };
+}
+
+/** Clients tell the calls of a stream apart by their index, which a whole message does not have. */
+function deltaOf(message: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return message;
+  const numbered = calls.map((call: unknown, index) =>
+    isObject(call) ? { index, ...call } : call,
+  );
+  return { ...message, tool_calls: numbered };
 }
 
 /** Whether a response is an error, whatever its status. */

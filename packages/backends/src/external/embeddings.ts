@@ -1,3 +1,4 @@
+import { readCachedTokens, readUsage } from '@model-gateway/contracts';
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
@@ -16,8 +17,11 @@ const entrySchema = z.looseObject({
 const answerSchema = z.looseObject({
   data: z.unknown(),
   model: z.string().optional(),
-  usage: z.looseObject({ prompt_tokens: z.int().nonnegative() }).nullish(),
+  usage: z.unknown().optional(),
 });
+
+/** An embedding generates nothing, so that the total, which is all that some upstreams report, is the prompt. */
+const totalSchema = z.looseObject({ total_tokens: z.int().nonnegative() });
 
 /** The vectors of an answer, in the order of the inputs; base64 is unpacked. */
 export async function readEmbeddings(
@@ -31,13 +35,16 @@ export async function readEmbeddings(
   const entries = answer.success ? await readVectors(answer.data.data, readEntry) : undefined;
   if (!answer.success || entries === undefined)
     throw upstreamFailed('the upstream response is not a list of embeddings');
+  const { usage } = answer.data;
   return {
     model: answer.data.model ?? model,
     vectors: entries
       .map(({ index, vector }, position) => ({ position: index ?? position, vector }))
       .toSorted((left, right) => left.position - right.position)
       .map(({ vector }) => vector),
-    promptTokens: answer.data.usage?.prompt_tokens,
+    promptTokens:
+      readUsage(usage)?.prompt_tokens ?? totalSchema.safeParse(usage).data?.total_tokens,
+    cachedTokens: readCachedTokens(usage),
   };
 }
 

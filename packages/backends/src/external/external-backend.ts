@@ -1,4 +1,4 @@
-import { lostIn } from '@model-gateway/dialects';
+import { isTranslated, lostIn } from '@model-gateway/dialects';
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type {
   Backend,
@@ -23,10 +23,12 @@ import {
 import { chunksOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
 import { createResponsesUpstream } from '../responses/responses-upstream.ts';
+import { createChatSender } from '../chat-sender.ts';
 import { withImageParts } from './images.ts';
 import { probeResult } from './probe-result.ts';
 import { createExternalRealtime } from './realtime.ts';
 import { translatedBody } from './translated-body.ts';
+import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
 /** The options of a chat-compatible backend. */
 export interface ExternalOptions {
@@ -79,7 +81,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   const { pathname } = prefix;
   const http = createUpstreamHttp(prefix.origin, timeouts, options);
   const realtime = createExternalRealtime(options);
-  const headers = { 'content-type': 'application/json', ...keyHeader(options) };
+  const headers = { ...JSON_HEADERS, ...keyHeader(options) };
 
   const cleaned = (message: string): string => cleanMessage(message, apiKey);
 
@@ -125,6 +127,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
   }
 
+  const sendChat = createChatSender({ mayLeaveEffort: isTranslated });
   const contextOf = (model: string) => ({ model, clock, secret: apiKey });
   const { dialects = NO_DIALECTS } = options;
   const responsesPath = `${pathname}${options.responsesPath ?? `${RESPONSES}${search}`}`;
@@ -155,17 +158,23 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     async chat(body, signal) {
       const passed = responses?.chat(body, signal);
       if (passed !== undefined) return passed;
-      const response = await postWhole(fullPath(body.model, CHAT), chatBody(body), signal);
-      assertSuccess(response);
-      const answer = readCompletion(response, contextOf(body.model));
-      const ignored = lostIn(body);
+      const path = fullPath(body.model, CHAT);
+      const sent = await sendChat(body, async (chat) => {
+        const response = await postWhole(path, chatBody(chat), signal);
+        assertSuccess(response);
+        return response;
+      });
+      const answer = readCompletion(sent.answer, contextOf(body.model));
+      const ignored = [...lostIn(body), ...sent.ignored];
       return ignored.length === 0 ? answer : { ...(await answer), ignored };
     },
     async chatStream(body, signal) {
       const passed = responses?.chatStream(body, signal);
       if (passed !== undefined) return passed;
-      const response = await post(fullPath(body.model, CHAT), streamBody(body), signal);
-      const ignored = lostIn(body);
+      const path = fullPath(body.model, CHAT);
+      const sent = await sendChat(body, (chat) => post(path, streamBody(chat), signal));
+      const { answer: response } = sent;
+      const ignored = [...lostIn(body), ...sent.ignored];
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body, cleanMessage: cleaned, ignored };
       const text = await readTextAnswer(response.body, { ...wholeLimits, signal });

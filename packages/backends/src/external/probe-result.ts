@@ -12,7 +12,7 @@ interface ProbedBackend {
   readonly servesOnlyGiven?: boolean;
 }
 
-/** They say that there is no listing, or none for this key. */
+/** Statuses of servers without a listing, or without one for this key. */
 const UNLISTED_STATUSES: readonly number[] = [401, 403, 404, 405];
 const SERVER_ERROR = 500;
 const LISTED_MAX = 10_000;

@@ -1,4 +1,4 @@
-import { withOrigin } from '@model-gateway/dialects';
+import { callSignatureFields, withOrigin } from '@model-gateway/dialects';
 import { translatedBody } from './translated-body.ts';
 
 const origin = { api: 'messages', value: {} };
@@ -20,13 +20,16 @@ test.each([
   expect(translatedBody(body)).toBe(body);
 });
 
-test('signatures of calls are not sent', () => {
+test('signatures of calls are sent only to models that make them', () => {
   const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
-  const reply = { role: 'assistant', content: null, tool_calls: [{ ...call, signature: 'S' }] };
+  const signed = { ...call, ...callSignatureFields('S') };
+  const reply = { role: 'assistant', content: null, tool_calls: [signed] };
   const body = { model: 'm', max_tokens: 9, messages: [user, reply] };
   expect(JSON.parse(JSON.stringify(translatedBody(withOrigin(body, origin))))).toEqual({
     model: 'm',
     max_tokens: 9,
     messages: [user, { ...reply, tool_calls: [call] }],
   });
+  const gemini = { ...body, model: 'google/gemini-3-pro' };
+  expect(JSON.parse(JSON.stringify(translatedBody(withOrigin(gemini, origin))))).toEqual(gemini);
 });

@@ -1,15 +1,21 @@
-import { isTranslated } from '@model-gateway/dialects';
+import { callSignatureOf, isTranslated } from '@model-gateway/dialects';
 import type { UpstreamChat } from '@model-gateway/router';
-import { fieldOf, isFields, listOf } from '../fields.ts';
+import { isFields, listOf } from '../fields.ts';
+import { withOneInstruction } from '../system-messages.ts';
 
 /** Models of OpenAI that refuse `max_tokens`; most other servers know only that name. */
 const RENAMED = /^(?:openai\/)?(?:o\d|gpt-[5-9])/;
 
+/** Models whose service gives signatures to calls and wants them back, also in its chat completions. */
+const SIGNING = /gemini/i;
+
 /** What the client of another API could not choose, as servers of chat completions take it. Other bodies stay as they are. */
-export function translatedBody(body: UpstreamChat): UpstreamChat {
-  if (!isTranslated(body)) return body;
+export function translatedBody(given: UpstreamChat): UpstreamChat {
+  if (!isTranslated(given)) return given;
+  const body = withOneInstruction(given);
   const messages: unknown = body['messages'];
-  const isSigned = Array.isArray(messages) && messages.some(hasSignedCall);
+  const isSigned =
+    !SIGNING.test(body.model) && Array.isArray(messages) && messages.some(hasSignedCall);
   const signed = isSigned ? { messages: messages.map(withoutSignatures) } : {};
   const { max_tokens: limit, ...others } = body;
   if (limit === undefined || !RENAMED.test(body.model))
@@ -18,14 +24,14 @@ export function translatedBody(body: UpstreamChat): UpstreamChat {
 }
 
 const hasSignedCall = (message: unknown): boolean =>
-  listOf(message, 'tool_calls').some((call) => fieldOf(call, 'signature') !== undefined);
+  listOf(message, 'tool_calls').some((call) => callSignatureOf(call) !== undefined);
 
-/** Only the kind of backend that made a signature knows its field. */
+/** Only the service that made a signature knows its field. */
 function withoutSignatures(message: unknown): unknown {
   if (!isFields(message) || !hasSignedCall(message)) return message;
   const calls = listOf(message, 'tool_calls').map((call) => {
     if (!isFields(call)) return call;
-    const { signature: _signature, ...unsigned } = call;
+    const { signature: _signature, extra_content: _extra, ...unsigned } = call;
     return unsigned;
   });
   return { ...message, tool_calls: calls };

@@ -1,5 +1,11 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
-import { chatUsage, imageFields, reasoningFields } from '@model-gateway/dialects';
+import {
+  callSignatureFields,
+  chatUsage,
+  imageFields,
+  reasoningFields,
+  withUsageSoFar,
+} from '@model-gateway/dialects';
 import { randomToken, tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
 import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
@@ -54,6 +60,9 @@ export async function* chunksOfAnswer(
   let imageCount = 0;
   let hasContent = false;
   let finish: string | undefined;
+  // Images and hidden thoughts are not in an estimate, and a client may leave at any time.
+  const known = (chunk: ChatChunk): ChatChunk =>
+    usage === undefined ? chunk : withUsageSoFar(chunk, usage);
   for await (const data of eventData(body)) {
     const value = tryParseJson(data);
     if (hasError(value)) throw upstreamRefused(errorStatus(value), data, secret);
@@ -64,13 +73,11 @@ export async function* chunksOfAnswer(
       const calls = callOf(part).map((call) => ({ index: callCount, ...call }));
       callCount += calls.length;
       if (part.text !== '')
-        yield shape.delta({ [part.isThought ? 'reasoning_content' : 'content']: part.text });
+        yield known(shape.delta({ [part.isThought ? 'reasoning_content' : 'content']: part.text }));
       if (part.image !== undefined) {
-        const chunk = shape.delta(imageFields([part.image], imageCount++));
-        // Images are not in an estimate, and a client may leave as soon as it has one.
-        yield usage?.completionTokens ? { ...chunk, usage: chatUsage(usage) } : chunk;
+        yield known(shape.delta(imageFields([part.image], imageCount++)));
       }
-      if (calls.length > 0) yield shape.delta({ tool_calls: calls });
+      if (calls.length > 0) yield known(shape.delta({ tool_calls: calls }));
       hasContent = true;
     }
     finish = finishReason(answer, { hasCalls: callCount > 0, hasContent }) ?? finish;
@@ -103,7 +110,7 @@ function callOf({ call }: GeminiPart) {
       id,
       type: 'function',
       function: { name, arguments: JSON.stringify(call.arguments) },
-      ...(signature === undefined ? {} : { signature }),
+      ...callSignatureFields(signature),
     },
   ];
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createChunkReader } from '@model-gateway/dialects';
+import { readMediaTokens } from '@model-gateway/contracts';
+import { createChunkReader, usageSoFar } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend, UpstreamStream } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -68,7 +69,7 @@ test('a chat body becomes a request of the API, with its header', async () => {
             {
               id: 't1',
               type: 'function',
-              signature: 'S',
+              extra_content: { google: { thought_signature: 'S' } },
               function: { name: 'look', arguments: '{"a":"x"}' },
             },
           ],
@@ -188,7 +189,7 @@ test('an answer becomes a completion', async () => {
           tool_calls: [
             {
               id: expect.stringMatching(/^call_/) as string,
-              signature: 'CpcHAdHtim9',
+              extra_content: { google: { thought_signature: 'CpcHAdHtim9' } },
               function: { name: 'get_weather', arguments: '{"location":"Rome"}' },
             },
           ],
@@ -249,11 +250,10 @@ test('generated images are images of the message, and go back as they came', asy
     { type: 'finish', reason: 'stop' },
   ]);
   const counted = { ...answer, usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290 } };
-  const withUsage = await eventsOf(chunksOfAnswer(eventBytes([counted]), context));
-  expect(withUsage.slice(1, 3)).toEqual([
-    { type: 'image', source },
-    { type: 'usage', usage: { promptTokens: 5, completionTokens: 1290 } },
-  ]);
+  const known: unknown[] = [];
+  for await (const chunk of chunksOfAnswer(eventBytes([counted]), context))
+    if (JSON.stringify(chunk).includes('"images"')) known.push(usageSoFar(chunk));
+  expect(known).toEqual([{ prompt_tokens: 5, completion_tokens: 1290, total_tokens: 1295 }]);
   await backend.chat?.({ model, messages: [user, { ...message }, user] }, signal);
   expect(sentBody()).toMatchObject({
     contents: [{ role: 'user' }, { role: 'model', parts: [{ text: 'A cat:' }, picture] }, {}],
@@ -262,6 +262,30 @@ test('generated images are images of the message, and go back as they came', asy
 
 const eventBytes = (answers: readonly object[]) =>
   streamOf(answers.map((answer) => Buffer.from(`data: ${JSON.stringify(answer)}\n\n`)));
+
+test('tokens are listed by what they are', async () => {
+  const counts = [
+    { modality: 'TEXT', tokenCount: 3 },
+    { modality: 'AUDIO', tokenCount: 40 },
+  ];
+  const usageMetadata = {
+    promptTokenCount: 43,
+    promptTokensDetails: counts,
+    cachedContentTokenCount: 5,
+    cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }],
+    candidatesTokenCount: 1300,
+    candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1290 }],
+  };
+  const candidates = [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }];
+  server.answer(':generateContent', { body: JSON.stringify({ candidates, usageMetadata }) });
+  const answer = await backend.chat?.({ model, messages: [user] }, signal);
+  expect(readMediaTokens(answer?.completion.usage)).toEqual({
+    audio_input: 40,
+    cached_audio_input: 5,
+    audio_output: 0,
+    image_output: 1290,
+  });
+});
 
 test('a prompt that is blocked is a filtered answer', async () => {
   server.answer(':generateContent', { body: '{"promptFeedback":{"blockReason":"SAFETY"}}' });

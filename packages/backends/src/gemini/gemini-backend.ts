@@ -2,7 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { isCheapJson, tryParseJson, type Cancel } from '@model-gateway/kernel';
 import type { Backend, Probe } from '@model-gateway/router';
 import { z } from 'zod';
-import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
 import { unlistedProbe } from '../external/probe-result.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
@@ -13,7 +13,9 @@ import { readJson, readSmallJson, readText } from '../transport/answers/read-tex
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
 import { chunksOfAnswer, completionOf } from './from-upstream.ts';
+import { geminiRefused, statusOf } from './refusals.ts';
 import { generateRequest } from './to-upstream.ts';
+import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
 interface GeminiOptions extends Omit<ExternalOptions, 'prefix'> {
   /** The API, as `https://generativelanguage.googleapis.com`, with or without a version. */
@@ -55,7 +57,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
   const base = path === '' ? VERSION_PATH : path;
   const http = createUpstreamHttp(url.origin, timeouts, options);
   const authHeader = options.authHeader ?? 'x-goog-api-key';
-  const headers = { 'content-type': 'application/json', ...keyHeader({ apiKey, authHeader }) };
+  const headers = { ...JSON_HEADERS, ...keyHeader({ apiKey, authHeader }) };
 
   const posted = async (model: string, method: string, body: unknown, signal: Cancel) => ({
     method: 'POST' as const,
@@ -73,7 +75,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
   ): Promise<string> {
     const request = await posted(model, method, body, signal);
     const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
-    if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
+    if (!isSuccess(status)) throw geminiRefused(status, text, apiKey, retryAfter);
     return text;
   }
 
@@ -98,7 +100,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       const response = await http.request(await posted(body.model, method, sent, signal));
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
-        throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
+        throw geminiRefused(response.status, detail, apiKey, response.retryAfter);
       }
       const context = { model: body.model, clock, secret: apiKey };
       const chunks = await begunStream(chunksOfAnswer(response.body, context));
@@ -134,7 +136,8 @@ function probeResult(
   text: string,
   { models: given, isListingOptional }: Pick<GeminiOptions, 'models' | 'isListingOptional'>,
 ): Probe {
-  if (!isSuccess(status)) return unlistedProbe(status, { models: given, isListingOptional });
+  if (!isSuccess(status))
+    return unlistedProbe(statusOf(status, text), { models: given, isListingOptional });
   const listed =
     listing.safeParse(isCheapJson(text) ? tryParseJson(text) : undefined).data?.models ?? [];
   const served = listed.filter(

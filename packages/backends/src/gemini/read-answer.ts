@@ -88,7 +88,24 @@ function usageOf(usage: unknown): TurnUsage | undefined {
     completionTokens: (countOf(usage, 'candidatesTokenCount') ?? 0) + (reasoningTokens ?? 0),
     ...(cachedTokens === undefined ? {} : { cachedTokens }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...mediaOf(usage),
   };
 }
+
+function mediaOf(usage: unknown): Pick<TurnUsage, 'mediaTokens'> {
+  const mediaTokens = {
+    audio_input: countBy(usage, 'promptTokensDetails', 'AUDIO'),
+    cached_audio_input: countBy(usage, 'cacheTokensDetails', 'AUDIO'),
+    audio_output: countBy(usage, 'candidatesTokensDetails', 'AUDIO'),
+    image_output: countBy(usage, 'candidatesTokensDetails', 'IMAGE'),
+  };
+  return Object.values(mediaTokens).every((count) => count === 0) ? {} : { mediaTokens };
+}
+
+/** The counts of tokens are listed by what they are. */
+const countBy = (usage: unknown, list: string, modality: string): number =>
+  listOf(usage, list)
+    .filter((count) => textOf(count, 'modality') === modality)
+    .reduce<number>((sum, count) => sum + (countOf(count, 'tokenCount') ?? 0), 0);
 
 const unreadable = () => upstreamFailed('the upstream response is not one of its API');

@@ -12,6 +12,7 @@ import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
+import { isNewer, thinkingOf } from './thinking.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,8 +21,7 @@ interface Content {
   readonly parts: readonly Fields[];
 }
 
-/** Models of this generation refuse a history in which the first call of a reply has no signature, unless it has this one. */
-const STRICT_MODEL = /gemini-[3-9]/;
+/** Newer models refuse a history in which the first call of a reply has no signature, unless it has this one. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 /** The fields besides those of a turn that have a counterpart. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -30,20 +30,10 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   'frequency_penalty',
 ]);
 
-/** The number of tokens that each effort may think. */
-const BUDGETS: Readonly<Record<string, number>> = {
-  none: 0,
-  minimal: 512,
-  low: 1_024,
-  medium: 8_192,
-  high: 24_576,
-  xhigh: 32_768,
-};
-
 /** A request of `generateContent`. */
 interface GenerateRequest {
   readonly body: Fields;
-  /** What of the chat body it cannot say. */
+  /** The fields of the chat body that this API does not have. */
   readonly ignored: readonly string[];
 }
 
@@ -60,6 +50,7 @@ function ignoredOf(turn: Turn): readonly string[] {
     ...(parallelToolCalls === false ? ['parallel_tool_calls'] : []),
     ...(tools.some(({ strict }) => strict === true) ? ['tools.strict'] : []),
     ...(user === undefined ? [] : ['user']),
+    ...(thinkingOf(turn)?.isLeftOut === true ? ['reasoning_effort'] : []),
     ...(hasDetail(messages) ? ['image_url.detail'] : []),
     ...leftOut(turn, KNOWN_FIELDS),
   ];
@@ -105,7 +96,7 @@ function partsOf(
 ): readonly Fields[] {
   if (message.role === 'assistant') {
     const first = message.parts.find((part) => part.type === 'tool_call');
-    const isUnsigned = STRICT_MODEL.test(model) && first?.signature === undefined;
+    const isUnsigned = isNewer(model) && first?.signature === undefined;
     return message.parts.flatMap((part) =>
       replyParts(part, parse, isUnsigned && part === first ? NO_SIGNATURE : undefined),
     );
@@ -215,7 +206,7 @@ function configOf(turn: Turn): Fields {
     responseMimeType: output === undefined ? undefined : 'application/json',
     responseJsonSchema: output?.type === 'json_schema' ? output.schema : undefined,
     responseModalities: modalitiesOf(further['modalities']),
-    thinkingConfig: thinkingOf(turn),
+    thinkingConfig: thinkingOf(turn)?.config,
   };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given);
@@ -226,16 +217,5 @@ const modalitiesOf = (given: unknown): readonly string[] | undefined =>
   Array.isArray(given) && given.includes('image')
     ? ['TEXT', 'IMAGE'].filter((name) => given.includes(name.toLowerCase()))
     : undefined;
-
-function thinkingOf({ reasoning }: Turn): Fields | undefined {
-  if (reasoning === undefined) return undefined;
-  const { effort = 'medium', budgetTokens } = reasoning;
-  const thinkingBudget = budgetTokens ?? BUDGETS[effort];
-  if (thinkingBudget === 0) return { thinkingBudget };
-  return {
-    includeThoughts: true,
-    ...(thinkingBudget === undefined ? {} : { thinkingBudget }),
-  };
-}
 
 const refused = (message: string): ServiceError => new ServiceError('invalid_request', message);

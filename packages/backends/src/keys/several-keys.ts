@@ -23,7 +23,7 @@ export function createSeveralKeys(
   const keys = [first, ...others].map((backend): Key => ({ backend, restsUntil: 0 }));
   let turn = 0;
 
-  /** Those that rest come last, the first to be ready before the others. */
+  /** All keys in turn. Keys that rest come last, and of these the one that is ready first comes first. */
   function inTurn(): readonly Key[] {
     const from = turn % keys.length;
     turn = from + 1;
@@ -56,7 +56,7 @@ export function createSeveralKeys(
         if (!canRepeat) break;
       }
     }
-    // What is forbidden with every key is about the request, such as its prompt.
+    // A request that is forbidden with every key is refused for itself, such as for its prompt.
     const areAllForbidden = refusals.every(({ failure }) => statusOf(failure) === FORBIDDEN);
     if (areAllForbidden) for (const { key } of refusals) key.restsUntil = 0;
     // The error of the key that is ready first, so that the backend is avoided no longer than that.

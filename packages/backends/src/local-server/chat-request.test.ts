@@ -38,6 +38,8 @@ test.each([
     { format: { type: 'object' } },
   ],
   [{ reasoning_effort: 'high' }, { think: 'high' }],
+  [{ reasoning_effort: 'minimal' }, { think: 'low' }],
+  [{ reasoning_effort: 'xhigh' }, { think: 'high' }],
   [{ reasoning_effort: 'none' }, { think: false }],
   [
     { tools: [1], tool_choice: 'auto' },

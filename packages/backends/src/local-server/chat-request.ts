@@ -71,9 +71,12 @@ function formatOf(responseFormat: unknown): { readonly format?: unknown } {
   return isObject(schema) && schema['schema'] !== undefined ? { format: schema['schema'] } : {};
 }
 
+/** Efforts for which these servers have another word. */
+const THINK: Readonly<Record<string, unknown>> = { none: false, minimal: 'low', xhigh: 'high' };
+
 function thinkOf(effort: unknown): { readonly think?: unknown } {
   if (typeof effort !== 'string') return {};
-  return { think: effort === 'none' ? false : effort };
+  return { think: THINK[effort] ?? effort };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -225,3 +225,30 @@ describe('a local server that fails', () => {
     await expect(backend.chat?.(chatBody(), signal)).rejects.toThrow('ECONNREFUSED');
   });
 });
+
+describe('a model that cannot think', () => {
+  const refused = (message: string) => ({
+    kind: 'status' as const,
+    status: 400,
+    body: { error: message },
+  });
+  const asked = chatBody({ reasoning_effort: 'high' });
+
+  it.each([
+    '"demo-local:latest" does not support thinking',
+    'think value "high" is not supported for this model',
+  ])('is asked again without it, which is named: %s', async (message) => {
+    server.faults.next(refused(message), 1, 'chat');
+    const answer = await backend.chat?.(asked, signal);
+    expect(answer?.ignored).toEqual(['reasoning_effort']);
+    expect(answer?.completion.choices).toMatchObject([{ message: { content: 'one two three' } }]);
+    expect(textOf(await read(asked))).toBe('one two three');
+  });
+
+  it('is asked once where it refuses something else', async () => {
+    server.faults.next(refused('"demo-local:latest" does not support tools'), 1, 'chat');
+    await expect(backend.chat?.(asked, signal)).rejects.toMatchObject({ status: 400 });
+    server.faults.next(refused('does not support thinking'), 1, 'chat');
+    await expect(backend.chat?.(chatBody(), signal)).rejects.toMatchObject({ status: 400 });
+  });
+});

@@ -1,6 +1,13 @@
 import { ServiceError } from '@model-gateway/contracts';
+import { isTranslated } from '@model-gateway/dialects';
 import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
-import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
+import type {
+  Backend,
+  Capability,
+  Probe,
+  UpstreamChat,
+  UpstreamEmbeddings,
+} from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../transport/answers/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
@@ -17,9 +24,12 @@ import {
 } from '../transport/upstream-http.ts';
 import { jsonBody } from '../transport/json-body.ts';
 import { plainBase } from '../transport/upstream-url.ts';
+import { createChatSender } from '../chat-sender.ts';
+import { withOneInstruction } from '../system-messages.ts';
 import { localCompletion, readLocalAnswer } from './chat-answer.ts';
 import { localChunks } from './chat-chunks.ts';
 import { localChat, localIgnored } from './chat-request.ts';
+import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
 interface LocalServerOptions {
   readonly name: string;
@@ -56,9 +66,11 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
   const http = createUpstreamHttp(base.origin, timeouts, options);
   const control = createControlPlane({ prefix: plainBase(url), apiKey, timeouts });
   const headers = {
-    'content-type': 'application/json',
+    ...JSON_HEADERS,
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
+
+  const sendChat = createChatSender({ mayLeaveEffort: () => true });
 
   async function post(to: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
     const response = await http.request({
@@ -73,6 +85,14 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
   }
 
+  async function postChat(given: UpstreamChat, stream: boolean, signal: Cancel) {
+    const body = isTranslated(given) ? withOneInstruction(given) : given;
+    const { answer, ignored } = await sendChat(body, (chat) =>
+      post('/api/chat', localChat(chat, { stream }), signal),
+    );
+    return { answer, ignored: [...localIgnored(body), ...ignored] };
+  }
+
   return {
     name,
     kind: 'local-server',
@@ -80,16 +100,16 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     probe: async (signal) => probeResult(await control.get('/api/tags', signal)),
     chat: (body, signal) =>
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
-        const answer = await post('/api/chat', localChat(body, { stream: false }), bounded);
+        const { answer, ignored } = await postChat(body, false, bounded);
         const value = await readJsonAnswer(answer.body, { bytesMax, memory, signal: bounded });
         const read = readLocalAnswer(answer.status, value, apiKey);
         const completion = localCompletion(read, body.model, clock);
-        return { completion, ignored: localIgnored(body) };
+        return { completion, ignored };
       }),
     async chatStream(body, signal) {
-      const answer = await post('/api/chat', localChat(body, { stream: true }), signal);
+      const { answer, ignored } = await postChat(body, true, signal);
       const chunks = localChunks(answer, { model: body.model, clock, secret: apiKey });
-      return { form: 'chunks', chunks: await begunStream(chunks), ignored: localIgnored(body) };
+      return { form: 'chunks', chunks: await begunStream(chunks), ignored };
     },
     async embed(request, signal) {
       const { input } = request;

@@ -72,7 +72,8 @@ export async function* chunksOfEvents(
     if (type === 'error' || type === 'response.failed') {
       failure = failureOf(fieldOf(event['response'], 'error') ?? errorOf(event));
       if (held !== undefined) throw failure;
-      yield remembered(shape.delta({}));
+      // What it used until then is paid as reported.
+      yield withUsage(remembered(shape.delta({})), event);
       if (type === 'response.failed') throw failure;
       continue;
     }
@@ -83,11 +84,15 @@ export async function* chunksOfEvents(
     }
     if (held !== undefined) yield* held;
     held = undefined;
-    const usage = isEnd(type) ? usageOf(event['response']) : undefined;
-    yield usage === undefined ? chunk : { ...chunk, usage };
+    yield isEnd(type) ? withUsage(chunk, event) : chunk;
     if (isEnd(type)) return;
   }
   throw failure ?? upstreamFailed('the upstream ended the stream before the answer was complete');
+}
+
+function withUsage(chunk: ChatChunk, { response }: ResponseEvent): ChatChunk {
+  const usage = usageOf(response);
+  return usage === undefined ? chunk : { ...chunk, usage };
 }
 
 interface ResponseEvent extends Fields {

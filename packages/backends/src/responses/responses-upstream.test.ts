@@ -1,3 +1,4 @@
+import { readUsage } from '@model-gateway/contracts';
 import {
   originIn,
   RESPONSES_API,
@@ -186,18 +187,29 @@ test.each([
 });
 
 test.each([
-  { why: 'fails', end: [failed], types: ['response.failed'], message: 'no: [redacted]' },
+  {
+    why: 'fails',
+    end: [failed],
+    types: ['response.failed'],
+    message: 'no: [redacted]',
+    tokens: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
+  },
   { why: 'ends early', end: [], types: [], message: 'before the answer was complete' },
-])('a stream that $why later passes what came before', async ({ end, types, message }) => {
+])('a stream that $why later passes what came before', async ({ end, types, message, tokens }) => {
   server.answer('/responses', streamed(eventText([created, item, ...end])));
   const backend = open();
   const chunks = await startChunks(backend, chatOf({ input: 'Hi' }), signal);
   const passed: unknown[] = [];
+  let usage: unknown;
   const reading = (async () => {
-    for await (const chunk of chunks) passed.push(originIn(RESPONSES_API, chunk)?.['type']);
+    for await (const chunk of chunks) {
+      passed.push(originIn(RESPONSES_API, chunk)?.['type']);
+      usage = chunk['usage'];
+    }
   })();
   await expect(reading).rejects.toThrow(message);
   expect(passed).toEqual(['response.created', 'response.output_item.added', ...types]);
+  expect(readUsage(usage)).toEqual(tokens);
   await backend.close();
 });
 

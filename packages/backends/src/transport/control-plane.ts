@@ -7,6 +7,7 @@ import { neverArrived } from '../errors/never-arrived.ts';
 import { upstreamAddress } from './upstream-address.ts';
 import { answerRefused, upstreamFailed } from '../errors/upstream-error.ts';
 import type { UpstreamTimeouts } from './upstream-http.ts';
+import { PLAIN_ANSWERS } from './plain-answers.ts';
 
 /** A response of the control plane, with any status. */
 export interface ControlAnswer {
@@ -53,6 +54,7 @@ export function createControlPlane({
     // The size limit counts the bytes on the wire, so the response must not be compressed.
     decompress: false,
     headers: {
+      ...PLAIN_ANSWERS,
       'user-agent': 'model-gateway',
       ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
     },

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { createCanceller } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import { createAnswerMemory } from './answers/answer-memory.ts';
@@ -64,6 +65,28 @@ describe.each<{ how: string; ask: Ask }>([
     const { cancel } = createCanceller();
     await expect(ask(http, cancel)).rejects.toMatchObject({ hadNoEffect: true });
     await http.close();
+  });
+});
+
+describe('an answer that is compressed without being asked for', () => {
+  const compressed = (status: number) => (response: ServerResponse) =>
+    void response.writeHead(status, { 'content-encoding': 'gzip' }).end(gzipSync('{"ok":true}'));
+
+  test.each<{ how: string; ask: Ask }>([
+    { how: 'streamed', ask: (http, signal) => http.request({ ...post, signal }) },
+    { how: 'whole', ask: (http, signal) => http.requestWhole({ ...post, signal }, bytesMax) },
+  ])('is a failure that says so ($how), of a refusal the status counts', async ({ ask }) => {
+    const outcomeOf = async (status: number): Promise<unknown> => {
+      const server = await startServer(compressed(status));
+      const http = createUpstreamHttp(server.url, timeouts);
+      const [outcome] = await Promise.allSettled([ask(http, createCanceller().cancel)]);
+      await http.close();
+      await server.close();
+      return outcome;
+    };
+    const message = 'the upstream compressed its answer (gzip) without being asked to';
+    expect(await outcomeOf(200)).toMatchObject({ status: 'rejected', reason: { message } });
+    expect(await outcomeOf(400)).toMatchObject({ status: 'fulfilled', value: { status: 400 } });
   });
 });
 

@@ -9,6 +9,7 @@ import { upstreamAddress } from './upstream-address.ts';
 import { createBody } from './answers/upstream-body-queue.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { createWholeExchange } from './whole-exchange.ts';
+import { compressedError } from './plain-answers.ts';
 
 /** How long an upstream may take. */
 export interface UpstreamTimeouts {
@@ -54,7 +55,7 @@ export interface UpstreamHttp {
 
 interface UpstreamHttpOptions {
   readonly tracing?: Tracing | undefined;
-  /** Of the answers of all upstreams. */
+  /** Limits the memory of the answers of all upstreams together. */
   readonly answerMemory?: AnswerMemory | undefined;
 }
 
@@ -147,6 +148,11 @@ function createExchange(
     onResponseStart(controller, status, headers) {
       // An informational response, such as 100, precedes the real one.
       if (status < 200) return;
+      const compressed = compressedError(status, headers);
+      if (compressed !== undefined) {
+        controller.abort(compressed);
+        return;
+      }
       isAnswered = true;
       body.connect({
         pause: () => controller.pause(),

@@ -13,19 +13,20 @@ import {
 } from './answers/answer-memory.ts';
 import { headerText } from './header-text.ts';
 import { decode } from './answers/read-text.ts';
+import { compressedError } from './plain-answers.ts';
 
 interface WholeExchangeOptions {
   readonly cancel: Cancel;
   readonly totalMs: number;
-  /** Of calls with the same time limit. */
+  /** The deadlines of all calls with this time limit. */
   readonly deadlines: Deadlines;
   readonly bytesMax: number;
   readonly memory: AnswerMemory | undefined;
-  /** One of these is called, once. */
+  /** Either this or `onFailure` is called, once. */
   readonly onResponse: (response: {
     readonly status: number;
     readonly text: string;
-    /** Of a response without success. */
+    /** The header of a response without success. */
     readonly retryAfter: string | undefined;
   }) => void;
   readonly onFailure: (failure: UpstreamFailure | ServiceError) => void;
@@ -42,7 +43,7 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
   readonly #deadline: Deadline;
   #controller: Dispatcher.DispatchController | undefined;
   #failure: Error | undefined;
-  /** Before that the upstream has nothing of the request. */
+  /** Whether the upstream may have a part of the request. */
   #isSent = false;
   #status = 0;
   #retryAfter: string | undefined;
@@ -94,6 +95,8 @@ class WholeExchange implements Dispatcher.DispatchHandler, Bounded {
       this.#retryAfter = headerText(headers['retry-after']);
       return;
     }
+    const compressed = compressedError(status, headers);
+    if (compressed !== undefined) this.#abort(compressed);
     this.#length = Number(headers['content-length'] ?? Number.NaN);
     if (this.#length > this.#options.bytesMax) this.#abort(tooLarge(this.#options.bytesMax));
   }

@@ -115,7 +115,7 @@ export interface CallEnd {
   readonly userId: string;
   /** False for a job that goes on after its call: then only the call ends. */
   readonly endsReservation: boolean;
-  /** False for the end of such a job. */
+  /** False for the end of a job whose call has ended before. */
   readonly endsCall: boolean;
   /** Whether the next request may depend on it: then it is not delayed until the next call of the store. */
   readonly isUrgent: boolean;

@@ -4,7 +4,7 @@ import type { TierLimits } from './billing-facts.ts';
 // A billionth of a dollar: ten times 0.1 is a little less than 1 in floating point, but exactly 1 in the database.
 const TOLERANCE_USD = 1e-9;
 
-/** The tier of a user without one, unless the table of tiers overrides it. */
+/** The tier of a user who has none, unless the table of tiers has other limits for it. */
 export const FREE_TIER: TierLimits = {
   name: 'free',
   monthlyUsdQuota: 1,

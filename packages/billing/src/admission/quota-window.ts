@@ -3,7 +3,7 @@ import type { QuotaWindow } from './admission-store.ts';
 const MONTH_CHARS = 'YYYY-MM'.length;
 const MS_PER_SECOND = 1000;
 
-/** The last result: nearly every request is in the same month as the one before it. */
+/** Keeps the last result: nearly every request is in the same month as the one before it. */
 let latest = { from: 0, until: 0, name: '' };
 
 /** The UTC month of a time, `YYYY-MM`. */

@@ -54,6 +54,8 @@ test.each([
   { why: 'a cost of 0', of: { cost: 0 }, points: null },
   { why: 'less than half a point', of: { cost: 0.0049 }, points: null },
   { why: 'half a point', of: { cost: 0.005 }, points: 1 },
+  { why: 'half a point that is a little less in binary', of: { cost: 0.145 }, points: 15 },
+  { why: 'half a point by its multiplier', of: { cost: 0.29, multiplier: 0.5 }, points: 15 },
   { why: 'ten cents', of: { cost: 0.1 }, points: 10 },
   { why: 'a multiplier of 0', of: { cost: 0.1, multiplier: 0 }, points: null },
   { why: 'a multiplier of 1.5', of: { cost: 0.1, multiplier: 1.5 }, points: 15 },

@@ -51,6 +51,8 @@ export interface Settlement {
 
 // The maximum of a usage row.
 const POINTS_MAX = 2_147_483_647;
+// Half a point rounds up, also where it is a little less in floating point, as 0.145 times 100 is.
+const HALF_TOLERANCE = 1 + 1e-12;
 const MONTH_CHARS = 'YYYY-MM'.length;
 const UNUSED: TierUsage = { costUsd: 0, tokens: 0 };
 
@@ -92,7 +94,7 @@ function settleOne(event: UsageEvent, books: Books, pointsPerUsd: number): Settl
 /** The points for an event, before checking whether they can be paid. */
 function chargeOf(event: UsageEvent, pointsPerUsd: number, isTakingOver: boolean): number {
   if (event.cost === null || event.cost === 0) return 0;
-  const charge = Math.round(event.cost * pointsPerUsd * event.multiplier);
+  const charge = Math.round(event.cost * pointsPerUsd * event.multiplier * HALF_TOLERANCE);
   // When points replace a drained tier, a priced request costs at least one point.
   return Math.min(Math.max(charge, isTakingOver ? 1 : 0), POINTS_MAX);
 }

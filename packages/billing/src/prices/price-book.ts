@@ -22,7 +22,7 @@ interface PriceBookDependencies {
   readonly reloadEveryMs?: number;
 }
 
-/** Clients name models: what is remembered of one backend is dropped when it is as much as this. */
+/** Clients choose the names of models: the remembered prices of one backend are dropped when there are this many. */
 const FOUND_MAX = 5_000;
 
 /** By model; undefined where there is no price. */

@@ -21,6 +21,18 @@ export function recordOf(price: SourcedRates): PriceRecord {
     ...(price.cacheWritePerMillion !== null && {
       cache_write_per_million: price.cacheWritePerMillion,
     }),
+    ...(price.audioInputPerMillion !== null && {
+      audio_input_per_million: price.audioInputPerMillion,
+    }),
+    ...(price.audioOutputPerMillion !== null && {
+      audio_output_per_million: price.audioOutputPerMillion,
+    }),
+    ...(price.cachedAudioInputPerMillion !== null && {
+      cached_audio_input_per_million: price.cachedAudioInputPerMillion,
+    }),
+    ...(price.imageOutputPerMillion !== null && {
+      image_output_per_million: price.imageOutputPerMillion,
+    }),
     ...(price.perImage !== null && { per_image: price.perImage }),
     ...(price.perMinuteAudio !== null && { per_minute_audio: price.perMinuteAudio }),
     ...(price.perRequest !== null && { per_request: price.perRequest }),

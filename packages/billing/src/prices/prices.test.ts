@@ -22,6 +22,10 @@ const all: Rates = {
   ...tokenRates(10, 20),
   cachedInputPerMillion: 1,
   cacheWritePerMillion: 12.5,
+  audioInputPerMillion: 32,
+  audioOutputPerMillion: 64,
+  cachedAudioInputPerMillion: 2,
+  imageOutputPerMillion: 30,
   perImage: 0.25,
   perMinuteAudio: 0.5,
   perRequest: 4,
@@ -48,6 +52,63 @@ test.each([
   { what: 'images', usage: { images: 3 }, cost: 0.75 + 4 },
   { what: 'audio', usage: { audioSeconds: 90 }, cost: 0.75 + 4 },
   {
+    what: 'tokens of audio',
+    usage: {
+      prompt: 3 * MILLION,
+      completion: 2 * MILLION,
+      mediaTokens: {
+        audio_input: MILLION,
+        cached_audio_input: 0,
+        audio_output: MILLION,
+        image_output: 0,
+      },
+    },
+    cost: 2 * 10 + 32 + 20 + 64 + 4,
+  },
+  {
+    what: 'cached tokens of audio',
+    usage: {
+      prompt: 4 * MILLION,
+      cachedTokens: 2 * MILLION,
+      mediaTokens: {
+        audio_input: 2 * MILLION,
+        cached_audio_input: MILLION,
+        audio_output: 0,
+        image_output: 0,
+      },
+    },
+    cost: 10 + 1 + 32 + 2 + 4,
+  },
+  {
+    what: 'tokens of images, which are then not billed by their number,',
+    usage: {
+      completion: 2 * MILLION,
+      images: 3,
+      mediaTokens: {
+        audio_input: 0,
+        cached_audio_input: 0,
+        audio_output: 0,
+        image_output: MILLION,
+      },
+    },
+    cost: 20 + 30 + 4,
+  },
+  {
+    what: 'more tokens of audio than there are tokens',
+    usage: {
+      prompt: 2 * MILLION,
+      completion: MILLION,
+      cachedTokens: MILLION,
+      mediaTokens: {
+        audio_input: 9 * MILLION,
+        cached_audio_input: 9 * MILLION,
+        audio_output: 9 * MILLION,
+        image_output: 0,
+      },
+    },
+    cost: 32 + 2 + 64 + 4,
+  },
+  {
     what: 'more cached tokens than the prompt has',
     usage: { prompt: MILLION, cachedTokens: 5 * MILLION, cacheWriteTokens: MILLION },
     cost: 1 + 4,
@@ -66,6 +127,30 @@ test('tokens of the cache without a price of their own cost as much as others', 
   expect(costAt(cached, { ...usage, cachedTokens: 400_000, cacheWriteTokens: 100_000 })).toBe(6);
 });
 
+test('tokens of audio without a price of their own cost as much as those of text', () => {
+  const usage = {
+    prompt_tokens: 4 * MILLION,
+    completion_tokens: 2 * MILLION,
+    cachedTokens: 2 * MILLION,
+    mediaTokens: {
+      audio_input: 2 * MILLION,
+      cached_audio_input: MILLION,
+      audio_output: MILLION,
+      image_output: 0,
+    },
+  };
+  const costOfRates = (rates: Partial<Rates>) => costAt({ ...tokenRates(10, 20), ...rates }, usage);
+  expect(costOfRates({})).toBe(40 + 40);
+  expect(costOfRates({ cachedInputPerMillion: 1 })).toBe(20 + 2 + 40);
+  expect(costOfRates({ audioInputPerMillion: 30 })).toBe(20 + 60 + 40);
+  expect(costOfRates({ audioInputPerMillion: 30, cachedInputPerMillion: 1 })).toBe(
+    10 + 30 + 2 + 40,
+  );
+  expect(costOfRates({ cachedAudioInputPerMillion: 5 })).toBe(30 + 5 + 40);
+  expect(costOfRates({ audioOutputPerMillion: 0 })).toBe(40 + 20);
+  expect(costOfRates({ imageOutputPerMillion: 9 })).toBe(40 + 40);
+});
+
 const rate = fc.double({ min: 0, max: 100, noNaN: true });
 const optionalRate = fc.option(rate);
 const rates = fc.record({
@@ -73,6 +158,10 @@ const rates = fc.record({
   outputPerMillion: rate,
   cachedInputPerMillion: optionalRate,
   cacheWritePerMillion: optionalRate,
+  audioInputPerMillion: optionalRate,
+  audioOutputPerMillion: optionalRate,
+  cachedAudioInputPerMillion: optionalRate,
+  imageOutputPerMillion: optionalRate,
   perImage: optionalRate,
   perMinuteAudio: optionalRate,
   perRequest: optionalRate,
@@ -82,14 +171,24 @@ const usages = fc.record({
   completion_tokens: fc.nat(100_000),
   cachedTokens: fc.nat(120_000),
   cacheWriteTokens: fc.nat(120_000),
+  mediaTokens: fc.option(
+    fc.record({
+      audio_input: fc.nat(120_000),
+      cached_audio_input: fc.nat(120_000),
+      audio_output: fc.nat(120_000),
+      image_output: fc.nat(120_000),
+    }),
+    { nil: undefined },
+  ),
   images: fc.nat(10),
   audioSeconds: fc.nat(1_000),
 });
 
-test('no request costs more than what is reserved for it, whatever its upstream caches', () => {
+test('no request costs more than what is reserved for it, whatever its upstream caches and however much of it is audio', () => {
   fc.assert(
     fc.property(rates, usages, (price, usage) => {
-      const { cachedTokens: _cached, cacheWriteTokens: _written, ...expected } = usage;
+      const { prompt_tokens, completion_tokens, images, audioSeconds } = usage;
+      const expected = { prompt_tokens, completion_tokens, images, audioSeconds };
       const reserved = highestCostAt(price, expected);
       expect(costAt(price, usage)).toBeLessThanOrEqual(reserved * (1 + 1e-9) + 1e-12);
     }),

@@ -1,12 +1,16 @@
-import type { PriceRecord, PriceSource, TokenUsage } from '@model-gateway/contracts';
+import type { MediaTokens, PriceRecord, PriceSource, TokenUsage } from '@model-gateway/contracts';
 import { BUILT_IN_PRICES } from './built-in-prices.ts';
 
-/** What a request costs, in USD. Null for what is not priced apart: such tokens cost as much as others of the prompt. */
+/** What a request costs, in USD. Null for what is not priced apart: such tokens cost as much as the others. */
 export interface Rates {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
   readonly cachedInputPerMillion: number | null;
   readonly cacheWritePerMillion: number | null;
+  readonly audioInputPerMillion: number | null;
+  readonly audioOutputPerMillion: number | null;
+  readonly cachedAudioInputPerMillion: number | null;
+  readonly imageOutputPerMillion: number | null;
   readonly perImage: number | null;
   readonly perMinuteAudio: number | null;
   readonly perRequest: number | null;
@@ -42,6 +46,8 @@ export interface BilledUsage extends Pick<TokenUsage, 'prompt_tokens' | 'complet
   /** The parts of the prompt that the upstream read from its cache and wrote to it. */
   readonly cachedTokens?: number | undefined;
   readonly cacheWriteTokens?: number | undefined;
+  /** Which of the tokens are no text. */
+  readonly mediaTokens?: MediaTokens | undefined;
   /** Generated images. */
   readonly images?: number | undefined;
   readonly audioSeconds?: number | undefined;
@@ -56,6 +62,10 @@ export const tokenRates = (inputPerMillion: number, outputPerMillion: number): R
   outputPerMillion,
   cachedInputPerMillion: null,
   cacheWritePerMillion: null,
+  audioInputPerMillion: null,
+  audioOutputPerMillion: null,
+  cachedAudioInputPerMillion: null,
+  imageOutputPerMillion: null,
   perImage: null,
   perMinuteAudio: null,
   perRequest: null,
@@ -83,27 +93,82 @@ export function pricesWith(stored: readonly StoredPrice[]): readonly ListedPrice
 export function costAt(price: Rates, usage: BilledUsage): number {
   const { prompt_tokens: prompt, completion_tokens: completion } = usage;
   const { cachedInputPerMillion: cachedPrice, cacheWritePerMillion: writePrice } = price;
-  // What an upstream reports is not more than the prompt.
-  const cached = Math.min(usage.cachedTokens ?? 0, prompt);
-  const written = Math.min(usage.cacheWriteTokens ?? 0, prompt - cached);
+  const { cached, written } = cacheTokens(usage);
   const apart = (cachedPrice === null ? 0 : cached) + (writePrice === null ? 0 : written);
-  return (
+  const cost =
     ((prompt - apart) / TOKENS_PER_PRICE) * price.inputPerMillion +
     (completion / TOKENS_PER_PRICE) * price.outputPerMillion +
     (cached / TOKENS_PER_PRICE) * (cachedPrice ?? 0) +
     (written / TOKENS_PER_PRICE) * (writePrice ?? 0) +
-    (usage.images ?? 0) * (price.perImage ?? 0) +
     ((usage.audioSeconds ?? 0) / SECONDS_PER_MINUTE) * (price.perMinuteAudio ?? 0) +
-    (price.perRequest ?? 0)
-  );
+    (price.perRequest ?? 0);
+  const images = (usage.images ?? 0) * (price.perImage ?? 0);
+  const media = billedMedia(usage);
+  if (media === undefined) return cost + images;
+  // Images that are billed by their tokens are not billed by their number as well.
+  const isImageByTokens = price.imageOutputPerMillion !== null && media.image_output > 0;
+  // Rounding may leave a little less than nothing.
+  return Math.max(0, cost + mediaDifference(price, media)) + (isImageByTokens ? 0 : images);
 }
 
-/** The most that a request can cost at a price: an upstream may write all of the prompt to its cache. */
+/** What an upstream reports of its cache, which is not more than the prompt. */
+function cacheTokens({
+  prompt_tokens: prompt,
+  cachedTokens = 0,
+  cacheWriteTokens = 0,
+}: BilledUsage) {
+  const cached = Math.min(cachedTokens, prompt);
+  return { cached, written: Math.min(cacheWriteTokens, prompt - cached) };
+}
+
+/** What an upstream reports of audio and images, which is not more than the tokens that it is a part of. */
+export function billedMedia(usage: BilledUsage): MediaTokens | undefined {
+  const { prompt_tokens: prompt, completion_tokens: completion, mediaTokens } = usage;
+  if (mediaTokens === undefined) return undefined;
+  const all = cacheTokens(usage);
+  const cached = Math.min(mediaTokens.cached_audio_input, mediaTokens.audio_input, all.cached);
+  const others = Math.min(mediaTokens.audio_input - cached, prompt - all.cached - all.written);
+  const audio = Math.min(mediaTokens.audio_output, completion);
+  return {
+    audio_input: cached + others,
+    cached_audio_input: cached,
+    audio_output: audio,
+    image_output: Math.min(mediaTokens.image_output, completion - audio),
+  };
+}
+
+/** What tokens of audio and images cost beyond as many of text; it may be less. */
+function mediaDifference(price: Rates, media: MediaTokens): number {
+  const { inputPerMillion: input, outputPerMillion: output, cachedInputPerMillion } = price;
+  const audioInput = price.audioInputPerMillion ?? input;
+  const cachedAudio = price.cachedAudioInputPerMillion ?? cachedInputPerMillion ?? audioInput;
+  const cached = media.cached_audio_input;
+  const total =
+    (media.audio_input - cached) * (audioInput - input) +
+    cached * (cachedAudio - (cachedInputPerMillion ?? input)) +
+    media.audio_output * ((price.audioOutputPerMillion ?? output) - output) +
+    media.image_output * ((price.imageOutputPerMillion ?? output) - output);
+  return total / TOKENS_PER_PRICE;
+}
+
+/** The most that a request can cost at a price: an upstream may write all of the prompt to its cache, or nothing may be text. */
 export function highestCostAt(price: Rates, usage: BilledUsage): number {
-  const { inputPerMillion, cacheWritePerMillion, cachedInputPerMillion } = price;
-  const highest = Math.max(inputPerMillion, cacheWritePerMillion ?? 0, cachedInputPerMillion ?? 0);
-  return costAt(
-    highest === inputPerMillion ? price : { ...price, inputPerMillion: highest },
-    usage,
+  const { inputPerMillion: input, outputPerMillion: output } = price;
+  const highestInput = Math.max(
+    input,
+    price.cacheWritePerMillion ?? 0,
+    price.cachedInputPerMillion ?? 0,
+    price.audioInputPerMillion ?? 0,
+    price.cachedAudioInputPerMillion ?? 0,
   );
+  const highestOutput = Math.max(
+    output,
+    price.audioOutputPerMillion ?? 0,
+    price.imageOutputPerMillion ?? 0,
+  );
+  const highest =
+    highestInput === input && highestOutput === output
+      ? price
+      : { ...price, inputPerMillion: highestInput, outputPerMillion: highestOutput };
+  return costAt(highest, usage);
 }

@@ -39,6 +39,57 @@ test.each([
     entry: { input_cost_per_second: 0.0001, output_cost_per_second: 0.0001 },
     price: { perMinuteAudio: 0.006 },
   },
+  {
+    what: 'images by their tokens',
+    entry: {
+      input_cost_per_token: 5e-6,
+      input_cost_per_image_token: 1e-5,
+      output_cost_per_image_token: 4e-5,
+      output_cost_per_image: 0.2,
+      mode: 'image_generation',
+    },
+    price: { inputPerMillion: 5, outputPerMillion: 40, imageOutputPerMillion: 40 },
+  },
+  {
+    what: 'images by their number or their tokens, beside text',
+    entry: {
+      output_cost_per_token: 2.5e-6,
+      output_cost_per_image_token: 3e-5,
+      output_cost_per_image: 0.039,
+      mode: 'image_generation',
+    },
+    price: { outputPerMillion: 2.5, imageOutputPerMillion: 30, perImage: 0.039 },
+  },
+  {
+    what: 'tokens of audio',
+    entry: {
+      input_cost_per_token: 4e-6,
+      output_cost_per_token: 1.6e-5,
+      input_cost_per_audio_token: 3.2e-5,
+      output_cost_per_audio_token: 6.4e-5,
+      cache_read_input_token_cost: 4e-7,
+      cache_read_input_audio_token_cost: 5e-7,
+      mode: 'chat',
+    },
+    price: {
+      inputPerMillion: 4,
+      outputPerMillion: 16,
+      audioInputPerMillion: 32,
+      audioOutputPerMillion: 64,
+      cachedInputPerMillion: 0.4,
+      cachedAudioInputPerMillion: 0.5,
+    },
+  },
+  {
+    what: 'audio by the second of what is generated',
+    entry: { input_cost_per_second: 0, output_cost_per_second: 0.0002, mode: 'audio_speech' },
+    price: { perMinuteAudio: 0.012 },
+  },
+  {
+    what: 'images with a free output',
+    entry: { input_cost_per_image: 0.02, output_cost_per_image: 0, mode: 'image_generation' },
+    price: { perImage: 0.02 },
+  },
   { what: 'searches', entry: { input_cost_per_query: 0.002 }, price: { perRequest: 0.002 } },
   { what: 'free models', entry: { input_cost_per_token: 0 }, price: {} },
 ])('prices of $what', ({ entry, price }) => {
@@ -50,6 +101,18 @@ test.each([
 
 test.each([
   { what: 'other units', entry: { input_cost_per_pixel: 1e-8 } },
+  {
+    what: 'other units beside tokens without a price',
+    entry: { input_cost_per_pixel: 1e-8, output_cost_per_token: 0 },
+  },
+  {
+    what: 'seconds of a reserved machine',
+    entry: { input_cost_per_second: 0.01, output_cost_per_second: 0.01, mode: 'chat' },
+  },
+  {
+    what: 'entries with one unusable price',
+    entry: { input_cost_per_token: -1e-6, output_cost_per_token: 1e-6 },
+  },
   { what: 'texts', entry: { input_cost_per_token: '0.1' } },
   { what: 'negative numbers', entry: { input_cost_per_token: -1e-6 } },
   { what: 'absurd numbers', entry: { input_cost_per_token: 1e9, output_cost_per_token: NaN } },

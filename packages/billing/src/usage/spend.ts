@@ -51,6 +51,8 @@ export interface SpendSummary {
 /** Sums over usage, from kept sums where a period has whole hours or days. */
 export interface SpendQueries {
   summary(filter: SpendFilter, by: SpendGrouping): Promise<SpendSummary>;
+  /** By id: the emails of users, the names of keys and groups. Absent are those that do not exist any more. */
+  names(of: 'key' | 'group' | 'user', ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 /** What a check of the kept sums of one day found. */

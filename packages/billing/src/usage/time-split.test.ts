@@ -41,7 +41,7 @@ test.each([
     ],
   },
   {
-    why: 'parts of neighbouring days',
+    why: 'parts of adjacent days',
     range: { since: at('02T23:30'), until: at('03T00:10') },
     days: undefined,
     hours: [],

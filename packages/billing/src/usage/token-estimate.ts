@@ -1,6 +1,6 @@
 const CHARACTERS_PER_TOKEN = 4;
 
-// Below the first of these codes no character is CJK, and each is one UTF-16 unit.
+// Below the first of these codes no character is CJK, and each character is one UTF-16 unit.
 const BEYOND_SIMPLE = /[\u1100-\uffff]/;
 const BASIC_PLANE_END = 0xffff;
 const FIRST_SURROGATE = 0xd800;

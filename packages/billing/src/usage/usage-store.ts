@@ -1,4 +1,4 @@
-import type { PriceRecord, UsageEvent } from '@model-gateway/contracts';
+import type { MediaTokens, PriceRecord, UsageEvent } from '@model-gateway/contracts';
 import type { AdmissionFacts } from '../admission/admission-store.ts';
 
 /** One metered request as it is stored and shown. */
@@ -27,6 +27,8 @@ export interface UsageRecord {
   /** As an HTTP status. */
   readonly status: number | null;
   readonly cacheWriteTokens: number | null;
+  /** Which of the tokens are no text. */
+  readonly mediaTokens: MediaTokens | null;
   /** Generated images, and the length of the audio, where they are priced. */
   readonly images: number | null;
   readonly audioSeconds: number | null;

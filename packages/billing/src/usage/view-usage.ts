@@ -25,6 +25,7 @@ export function viewUsage(record: UsageRecord): RpcResult<'usage.list'>['records
     first_token_ms: record.firstTokenMs,
     status: record.status,
     cache_write_tokens: record.cacheWriteTokens,
+    media_tokens: record.mediaTokens,
     images: record.images,
     audio_seconds: record.audioSeconds,
     price: record.price,

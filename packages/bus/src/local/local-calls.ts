@@ -71,7 +71,7 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
     if (call.linked !== '') renew(call.linked, id);
   }
 
-  /** What no request asks for again must not stay forever. */
+  /** Removes the expired calls of all names, because no request may ask for a name again. */
   function sweep(): void {
     for (const name of names.keys()) callsOf(name);
     sweepAtSize = Math.max(SWEEP_NAMES_MIN, names.size * 2);

@@ -57,7 +57,7 @@ interface ReadableFacts {
 
 /** The position of the epoch, where no fact can be. */
 const NOT_ASKED = 0;
-// Few enough for the command timeout and the stack of Lua.
+// How many requests one script admits: few enough for the command timeout and the stack of Lua.
 const ADMIT_AT_ONCE = 128;
 const CALL_KEPT_MS = 15 * 60_000;
 const PASSED = -1;

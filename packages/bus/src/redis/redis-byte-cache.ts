@@ -6,7 +6,7 @@ import { script } from './script.ts';
 interface RedisByteCacheOptions {
   readonly connection: RedisConnection;
   readonly prefix: string;
-  /** Of all entries together. */
+  /** How many bytes all entries may have together. */
   readonly bytesMax?: number;
 }
 

@@ -33,9 +33,9 @@ interface ConsumerOptions {
 }
 
 const GROUP = 'recorders';
-// Also how long an abort can take to be noticed.
+// How long a read waits for entries, which is also how long an abort can go unnoticed.
 const BLOCK_MS = 500;
-// Only a dead connection reaches it.
+// Only a read on a dead connection takes this long.
 const READ_TIMEOUT_MS = BLOCK_MS + 2_000;
 const RETRY_MS = 200;
 // Redis does nothing else meanwhile. A script can pass several times as many values to a command.

@@ -16,7 +16,7 @@ export function describeLimits(name: string, make: MakeSubject<LimitsSubject>): 
 
   describe(`limits of backends: ${name}`, () => {
     test(
-      'so many places of a backend are taken at the same time, whoever asks first',
+      'only as many places of a backend are taken as its limit, whichever request is first',
       withSubject(make, async ({ limits }) => {
         const asked = Array.from({ length: 20 }, (_, index) =>
           limits.take(place(`${index}`), { concurrency: 4 }),

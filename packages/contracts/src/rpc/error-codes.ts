@@ -27,6 +27,7 @@ export const RPC_ERROR_CODES = {
   not_found: APP_ERROR,
   method_not_allowed: -32_601,
   unsupported_tool: -32_602,
+  unsupported_thread: -32_602,
   previous_response_not_found: -32_602,
   authentication_required: AUTH_ERROR,
   invalid_credentials: AUTH_ERROR,

@@ -1,15 +1,19 @@
-import type { Queries } from '../connection/connection.ts';
+import type { Queries, RawQueries } from '../connection/connection.ts';
+import { LONG_QUERY } from '../connection/long-queries.ts';
 import { Prisma } from '../generated/client.ts';
 
 interface Person {
   readonly id: string;
   readonly email: string;
-  /** Gets the groups of the person that have no other active admin; without one, or if it is the person, another admin does. */
+  /**
+   * Gets the groups of the person that have no other active admin. If it is undefined, or the person, another platform admin
+   * gets them.
+   */
   readonly successorId: string | undefined;
   readonly now: Date;
 }
 
-/** No argon2 hash, so that no password fits. */
+/** Not an argon2 hash, so that no password matches. */
 const NO_PASSWORD = '';
 const ERASED = 'erased';
 const ERASED_DOMAIN = '@erased.invalid';
@@ -18,7 +22,7 @@ const ERASED_DOMAIN = '@erased.invalid';
 export const isErasedAddress = (email: string): boolean => email.endsWith(ERASED_DOMAIN);
 
 /**
- * Removes what describes a person or was said by them, inside a transaction. Usage, ledger, key ids and the row of the
+ * Removes what describes a person, inside a transaction; `eraseContent` follows. Usage, ledger, key ids and the row of the
  * account stay: the bill refers to them.
  */
 export async function erasePerson(queries: Queries, person: Person): Promise<void> {
@@ -30,12 +34,10 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
   });
   await leaveGroups(queries, person);
   await queries.groupInvitation.deleteMany({ where: { email } });
-  await queries.conversation.deleteMany({ where: { userId } });
   await queries.memoryEvent.deleteMany({ where: { userId } });
-  await queries.storedResponse.deleteMany({ where: { userId } });
-  await eraseVideos(queries, userId);
-  await eraseRequests(queries, userId);
-  await eraseEvents(queries, userId);
+  await cancelVideos(queries, userId);
+  // Events that wait for a receiver are still sent, mails to the person are not.
+  await queries.eventDelivery.deleteMany({ where: { userId } });
   await queries.signInAddress.deleteMany({ where: { userId } });
   await queries.passwordReset.deleteMany({ where: { userId } });
   await queries.refreshToken.deleteMany({ where: { userId } });
@@ -87,38 +89,45 @@ async function leaveGroups(queries: Queries, { id, successorId }: Person): Promi
   await queries.groupMember.deleteMany({ where: { userId: id, group: { ownerId: { not: id } } } });
 }
 
-/** What a client or an upstream wrote goes. Failed requests stay counted. */
-async function eraseRequests(queries: Queries, userId: string): Promise<void> {
-  await queries.requestBody.deleteMany({ where: { userId } });
-  await queries.requestDetail.updateMany({ where: { userId }, data: { requestId: null } });
-  await queries.requestFailure.updateMany({
-    where: { userId },
-    data: { requestId: null, error: '', model: null, refId: null },
-  });
-}
-
-/** Events that wait for a receiver are still sent, without what the person wrote. Mails to the person are not. */
-async function eraseEvents(queries: Queries, userId: string): Promise<void> {
-  await queries.$executeRaw`
-    UPDATE outbox_events SET data = data
-      || CASE WHEN data -> 'key_name' IS NOT NULL THEN jsonb_build_object('key_name', ${ERASED}::text) ELSE '{}' END
-      || CASE WHEN data -> 'error' IS NOT NULL THEN jsonb_build_object('error', ${ERASED}::text) ELSE '{}' END
-    WHERE data ->> 'user_id' = ${userId}`;
-  await queries.eventDelivery.deleteMany({ where: { userId } });
-}
-
-/** Unfinished jobs are cancelled; what stays of a job is what its price depends on. */
-async function eraseVideos(queries: Queries, userId: string): Promise<void> {
+/** Workers ask the upstreams of cancelled jobs to cancel them. */
+async function cancelVideos(queries: Queries, userId: string): Promise<void> {
   await queries.$executeRaw`
     DELETE FROM video_job_images WHERE job_id IN (SELECT id FROM video_jobs WHERE user_id = ${userId}::uuid)`;
-  // Workers ask the upstreams of cancelled jobs to cancel them.
   await queries.$executeRaw`
     UPDATE video_jobs SET
       status = 'cancelled', finished_at = clock_timestamp(), updated_at = clock_timestamp(),
       cancel_pending = upstream_task_id IS NOT NULL
     WHERE user_id = ${userId}::uuid AND status IN ('queued', 'running')`;
+}
+
+/**
+ * Removes what an erased person, or an upstream for them, wrote. That can be millions of rows, more than a transaction has
+ * time for, so each statement is by itself, and passes over what an interrupted call has done.
+ */
+export async function eraseContent(queries: RawQueries, userId: string): Promise<void> {
+  for (const table of ['conversations', 'stored_responses', 'request_bodies'])
+    await queries.$executeRaw`
+      ${LONG_QUERY} DELETE FROM ${Prisma.raw(table)} WHERE user_id = ${userId}::uuid`;
+  await eraseVideos(queries, userId);
   await queries.$executeRaw`
-    UPDATE video_jobs SET
+    ${LONG_QUERY} UPDATE request_details SET request_id = NULL
+    WHERE user_id = ${userId}::uuid AND request_id IS NOT NULL`;
+  // Failed requests stay counted.
+  await queries.$executeRaw`
+    ${LONG_QUERY} UPDATE request_failures SET request_id = NULL, error = '', model = NULL, ref_id = NULL
+    WHERE user_id = ${userId}::uuid
+      AND (request_id IS NOT NULL OR error <> '' OR model IS NOT NULL OR ref_id IS NOT NULL)`;
+  await queries.$executeRaw`
+    ${LONG_QUERY} UPDATE outbox_events SET data = data
+      || CASE WHEN data -> 'key_name' IS NOT NULL THEN jsonb_build_object('key_name', ${ERASED}::text) ELSE '{}' END
+      || CASE WHEN data -> 'error' IS NOT NULL THEN jsonb_build_object('error', ${ERASED}::text) ELSE '{}' END
+    WHERE data ->> 'user_id' = ${userId}`;
+}
+
+/** What stays of a job is what its price depends on. */
+async function eraseVideos(queries: RawQueries, userId: string): Promise<void> {
+  await queries.$executeRaw`
+    ${LONG_QUERY} UPDATE video_jobs SET
       request = jsonb_strip_nulls((request - 'negative_prompt' - 'extra') || jsonb_build_object(
         'prompt', ${ERASED}::text,
         'extra', jsonb_build_object('frames', request #> '{extra,frames}'))),

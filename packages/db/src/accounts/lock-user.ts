@@ -2,8 +2,8 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
 
 /**
- * Until the end of the transaction no other one that counts what the user has comes in between. Rejects for a user who is not
- * active, such as one who was erased a moment ago.
+ * Locks the user until the end of the transaction, so that transactions which count what the user has run one after another.
+ * Rejects for a user who is not active, such as one who was erased a moment ago.
  */
 export async function lockUser(queries: Queries, userId: string): Promise<void> {
   const active = await queries.$queryRaw<unknown[]>`

@@ -62,6 +62,11 @@ export function createPostgresGroupMembers(connection: Connection): MemberStore 
       connection.transaction(async (queries) => {
         // A deletion of the group would lock the same rows in another order.
         if (!(await holdGroup(queries, groupId))) return false;
+        // Locked in the same order as by a user who joins: otherwise both transactions could wait for each other.
+        const open = await queries.$queryRaw<{ id: string }[]>`
+          SELECT id FROM group_invitations
+          WHERE group_id = ${groupId}::uuid AND uses < max_uses AND expires_at > now()
+          ORDER BY id FOR UPDATE`;
         const { count } = await queries.groupMember.deleteMany({
           where: { groupId, userId, ...notOfOwner(userId) },
         });
@@ -69,6 +74,11 @@ export function createPostgresGroupMembers(connection: Connection): MemberStore 
         await queries.apiKey.updateMany({
           where: { groupId, userId, revokedAt: null },
           data: { revokedAt: new Date() },
+        });
+        // Otherwise the member could join again with an invitation that was made for others.
+        await queries.groupInvitation.updateMany({
+          where: { id: { in: open.map(({ id }) => id) } },
+          data: { removedUserIds: { push: userId } },
         });
         return true;
       }),

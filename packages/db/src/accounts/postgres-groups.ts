@@ -78,7 +78,7 @@ export function createPostgresGroups(connection: Connection): GroupStore {
   };
 }
 
-/** Prevents that the group is deleted before the transaction ends. False when there is no such group. */
+/** Locks the group, so that it is not deleted before the transaction ends. False when there is no such group. */
 export async function holdGroup(queries: Queries, groupId: string): Promise<boolean> {
   const rows = await queries.$queryRaw<unknown[]>`
     SELECT 1 FROM groups WHERE id = ${groupId}::uuid FOR KEY SHARE`;
@@ -86,8 +86,8 @@ export async function holdGroup(queries: Queries, groupId: string): Promise<bool
 }
 
 /**
- * Whether a deleted group with this id has left usage or points: its bill stays, and must not be shown to whoever takes the id.
- * A deletion that the insert waited for is seen.
+ * Whether a deleted group with this id has left usage or points: its bill stays, and a new group with the id must not show it.
+ * Also sees a deletion that the insert waited for.
  */
 async function hasHistory(queries: Queries, groupId: string): Promise<boolean> {
   const rows = await queries.$queryRaw<unknown[]>`

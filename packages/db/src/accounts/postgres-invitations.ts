@@ -42,8 +42,10 @@ async function join(
 ): Promise<JoinOutcome> {
   if (!(await holdGroup(queries, groupId))) return 'gone';
   // Other users of this invitation wait here, and then see how many uses are left.
-  const [invitation] = await queries.$queryRaw<{ hasUsesLeft: boolean; mayInvite: boolean }[]>`
-    SELECT i.uses < i.max_uses AS "hasUsesLeft", EXISTS (
+  const [invitation] = await queries.$queryRaw<
+    { hasUsesLeft: boolean; wasRemoved: boolean; mayInvite: boolean }[]
+  >`
+    SELECT i.uses < i.max_uses AS "hasUsesLeft", ${userId}::uuid = ANY (i.removed_user_ids) AS "wasRemoved", EXISTS (
       SELECT 1 FROM users u LEFT JOIN group_members m ON m.group_id = i.group_id AND m.user_id = u.id
       WHERE u.id = i.created_by AND u.is_active AND (u.is_admin OR (m.role = 'admin' AND m.is_active))
     ) AS "mayInvite"
@@ -53,6 +55,7 @@ async function join(
   if (invitation === undefined) return 'gone';
   // Otherwise an admin who was removed could come back.
   if (!invitation.mayInvite) return 'withdrawn';
+  if (invitation.wasRemoved) return 'removed';
   if (!invitation.hasUsesLeft) return 'used up';
   const joined = await queries.$executeRaw`
     INSERT INTO group_members (group_id, user_id, role)

@@ -218,7 +218,7 @@ describe('API keys in Postgres', () => {
     expect(changed.map(({ keyId }) => keyId)).toContain(key.id);
   });
 
-  it('report what is spent already when their budget is lowered', async () => {
+  it('report what is spent already when their budget is lowered, and again what a raised one reaches', async () => {
     const key = newKey();
     await database.keys.create(key);
     await database.raw.query(
@@ -243,6 +243,8 @@ describe('API keys in Postgres', () => {
     expect(await reportedAt(1)).toEqual([50, 80]);
     expect(await reportedAt(0.5)).toEqual([50, 80, 100]);
     expect(await reportedAt(0.1)).toEqual([50, 80, 100]);
+    expect(await reportedAt(1.5)).toEqual([50]);
+    expect(await reportedAt(1)).toEqual([50, 80]);
   });
 
   it('and conversations and groups are not for someone who was erased', async () => {

@@ -5,7 +5,7 @@ import type { Connection, Queries } from '../connection/connection.ts';
 import { findHolder, findKey, listKeys, lockSettings, settingColumns } from './key-rows.ts';
 import { lockUser } from './lock-user.ts';
 import { holdGroup } from './postgres-groups.ts';
-import { storeThresholds } from '../usage/budget-thresholds.ts';
+import { forgetUnreached, storeThresholds } from '../usage/budget-thresholds.ts';
 import { readBudgets } from '../usage/budget-usage.ts';
 
 export function createPostgresKeys(connection: Connection): KeyStore {
@@ -13,7 +13,7 @@ export function createPostgresKeys(connection: Connection): KeyStore {
     create: ({ settings = NO_KEY_SETTINGS, ...key }, activeMax) =>
       connection.transaction(async (queries) => {
         const { keyHash, ...shown } = key;
-        if (activeMax !== undefined) await assertFew(queries, key.userId, activeMax);
+        if (activeMax !== undefined) await assertBelowLimit(queries, key.userId, activeMax);
         if (key.groupId !== null) await assertMember(queries, key.groupId, key.userId);
         const { createdAt } = await queries.apiKey.create({
           data: { ...shown, keyHash, ...settingColumns(settings) },
@@ -72,7 +72,10 @@ export function createPostgresKeys(connection: Connection): KeyStore {
   };
 }
 
-/** What is spent already may have reached thresholds of a new budget, and a key that is refused spends nothing more. */
+/**
+ * Stores the thresholds that a new budget has reached already: a key that is refused spends nothing more that would report
+ * them.
+ */
 async function reportSpentBudget(
   queries: Queries,
   keyId: string,
@@ -81,10 +84,12 @@ async function reportSpentBudget(
 ): Promise<void> {
   if (budgetPeriod === null) return;
   const window = budgetWindowOf(keyId, budgetPeriod, at);
-  await storeThresholds(queries, await readBudgets(queries, [window]));
+  const budgets = await readBudgets(queries, [window]);
+  for (const budget of budgets) await forgetUnreached(queries, budget);
+  await storeThresholds(queries, budgets);
 }
 
-/** Prevents that the group is deleted or the member removed before the key is stored, which a removal then revokes. */
+/** Locks group and membership until the key is stored: a removal that waits for the lock then revokes the key. */
 async function assertMember(queries: Queries, groupId: string, userId: string): Promise<void> {
   const members = (await holdGroup(queries, groupId))
     ? await queries.$queryRaw<unknown[]>`
@@ -95,8 +100,12 @@ async function assertMember(queries: Queries, groupId: string, userId: string): 
   if (members.length === 0) throw new ServiceError('not_found', 'group not found');
 }
 
-/** Counts every key that is not revoked: one that does not work now can work again, as with a membership. */
-async function assertFew(queries: Queries, userId: string, activeMax: number): Promise<void> {
+/** Counts every key that is not revoked: one that does not work now can work again, such as when its membership is activated. */
+async function assertBelowLimit(
+  queries: Queries,
+  userId: string,
+  activeMax: number,
+): Promise<void> {
   await lockUser(queries, userId);
   const [row] = await queries.$queryRaw<{ count: number }[]>`
     SELECT count(*)::integer AS count FROM (

@@ -2,7 +2,7 @@ import { accountErased, type AccountView, type UserDirectoryStore } from '@model
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
-import { erasePerson } from './erase-person.ts';
+import { eraseContent, erasePerson } from './erase-person.ts';
 import { revokeSignIns } from './postgres-refresh-tokens.ts';
 
 /** All accounts, in Postgres. */
@@ -59,12 +59,14 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
     erase: (userId, successorId, now) =>
       connection.transaction(async (queries) => {
         await assertOtherAdmin(queries, userId);
-        // What refers to the account waits too.
+        // Inserts of rows that refer to the account wait for this lock too.
         const account = await lockAccount(queries, userId, Prisma.sql`FOR UPDATE`);
         if (account === undefined) return false;
         await erasePerson(queries, { ...account, id: userId, successorId, now });
         return true;
       }),
+
+    eraseContent: (userId) => connection.run((queries) => eraseContent(queries, userId)),
   };
 }
 

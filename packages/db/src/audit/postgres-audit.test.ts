@@ -104,6 +104,36 @@ describe('the audit log in Postgres', () => {
     await expect(database.raw.query(sql)).rejects.toThrow('append-only');
   });
 
+  it.each(['infinity', '0044-03-15 BC', '20000-01-01'])(
+    'can be read when a time was changed to %s, and names that entry',
+    async (at) => {
+      const [last] = await database.audit.list({ countMax: 1 });
+      if (last === undefined) throw new Error('there is no entry');
+      const { seq } = last;
+      await tamper(`UPDATE audit_entries SET at = '${at}' WHERE seq = ${seq}`);
+      expect(await check()).toMatchObject({
+        broken: { seq, reason: 'its content does not fit its hash' },
+      });
+      await tamper(`UPDATE audit_entries SET at = '${last.at.toISOString()}' WHERE seq = ${seq}`);
+      expect(await check()).toMatchObject({ broken: undefined });
+    },
+  );
+
+  it.each([0, -5])(
+    'names an entry with the number %d, which the service never gives',
+    async (seq) => {
+      await tamper(
+        `INSERT INTO audit_entries
+         SELECT ${seq}, at, actor, actor_id, 'forged', target, before, after, client_ip, request_id, previous_hash, hash
+         FROM audit_entries WHERE seq = 1`,
+      );
+      expect(await check()).toMatchObject({ checked: 0, broken: { seq } });
+      expect(await check({ seq: 0, hash: '0'.repeat(64) })).toMatchObject({ broken: { seq } });
+      await tamper(`DELETE FROM audit_entries WHERE seq = ${seq}`);
+      expect(await check()).toMatchObject({ broken: undefined });
+    },
+  );
+
   it('names the first entry that was changed, replaced or is missing', async () => {
     await tamper(`UPDATE audit_entries SET after = '{"tier":"free"}' WHERE seq = 12`);
     expect(await check()).toMatchObject({

@@ -105,15 +105,19 @@ interface AuditRow {
   readonly hash: string;
 }
 
-function entryOf({ seq, actor, actorId, before, after, ...row }: AuditRow): AuditEntry {
+function entryOf({ seq, at, actor, actorId, before, after, ...row }: AuditRow): AuditEntry {
   return {
     ...row,
     seq: Number(seq),
+    at: readableTime(at),
     actor: { kind: actor, userId: actorId },
     before: parsed(before),
     after: parsed(after),
   };
 }
+
+/** A time that someone changed may be none that JavaScript has, such as `infinity`; its hash then does not fit either. */
+const readableTime = (at: Date): Date => (Number.isNaN(at.getTime()) ? new Date(0) : at);
 
 /** A text that someone changed may be no JSON; its hash then does not fit, which is what a check reports. */
 function parsed(text: string | null): unknown {

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { Connection } from '../connection/connection.ts';
 
 const source = z.enum(['override', 'catalogue']);
-/** Held by an import, so that one which replaces prices sees those of an import before it. */
+/** Held by each import, so that an import that replaces prices sees those of the import before it. */
 const IMPORT_LOCK = 4_711_003n;
-/** One for every backend is stored without a name. */
+/** A price for every backend is stored with an empty name. */
 const EVERY_BACKEND = '';
 
 /** Prices that an operator set or imported, in Postgres. */
@@ -18,7 +18,7 @@ export function createPostgresPrices(connection: Connection): PriceStore {
           omit: { updatedAt: true },
           orderBy: [{ backend: 'asc' }, { pattern: 'asc' }, { source: 'asc' }],
         });
-        // One of the configuration file is stored as if a call had set it.
+        // A price of the configuration file is stored as if a call had set it.
         const entries = await queries.fileEntry.findMany({
           where: { section: 'prices' },
           select: { name: true },
@@ -66,20 +66,27 @@ export function createPostgresPrices(connection: Connection): PriceStore {
                   SELECT pattern FROM jsonb_to_recordset(${rows}::jsonb) AS price (pattern text))`;
         await queries.$executeRaw`
           INSERT INTO price_overrides (source, backend, pattern, input_per_million,
-            output_per_million, cached_input_per_million, cache_write_per_million, per_image,
+            output_per_million, cached_input_per_million, cache_write_per_million,
+            audio_input_per_million, audio_output_per_million, cached_audio_input_per_million, image_output_per_million, per_image,
             per_minute_audio, per_request, updated_at)
           SELECT 'catalogue', ${EVERY_BACKEND}, pattern, "inputPerMillion", "outputPerMillion",
-            "cachedInputPerMillion", "cacheWritePerMillion", "perImage", "perMinuteAudio",
+            "cachedInputPerMillion", "cacheWritePerMillion",
+            "audioInputPerMillion", "audioOutputPerMillion", "cachedAudioInputPerMillion", "imageOutputPerMillion", "perImage", "perMinuteAudio",
             "perRequest", now()
           FROM jsonb_to_recordset(${rows}::jsonb) AS price (pattern text,
             "inputPerMillion" float8, "outputPerMillion" float8, "cachedInputPerMillion" float8,
-            "cacheWritePerMillion" float8, "perImage" float8, "perMinuteAudio" float8,
+            "cacheWritePerMillion" float8, "audioInputPerMillion" float8, "audioOutputPerMillion" float8,
+            "cachedAudioInputPerMillion" float8, "imageOutputPerMillion" float8, "perImage" float8, "perMinuteAudio" float8,
             "perRequest" float8)
           ON CONFLICT (source, backend, pattern) DO UPDATE SET
             input_per_million = excluded.input_per_million,
             output_per_million = excluded.output_per_million,
             cached_input_per_million = excluded.cached_input_per_million,
             cache_write_per_million = excluded.cache_write_per_million,
+            audio_input_per_million = excluded.audio_input_per_million,
+            audio_output_per_million = excluded.audio_output_per_million,
+            cached_audio_input_per_million = excluded.cached_audio_input_per_million,
+            image_output_per_million = excluded.image_output_per_million,
             per_image = excluded.per_image, per_minute_audio = excluded.per_minute_audio,
             per_request = excluded.per_request, updated_at = excluded.updated_at`;
         return removed;

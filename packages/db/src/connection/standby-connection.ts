@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 /** After a failure the primary answers for this long, so that a lost standby does not delay every query. */
 const PAUSE_MS = 10_000;
 
-/** Reads from a standby while it answers, and else from the primary. Writes and transactions go to the primary. */
+/** Reads from a standby while it answers, otherwise from the primary. Writes and transactions go to the primary. */
 export function preferStandby(standby: Connection, primary: Connection, log: Log): Connection {
   let pausedUntil = 0;
   return {

@@ -62,7 +62,7 @@ export function classifyFailure(error: unknown): StoreFailure {
   const parsed = failureSchema.safeParse(error);
   if (!parsed.success || error instanceof ServiceError || error instanceof UsageRejectedError)
     return { kind: 'other' };
-  const { code = '', message, meta } = parsed.data;
+  const { code = '', meta } = parsed.data;
   const cause = meta?.driverAdapterError.cause;
   // Of a statement that was sent without Prisma the code is the one of Postgres.
   const sqlState = error instanceof DatabaseError ? code : (cause?.originalCode ?? '');
@@ -72,12 +72,15 @@ export function classifyFailure(error: unknown): StoreFailure {
     return { kind: 'taken', constraint: cause?.constraint?.index };
   if (UNSTORABLE_SQL_STATES.has(sqlState)) return { kind: 'unstorable' };
   if (REFUSED_SQL_STATES.test(sqlState)) return { kind: 'refused' };
-  const isUnavailable =
-    UNAVAILABLE_KINDS.has(cause?.kind ?? '') ||
-    UNAVAILABLE_SQL_STATES.test(cause?.originalCode ?? '') ||
-    UNAVAILABLE_CODES.test(code) ||
-    (cause === undefined && (UNAVAILABLE_SQL_STATES.test(code) || UNAVAILABLE_TEXTS.test(message)));
-  return { kind: isUnavailable ? 'unavailable' : 'other' };
+  return { kind: isUnavailable(parsed.data) ? 'unavailable' : 'other' };
+}
+
+function isUnavailable({ code = '', message, meta }: z.output<typeof failureSchema>): boolean {
+  if (UNAVAILABLE_CODES.test(code)) return true;
+  const cause = meta?.driverAdapterError.cause;
+  if (cause === undefined)
+    return UNAVAILABLE_SQL_STATES.test(code) || UNAVAILABLE_TEXTS.test(message);
+  return UNAVAILABLE_KINDS.has(cause.kind) || UNAVAILABLE_SQL_STATES.test(cause.originalCode ?? '');
 }
 
 /**

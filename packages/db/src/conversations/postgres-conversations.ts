@@ -8,7 +8,7 @@ export function createPostgresConversations(connection: Connection): Conversatio
   return {
     create: ({ id, userId, title }) =>
       connection.run(async (queries) => {
-        // Waits for a change of the account that is under way: someone who was erased meanwhile gets none.
+        // Waits for a change of the account in progress: a user who was erased meanwhile gets no conversation.
         const [conversation] = await queries.$queryRaw<Omit<Conversation, 'messageCount'>[]>`
           INSERT INTO conversations (id, user_id, title)
           SELECT ${id}::uuid, id, ${title} FROM users WHERE id = ${userId}::uuid AND is_active

@@ -22,7 +22,7 @@ export function createPostgresMemoryEvents(connection: Connection): MemoryEventS
               jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
                 AS (user_id uuid, at timestamptz, kind text, node_ids text[], detail text)
             ) WITH ORDINALITY AS g (user_id, at, kind, node_ids, detail, position)
-            JOIN users ON users.id = g.user_id
+            JOIN users ON users.id = g.user_id AND users.erased_at IS NULL
           ),
           added AS (
             INSERT INTO memory_events (user_id, at, kind, node_ids, detail)

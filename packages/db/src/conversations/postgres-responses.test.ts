@@ -53,7 +53,11 @@ describe('stored responses in Postgres', () => {
     const saving = Array.from({ length: 10 }, (_, index) =>
       save(`resp_erased_${index}`, null, undefined, { userId, createdAt: now }),
     );
-    await Promise.all([...saving, database.userDirectory.erase(userId, undefined, new Date())]);
+    const { userDirectory } = database;
+    const erasing = userDirectory
+      .erase(userId, undefined, new Date())
+      .then(() => userDirectory.eraseContent(userId));
+    await Promise.all([...saving, erasing]);
     await save('resp_late', null, undefined, { userId, createdAt: now });
     const left = 'SELECT id FROM stored_responses WHERE user_id = $1';
     expect(await database.raw.query(left, [userId])).toEqual([]);

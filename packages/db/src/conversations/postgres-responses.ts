@@ -77,15 +77,15 @@ export function createPostgresResponses(connection: Connection): ResponseStore {
       }),
 
     removeExpired: (before, countMax) =>
-      connection.run(async (queries) => {
-        await queries.$executeRaw`
+      connection.run(
+        (queries) => queries.$executeRaw`
           DELETE FROM stored_responses WHERE id IN (
             SELECT id FROM stored_responses
             WHERE expires_at < ${before}
             ORDER BY expires_at
             LIMIT ${countMax}
             FOR UPDATE SKIP LOCKED
-          )`;
-      }),
+          )`,
+      ),
   };
 }

@@ -2,6 +2,7 @@ import type { FailedRequest, RequestLogStore } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { storableJson, storableText } from '../connection/storable-text.ts';
+import { erasedUser } from './erased-user.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -55,10 +56,6 @@ export function createPostgresRequestLogStore(connection: Connection): RequestLo
 }
 
 const text = (value: string | null): string | null => (value === null ? null : storableText(value));
-
-/** A request may end after its user was erased: nothing that the user wrote is stored then. */
-const erasedUser = (row: Prisma.Sql): Prisma.Sql => Prisma.sql`
-  SELECT FROM users account WHERE account.id = ${row}.user_id AND account.erased_at IS NOT NULL`;
 
 async function insertFailures(queries: Queries, failures: readonly FailedRequest[]): Promise<void> {
   const column = <Value>(pick: (failure: FailedRequest) => Value): Value[] => failures.map(pick);

@@ -52,6 +52,27 @@ test('the attempts of a request are unknown, not invented, when the log no longe
   expect(old.map((request) => request.attempts)).toEqual([null, null]);
 });
 
+test('a request that ends after its user was erased is kept without the id that the client chose', async () => {
+  const userId = newId();
+  await database.raw.query(
+    `INSERT INTO users (id, email, password_hash, name) VALUES ($1, 'late@example.com', 'hash', '')`,
+    [userId],
+  );
+  const event = () =>
+    usageEvent({ user_id: userId, request_id: 'of-late', attempts: [failed, answered] });
+  const [before, after] = [event(), event()];
+  await database.usage.record([before], { pointsPerUsd: 100 });
+  expect(await database.requestLog.find(before.id)).toMatchObject({ requestId: 'of-late' });
+  await database.userDirectory.erase(userId, undefined, new Date());
+  await database.userDirectory.eraseContent(userId);
+  await database.usage.record([after], { pointsPerUsd: 100 });
+  for (const { id } of [before, after])
+    expect(await database.requestLog.find(id)).toMatchObject({
+      requestId: id,
+      attempts: [failed, answered],
+    });
+});
+
 describe('the requests of a group over many hours', () => {
   const HOURS = 300;
   const GROUP = newId();

@@ -127,7 +127,7 @@ const FAILED_REQUEST = Prisma.sql`
   0 AS "promptTokens", 0 AS "completionTokens", 0 AS "totalTokens", NULL::float8 AS cost, NULL::int AS points,
   NULL::text AS "accountType", ref_id AS "refId", created_at AS "createdAt", upstream, NULL::int AS "cachedTokens",
   latency_ms AS "latencyMs", NULL::int AS "firstTokenMs", status, NULL::int AS "cacheWriteTokens", NULL::int AS images,
-  NULL::float8 AS "audioSeconds", NULL::jsonb AS price, false AS cached,
+  NULL::float8 AS "audioSeconds", NULL::jsonb AS price, false AS cached, NULL::jsonb AS "mediaTokens",
   coalesce(request_id, id::text) AS "requestId", error_code AS "errorCode", error, attempts, repeats`;
 
 function loggedOf(

@@ -1,6 +1,8 @@
 import type { RequestAttempt, UsageEvent } from '@model-gateway/contracts';
 import type { Queries, RawQueries } from '../connection/connection.ts';
 import { storableJson } from '../connection/storable-text.ts';
+import { Prisma } from '../generated/client.ts';
+import { erasedUser } from './erased-user.ts';
 
 /** What the request log has of a metered request besides its row. */
 export interface RequestDetails {
@@ -19,13 +21,16 @@ export async function insertRequestDetails(
   if (detailed.length === 0) return;
   await queries.$executeRaw`
     INSERT INTO request_details (id, created_at, user_id, request_id, attempts)
-    SELECT * FROM unnest(
+    SELECT
+      id, created_at, user_id,
+      CASE WHEN EXISTS (${erasedUser(Prisma.sql`detail`)}) THEN NULL ELSE request_id END, attempts
+    FROM unnest(
       ${detailed.map(({ id }) => id)}::uuid[],
       ${detailed.map(({ created_at }) => created_at)}::timestamptz[],
       ${detailed.map(({ user_id }) => user_id)}::uuid[],
       ${detailed.map(({ request_id }) => request_id ?? null)}::text[],
       ${detailed.map(({ attempts }) => (attempts ? storableJson(attempts) : null))}::jsonb[]
-    )
+    ) AS detail (id, created_at, user_id, request_id, attempts)
     ON CONFLICT DO NOTHING`;
 }
 

@@ -6,7 +6,7 @@ import { NIL } from './slice-sql.ts';
 const REQUESTS_MIN = 500;
 const KEYS = Prisma.sql`since, user_id, key_id, group_id, project, model, upstream`;
 
-/** Lines of all dimensions, of busy users and of no others, because for them they would be almost as many as the rows. */
+/** Lines of all dimensions by the hour, only of busy users: for others they would be almost as many as the rows. */
 export const BUSY_HOURS: MadeHours = {
   cut: 'busy',
   table: Prisma.sql`usage_sums_busy`,

@@ -141,7 +141,7 @@ test('processes that make rests at once make them once, and those of long ago ar
   await expectSums(database, rows, RANGES.slice(0, 3));
 });
 
-test('making rests ends when it is told to', async () => {
+test('making rests ends when its signal aborts', async () => {
   await forgetAll(database);
   await insertRows(
     database,

@@ -3,17 +3,16 @@ import { LONG_QUERY } from '../connection/long-queries.ts';
 import { Prisma } from '../generated/client.ts';
 import { NIL } from './slice-sql.ts';
 
-// The rests of a day: kept lines of accounts from an hour to the end of the day. They are made from the lines of the hours once the
-// day is over, so that recording costs nothing for them. One more line has the sums of all accounts: as long as it equals the
-// hours, no row was counted since, and the rests are right. Others are not read, and are made again.
+// The rests of a day are kept lines of accounts from an hour to the end of the day, made when the day is over. They are right
+// as long as the line of all accounts equals the lines of the hours (docs/decisions/0019-kept-sums.md).
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** They begin at every third hour, so that the one nearest to an hour is at most one hour away. */
+/** Rests begin at every third hour, so that the one nearest to an hour is at most one hour away. */
 const STEP_HOURS = 3;
 const STEP_MS = STEP_HOURS * HOUR_MS;
 const STEP = Prisma.raw(`${STEP_HOURS} hours`);
-/** Of so many days. Earlier parts of days are read from the lines of hours. */
+/** For how many days rests are kept. Parts of earlier days are read from the lines of hours. */
 const DAYS_KEPT = 31;
 
 const SUMS = Prisma.sql`
@@ -31,7 +30,10 @@ export interface RestPart {
   readonly isSubtracted: boolean;
 }
 
-/** Whole hours of a day in kept lines of the rests of the day; undefined where there are none, or the hours are as few lines. */
+/**
+ * Whole hours of a day as lines that are added and subtracted; undefined if the day has no rests, or its hours are not more
+ * lines.
+ */
 export function partsOfRests(hours: TimeSpan, now: Date): readonly RestPart[] | undefined {
   const start = Math.floor(hours.since.getTime() / DAY_MS) * DAY_MS;
   const [since, until] = [hours.since.getTime(), hours.until.getTime()];
@@ -106,7 +108,7 @@ export const removedRests = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.s
   DELETE FROM usage_sums_account_rest
   WHERE cut = 'account' AND grain = 'rest' AND since >= ${since}::timestamptz AND since < ${until}::timestamptz`;
 
-/** Hours are added up to the steps between two moments first, so that each is looked at once. */
+/** Adds the hours up to steps between two moments first, so that each hour is read once. */
 const restsOf = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
   SELECT moment AS since, ${ACCOUNT}, ${ADDED}
   FROM ${momentsOf(Prisma.sql`${since}::timestamptz`)} AS moment

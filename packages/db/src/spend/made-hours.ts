@@ -13,8 +13,8 @@ export const ADDED_SUMS = Prisma.sql`
   sum(cost) AS cost, sum(points)::bigint AS points`;
 
 /**
- * Kept lines by the hour that are made after a day, with the rests of the day, of users or groups that have many. As long as the
- * requests of one equal other lines, which recording keeps, no row was counted since, and its lines are right.
+ * Kept lines by the hour that are made after a day, of users or groups that have many requests or lines. The lines of an owner
+ * are right as long as their requests equal those of the lines that recording keeps: then no row was counted since.
  */
 export interface MadeHours {
   readonly cut: string;
@@ -23,13 +23,13 @@ export interface MadeHours {
   readonly owner: Prisma.Sql;
   /** The columns that differ between lines. */
   readonly keys: Prisma.Sql;
-  /** The columns that all lines have alike, and their values. */
+  /** The columns with the same value in all lines, and their values. */
   readonly same?: { readonly columns: Prisma.Sql; readonly values: Prisma.Sql };
-  /** The cut of the lines that recording keeps. */
+  /** The cut of the lines that recording keeps, to compare with. */
   readonly keptCut: string;
-  /** Those that have many on a day. */
+  /** Selects the owners that have many on a day. */
   large(day: TimeSpan): Prisma.Sql;
-  /** What the lines of a day should be, of some of them. */
+  /** Selects what the lines of a day should be, for these owners. */
   lines(day: TimeSpan, owners: Prisma.Sql): Prisma.Sql;
 }
 

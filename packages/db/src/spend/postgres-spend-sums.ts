@@ -49,7 +49,7 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       }),
     );
 
-  /** Counts the newest day that has uncounted rows; answers whether there may be more. */
+  /** Counts the newest day that has uncounted rows; returns whether there may be more. */
   const countNext = (): Promise<boolean> =>
     connection.transaction(async (queries) => {
       await keepWritersOut(queries);
@@ -58,7 +58,7 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       const newest = await newestRowBefore(queries, state.countedSince);
       const days = newest && dayAt(startOfDay(newest));
       if (days) await repair(queries, days);
-      // A process of the version before may be ahead with the lines that it knows.
+      // A process of an earlier version may have counted further back, for the lines that it knows.
       const lowered = (since: Date | null): Date | null =>
         since && days && (since < days.since ? since : days.since);
       await queries.usageSumsState.updateMany({
@@ -104,7 +104,7 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
   };
 }
 
-/** Of usage rows and failed requests. */
+/** The time of the newest usage row or failed request before a moment. */
 async function newestRowBefore(queries: Queries, moment: Date): Promise<Date | null> {
   const [found] = await queries.$queryRaw<{ newest: Date | null }[]>`
     SELECT greatest(
@@ -149,17 +149,17 @@ async function repair(queries: Queries, days: TimeSpan): Promise<Found> {
   await keepWritersOut(queries);
   const found = await compare(queries, days);
   if (found.wrongLines === 0) return found;
-  // They are made again from the lines that are right then.
+  // The lines that are made after a day are made again later, from the corrected lines.
   await removeMade(queries, days);
   const hasFailures = await areFailuresKept(queries, days);
   await queries.$executeRaw(correction(days, hasFailures));
-  // Without this, the database keeps the lines that an earlier version does not know.
+  // Without this setting the database does not delete the lines that an earlier version does not know.
   await queries.$executeRaw`SELECT set_config('usage_sums.counts_hours', 'on', true)`;
   await queries.$executeRaw(removal(days, hasFailures));
   return found;
 }
 
-/** Rows that are being written are counted after this transaction, on top of what it leaves. Readers go on. */
+/** Rows that are being written are counted after this transaction, on top of its result. Readers are not blocked. */
 const keepWritersOut = (queries: Queries): Promise<unknown> =>
   queries.$executeRaw`LOCK TABLE usage_sums IN EXCLUSIVE MODE`;
 

@@ -14,7 +14,7 @@ import { readSumsState } from './sums-state.ts';
 
 /** Sums over usage by every dimension, in Postgres. */
 export function createPostgresSpend(connection: Connection): SpendQueries {
-  /** Once all rows are counted, they stay so. */
+  /** Whether all rows are counted, which stays so. */
   let isComplete = false;
 
   async function sumsFor(filter: SpendFilter, by: SpendGrouping): Promise<KeptSums> {
@@ -49,8 +49,22 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
         groups: rows.map((row): SpendGroup => ({ key: row.key, ...sumsOf(row) })),
       };
     },
+
+    async names(of, ids) {
+      const rows = await connection.run(
+        (queries) => queries.$queryRaw<{ readonly id: string; readonly name: string }[]>`
+          SELECT id, ${NAMES[of].column} AS name FROM ${NAMES[of].table} WHERE id = ANY (${ids}::uuid[])`,
+      );
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
   };
 }
+
+const NAMES = {
+  user: { table: Prisma.sql`users`, column: Prisma.sql`email` },
+  key: { table: Prisma.sql`api_keys`, column: Prisma.sql`name` },
+  group: { table: Prisma.sql`groups`, column: Prisma.sql`name` },
+} as const;
 
 const SUMS = Prisma.sql`
   sum(requests)::bigint AS "requests",

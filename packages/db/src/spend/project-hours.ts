@@ -2,7 +2,7 @@ import { Prisma } from '../generated/client.ts';
 import { ADDED_SUMS, startsWithin, type MadeHours } from './made-hours.ts';
 import { NIL } from './slice-sql.ts';
 
-/** How many lines of accounts on a day: fewer are read about as fast. */
+/** How many lines of accounts a group has on a day: fewer are read about as fast. */
 const LINES_MIN = 200;
 const KEYS = Prisma.sql`since, group_id, project`;
 

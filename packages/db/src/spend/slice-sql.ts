@@ -1,10 +1,13 @@
 import type { SpendFilter, SpendGrouping, TimeSpan } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
 
-/** What a kept line or a row does not have. */
+/** Stands for an id that a kept line or a row does not have. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** As a constant of the statement: Postgres takes expressions with parameters for different ones when it groups by them. */
+/**
+ * A constant in the statement and no parameter: Postgres does not recognize two expressions with parameters as the same when it
+ * groups by them.
+ */
 export const NIL = Prisma.raw(`'${NIL_UUID}'::uuid`);
 
 export type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';

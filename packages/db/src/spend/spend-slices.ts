@@ -20,7 +20,7 @@ import {
   type Dimension,
 } from './slice-sql.ts';
 
-/** Kept lines with some of the dimensions. */
+/** A kind of kept lines, by their dimensions (docs/decisions/0019-kept-sums.md). */
 interface Cut {
   readonly name: string;
   readonly dimensions: readonly Dimension[];
@@ -30,7 +30,10 @@ interface Cut {
 /** The cut whose rests of days are kept. */
 const ACCOUNT = 'account';
 
-/** The fewest lines first. Lines of all dimensions exist only by day: by hour they would be almost as many as the rows. */
+/**
+ * The cuts with the fewest lines come first. Lines of all dimensions exist only by day: by hour they would be almost as many as
+ * the rows.
+ */
 const CUTS: readonly Cut[] = [
   { name: 'model', dimensions: ['model', 'upstream'], hasHours: true },
   { name: 'group', dimensions: ['groupId'], hasHours: true },
@@ -45,9 +48,9 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** What kept sums have, and the current time. */
 export interface KeptSums {
-  /** Before it there are only the rows; null where everything is counted. */
+  /** Rows before this moment are not counted yet; null if all are. */
   readonly countedSince: Date | null;
-  /** Of days before it, the rows of failed requests were deleted. */
+  /** The rows of failed requests of earlier days were deleted; null if none were. */
   readonly failuresSince: Date | null;
   readonly now: Date;
 }
@@ -135,7 +138,7 @@ function keptSlices(span: TimeSpan, question: Question): readonly Prisma.Sql[] {
   ];
 }
 
-/** A part of a day: from the rests of the day where they are fewer lines and are right. */
+/** A part of a day: from the rests of the day if these are fewer lines and are right. */
 function edgeSlices(edge: TimeSpan, question: Question): readonly Prisma.Sql[] {
   const { filter, by, sums } = question;
   const cut = cutFor(filter, by, 'hour');
@@ -161,7 +164,7 @@ function edgeSlices(edge: TimeSpan, question: Question): readonly Prisma.Sql[] {
   );
 }
 
-/** A part of a day: itself, or the whole day without its other parts, if they are shorter. */
+/** A part of a day: by itself, or as the whole day minus its other parts if these are shorter. */
 function withoutRests(
   edge: TimeSpan,
   question: Question,
@@ -220,7 +223,7 @@ function hourSlices(
   ];
 }
 
-/** What has no sums of hours: the rows, or the hours of a user who was busy then. */
+/** A span that no cut with hours can answer: from the rows, or from the hours of a user who was busy then. */
 function unkeptSlices(
   span: TimeSpan,
   question: Question,
@@ -247,7 +250,7 @@ function unkeptSlices(
 
 const startOfDay = (moment: Date): number => Math.floor(moment.getTime() / DAY_MS) * DAY_MS;
 
-/** How much of the spans is over: the time to come has no rows. */
+/** How much of the spans is in the past: the future has no rows. */
 const pastMs = (spans: readonly TimeSpan[], now: Date): number =>
   spans.reduce(
     (sum, { since, until }) =>

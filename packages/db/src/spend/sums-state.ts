@@ -1,11 +1,11 @@
 import type { Queries } from '../connection/connection.ts';
 
-/** How far the kept sums go back. Null means that they have everything. */
+/** How far the kept sums go back; null means that nothing is missing. */
 export interface SumsState {
   readonly completeSince: Date | null;
   readonly hoursCompleteSince: Date | null;
   readonly failuresSince: Date | null;
-  /** Since this moment all kept lines have all rows. */
+  /** From this moment on, all kept lines have all rows. */
   readonly countedSince: Date | null;
 }
 

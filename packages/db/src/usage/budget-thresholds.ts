@@ -31,3 +31,15 @@ export async function storeThresholds(
     ORDER BY key.id, threshold.percent
     ON CONFLICT (key_id, period, start, percent) DO NOTHING`;
 }
+
+/** Forgets the thresholds that a raised budget has not reached, so that they are reported when it reaches them. */
+export async function forgetUnreached(
+  queries: RawQueries,
+  { keyId, period, start, costUsd }: BudgetWindow & BudgetUsage,
+): Promise<void> {
+  await queries.$executeRaw`
+    DELETE FROM budget_thresholds threshold USING api_keys key
+    WHERE key.id = ${keyId}::uuid AND threshold.key_id = key.id
+      AND threshold.period = ${period} AND threshold.start = ${start}::date
+      AND ${costUsd}::double precision < key.budget_usd * threshold.percent / 100 - ${TOLERANCE_USD}`;
+}

@@ -234,9 +234,10 @@ test('a record is shown whole', async () => {
     `INSERT INTO usage_records
        (id, user_id, key_id, api_key_id, project, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, points,
         account_type, ref_id, created_at, upstream, cached_tokens, latency_ms, first_token_ms, status,
-        cache_write_tokens, images, audio_seconds, price, cached)
+        cache_write_tokens, images, audio_seconds, price, cached, media_tokens)
      VALUES ($1, $2, $3, 'service-', 'web', 'm', 'gateway', 1, 2, 3, 0.5, 50, 'group', 'r', '2025-02-27T01:02:03.456Z', 'up', 4, 5, 6, 200,
-        1, 2, 3.5, '{"source": "local"}', true)`,
+        1, 2, 3.5, '{"source": "local"}', true,
+        '{"audio_input": 1, "cached_audio_input": 0, "audio_output": 2, "image_output": 3}')`,
     [ids.id, ids.user, ids.key],
   );
   const { records } = await found({ refIds: [] }, { page: { limit: 1, offset: 0 } });
@@ -268,6 +269,7 @@ test('a record is shown whole', async () => {
       audioSeconds: 3.5,
       price: { source: 'local' },
       cached: true,
+      mediaTokens: { audio_input: 1, cached_audio_input: 0, audio_output: 2, image_output: 3 },
     },
   ]);
 });

@@ -34,6 +34,7 @@ describe('usage in Postgres', () => {
       cache_write_tokens: 1e12,
       images: 2,
       audio_seconds: 1.5,
+      media_tokens: { audio_input: 2, cached_audio_input: 1, audio_output: 1, image_output: 0 },
       price: {
         source: 'override' as const,
         pattern: 'demo',
@@ -79,6 +80,7 @@ describe('usage in Postgres', () => {
         cacheWriteTokens: 2_147_483_647,
         images: 2,
         audioSeconds: 1.5,
+        mediaTokens: served.media_tokens,
         price: { ...served.price, backend: 'up' },
         cached: true,
       },

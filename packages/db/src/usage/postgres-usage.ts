@@ -10,7 +10,7 @@ import { settleBatch } from './usage-settlement.ts';
 
 const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], accounts: [] } };
 
-/** So often it is found that another recorder has stored an event meanwhile. */
+/** How often a batch is tried: another recorder may store one of its events meanwhile. */
 const ATTEMPTS_MAX = 5;
 
 /** Metered requests in Postgres. */

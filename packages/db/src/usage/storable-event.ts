@@ -25,6 +25,7 @@ export function storable(event: UsageEvent): UsageEvent {
     upstream: typeof event.upstream === 'string' ? clean(event.upstream) : null,
     cached_tokens: bounded(event.cached_tokens),
     cache_write_tokens: bounded(event.cache_write_tokens),
+    media_tokens: event.media_tokens,
     images: bounded(event.images),
     audio_seconds: event.audio_seconds,
     price: event.price && storablePrice(event.price),
@@ -38,7 +39,7 @@ export function storable(event: UsageEvent): UsageEvent {
   } satisfies Required<{ readonly [Field in keyof UsageEvent]: UsageEvent[Field] | undefined }>;
 }
 
-// More digits are rounded by Postgres, perhaps to the next hour.
+// Postgres would round more digits, perhaps to the next hour.
 const TIME_CHARS = 'YYYY-MM-DDTHH:MM:SS.mmmmmmZ'.length;
 
 const storedTime = (time: string): string =>

@@ -2,7 +2,7 @@ import type { SettledRow } from '@model-gateway/billing';
 
 /** What rows that are alike add to the kept sums. */
 export interface UsageLine {
-  /** Its first moment. */
+  /** The first moment of the hour. */
   readonly hour: string;
   readonly userId: string;
   readonly keyId: string | null;

@@ -1,11 +1,12 @@
 import type { UsagePage, UsageRecord, UsageStore } from '@model-gateway/billing';
-import { priceRecord } from '@model-gateway/contracts';
+import { mediaTokens as mediaTokensRecord, priceRecord } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
 import { Prisma, type UsageRecord as UsageRow } from '../generated/client.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 
 // What an earlier or later version wrote may have another form.
 const priceSchema = priceRecord.nullable().catch(null);
+const mediaTokensSchema = mediaTokensRecord.nullable().catch(null);
 
 type ListQuery = Parameters<UsageStore['list']>[0];
 
@@ -43,10 +44,11 @@ export async function listUsage(queries: Queries, query: ListQuery): Promise<Usa
 }
 
 function toRecord(row: UsageRow): UsageRecord {
-  const { accountType, price, ...record } = row;
+  const { accountType, price, mediaTokens, ...record } = row;
   return {
     ...record,
     price: priceSchema.parse(price),
+    mediaTokens: mediaTokensSchema.parse(mediaTokens),
     accountType: accountType === 'user' || accountType === 'group' ? accountType : null,
   };
 }

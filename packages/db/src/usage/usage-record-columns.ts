@@ -6,4 +6,5 @@ export const USAGE_RECORD = Prisma.sql`
   prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens", total_tokens AS "totalTokens",
   cost, points, account_type AS "accountType", ref_id AS "refId", created_at AS "createdAt",
   upstream, cached_tokens AS "cachedTokens", latency_ms AS "latencyMs", first_token_ms AS "firstTokenMs", status,
-  cache_write_tokens AS "cacheWriteTokens", images, audio_seconds AS "audioSeconds", price, cached`;
+  cache_write_tokens AS "cacheWriteTokens", images, audio_seconds AS "audioSeconds", price, cached,
+  media_tokens AS "mediaTokens"`;

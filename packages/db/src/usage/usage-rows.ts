@@ -11,7 +11,7 @@ const COLUMNS = `
   id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
   prompt_tokens, completion_tokens, total_tokens, cost, created_at, points, account_type,
   upstream, cached_tokens, latency_ms, first_token_ms, status,
-  cache_write_tokens, images, audio_seconds, price, cached`;
+  cache_write_tokens, images, audio_seconds, price, cached, media_tokens`;
 
 /** Adds rows that do not exist yet, and counts them in the kept sums. */
 export async function addUsageRows(
@@ -110,6 +110,7 @@ const rowText = ({ event, points, accountType }: SettledRow): string => {
     copyText(event.audio_seconds),
     copyText(event.price ? JSON.stringify(event.price) : null),
     copyText(event.cached),
+    copyText(event.media_tokens ? JSON.stringify(event.media_tokens) : null),
   ];
   return `${fields.join('\t')}\n`;
 };
@@ -146,6 +147,7 @@ async function insertRows(queries: RawQueries, rows: readonly SettledRow[]): Pro
       ${column((event) => event.images ?? null)}::integer[],
       ${column((event) => event.audio_seconds ?? null)}::double precision[],
       ${column((event) => (event.price ? JSON.stringify(event.price) : null))}::jsonb[],
-      ${column((event) => event.cached ?? null)}::boolean[]
+      ${column((event) => event.cached ?? null)}::boolean[],
+      ${column((event) => (event.media_tokens ? JSON.stringify(event.media_tokens) : null))}::jsonb[]
     )`;
 }

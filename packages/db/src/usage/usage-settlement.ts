@@ -20,9 +20,10 @@ import { storeThresholds } from './budget-thresholds.ts';
 import { budgetWindowsOf, readBudgets } from './budget-usage.ts';
 import { readWindows } from './window-usage.ts';
 
-// Settlements share it. Migrations, and recorders of earlier versions, take it for themselves. The number is used for no other lock.
+// Settlements share this lock; migrations, and recorders of earlier versions, take it exclusively. No other lock has the
+// number.
 const SETTLEMENT_LOCK = 72_707_370n;
-// Of the locks that settlements take for themselves, one for each share of the accounts and users.
+// The class of the locks that settlements take exclusively: one for each share of the accounts and users.
 const SHARE_LOCKS = 72_707_371;
 const SHARES = 64;
 // If the machine of a recorder fails, the other recorders wait at most this long.
@@ -30,7 +31,7 @@ const IDLE_MS_MAX = 15_000;
 
 interface SettlementOptions {
   readonly pointsPerUsd: number;
-  /** Whether rows of the batch may be there already, or twice in it. If not and they are, storing them fails. */
+  /** Whether events of the batch may be stored already, or twice in the batch. If false, such a batch fails. */
   readonly mayBeKnown: boolean;
 }
 
@@ -55,7 +56,7 @@ export async function settleBatch(
   return { added: events.length, points, facts: { windows, accounts, budgets } };
 }
 
-/** Budgets are those of days or longer. */
+/** One use for each key and day, because no budget has a shorter period. */
 const usesOfKeys = (batch: readonly UsageEvent[]) =>
   firstInPeriods(batch, ({ key_id }) => key_id, DATE_CHARS).flatMap(
     ({ key_id: keyId, created_at }) =>

@@ -45,6 +45,15 @@ export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
         return row === null ? undefined : toJob(row);
       }),
 
+    findRepeated: (userId, idempotencyKey) =>
+      connection.run(async (queries) => {
+        const row = await queries.videoJob.findFirst({
+          where: { userId, idempotencyKey },
+          select: shown,
+        });
+        return row === null ? undefined : toJob(row);
+      }),
+
     list: (userId, countMax) =>
       connection.run(async (queries) => {
         const rows = await queries.videoJob.findMany({

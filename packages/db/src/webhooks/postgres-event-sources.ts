@@ -24,7 +24,8 @@ export function createPostgresEventSources(connection: Connection): EventSources
           )
           INSERT INTO outbox_events (id, key, type, group_id, user_id, data, created_at)
           SELECT gen_random_uuid(),
-            concat_ws(':', 'budget.threshold', key.id, published.period, published.start, published.percent),
+            concat_ws(':', 'budget.threshold', key.id, published.period, published.start, published.percent,
+              published.budget_usd),
             'budget.threshold', key.group_id, key.user_id,
             jsonb_build_object(
               'key_id', key.id, 'key_name', key.name, 'user_id', key.user_id, 'group_id', key.group_id,

@@ -34,14 +34,15 @@ export function createPostgresOutbox(connection: Connection): EventOutbox {
 
     removeOld: (deliveriesBefore, eventsBefore) =>
       connection.run(async (queries) => {
-        await queries.$executeRaw`
+        const deliveries = await queries.$executeRaw`
           DELETE FROM event_deliveries WHERE id IN (
             SELECT id FROM event_deliveries WHERE finished_at < ${deliveriesBefore.toISOString()}::timestamptz
             LIMIT ${REMOVED_MAX})`;
-        await queries.$executeRaw`
+        const events = await queries.$executeRaw`
           DELETE FROM outbox_events WHERE id IN (
             SELECT id FROM outbox_events
             WHERE published_at < ${eventsBefore.toISOString()}::timestamptz LIMIT ${REMOVED_MAX})`;
+        return deliveries + events > 0;
       }),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * A text that matches a regular expression, built from its source without running it: a regular expression of a stranger can
- * block the process. `extra` repeats unlimited parts more often. Undefined for what it does not know: look-around and back
- * references.
+ * A text that matches a regular expression, built from its source without running it: a regular expression of a client can
+ * block the process. `extra` repeats unlimited parts more often. Undefined for look-around and back references, which it does
+ * not support.
  */
 export function textForPattern(source: string, extra: number): string | undefined {
   if (source.length > PATTERN_CHARS_MAX) return undefined;

@@ -1,6 +1,6 @@
 import { asList, asNumber, asObject, asText, isObject, type JsonObject } from '../wire/json.ts';
 
-/** The work that one request may cause; a schema is written by a stranger. */
+/** The work that one request may cause: clients write the schemas. */
 export interface Budget {
   steps: number;
 }

@@ -6,8 +6,8 @@ import { charge, isSame, typesOf, type Budget, type ResolveSchema } from './plai
 export type CheckSchema = (schema: unknown, value: unknown) => boolean;
 
 /**
- * Checks the keywords that the generator knows. A `pattern` is not run, because a regular expression of a stranger can block
- * the process: every text satisfies it here.
+ * Checks the keywords that the generator knows. A `pattern` is not run, because a regular expression of a client can block the
+ * process: every text satisfies it here.
  */
 export function createSchemaCheck(resolve: ResolveSchema, budget: Budget): CheckSchema {
   function check(given: unknown, value: unknown): boolean {

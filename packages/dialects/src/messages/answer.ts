@@ -105,11 +105,15 @@ export function messagesUsage({
   completionTokens,
   cachedTokens = 0,
   cacheWriteTokens = 0,
+  reasoningTokens,
 }: TurnUsage) {
   return {
     input_tokens: Math.max(0, promptTokens - cachedTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cachedTokens,
     output_tokens: completionTokens,
+    ...(reasoningTokens === undefined
+      ? {}
+      : { output_tokens_details: { thinking_tokens: reasoningTokens } }),
   };
 }

@@ -1,6 +1,8 @@
 import type { DialectError } from '../dialect.ts';
 
 const OVERLOADED = 529;
+/** Clients that know it send the whole conversation instead. */
+const UNSUPPORTED_THREAD = 'thread_unsupported_request';
 
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -24,10 +26,14 @@ export function upstreamErrorType(upstreamStatus: number | undefined): string {
 
 /** The status and the body of an error of this API. */
 export function messagesError(error: DialectError) {
-  const { message, requestId } = error;
+  const { code, message, requestId } = error;
+  const details = code === UNSUPPORTED_THREAD ? { details: { error_code: code } } : {};
   const status = statusOf(error);
   const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  return { status, body: { type: 'error', error: { type, message }, request_id: requestId } };
+  return {
+    status,
+    body: { type: 'error', error: { type, message, ...details }, request_id: requestId },
+  };
 }
 
 /** This API knows neither 502 nor 503: a service or an upstream that cannot answer now is overloaded. */

@@ -1,4 +1,5 @@
 import { anyObject, boundedArray, passFurtherFields, ServiceError } from '@model-gateway/contracts';
+import { sha256Hex } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { DialectRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
@@ -16,6 +17,7 @@ const MESSAGES_MAX = 10_000;
 const BLOCKS_MAX = 10_000;
 const TOOLS_MAX = 1_024;
 const STOPS_MAX = 1_024;
+const USER_CHARS_MAX = 64;
 
 const blocks = boundedArray(passFurtherFields(z.looseObject({ type: z.string() })), {
   max: BLOCKS_MAX,
@@ -73,6 +75,7 @@ export const countTokensRequest: z.ZodType<DialectRequest> =
 
 function translated(given: MessagesBody): DialectRequest {
   assertNoServers(given);
+  assertNoThread(given);
   const offered = toolsOf(given.tools ?? []);
   const ignored = new Set(offered.ignored);
   for (const name of Object.keys(given)) if (!TRANSLATED.has(name)) ignored.add(name);
@@ -155,8 +158,14 @@ function optionsOf(body: MessagesBody, offered: OfferedTools, ignored: Set<strin
     topK: body.top_k ?? undefined,
     stop: body.stop_sequences ?? undefined,
     stream: body.stream ?? undefined,
-    user: textField(body.metadata, 'user_id'),
+    user: userOf(body.metadata),
   });
+}
+
+/** Providers of chat completions take short ids only; a longer one, such as that of Claude Code, becomes its hash. */
+function userOf(metadata: unknown): string | undefined {
+  const id = textField(metadata, 'user_id');
+  return id === undefined || id.length <= USER_CHARS_MAX ? id : sha256Hex(id);
 }
 
 function toolChoiceOf(choice: unknown, { tools, left }: OfferedTools): ToolChoice | undefined {
@@ -225,6 +234,15 @@ function assertNoServers(body: MessagesBody): void {
   if (Array.isArray(servers) && servers.length > 0) {
     throw refused('mcp_servers: the gateway calls no MCP servers; connect them to the client');
   }
+}
+
+/** A request that continues a thread has only the newest messages. Clients send the others after this error. */
+function assertNoThread({ thread }: MessagesBody): void {
+  if (thread === undefined || thread === null) return;
+  throw new ServiceError(
+    'unsupported_thread',
+    'thread: the gateway keeps no conversations of this API; send all messages, without thread',
+  );
 }
 
 const refused = (message: string): ServiceError => new ServiceError('invalid_request', message);

@@ -43,9 +43,12 @@ export function createMessagesStream(
 
   function close(): string {
     if (open === undefined) return '';
+    // Some clients send a thought back only if they were told of a signature.
+    const unsigned =
+      open === 'thinking' && !isSigned ? delta({ type: 'signature_delta', signature: '' }) : '';
     open = undefined;
     nextIndex += 1;
-    return event('content_block_stop', { index: nextIndex - 1 });
+    return unsigned + event('content_block_stop', { index: nextIndex - 1 });
   }
 
   const delta = (fields: object): string =>
@@ -58,7 +61,9 @@ export function createMessagesStream(
 
   function writeThought({ text, signature, encrypted }: Thought): string {
     if (encrypted !== undefined) {
-      return start('thinking', { type: 'redacted_thinking', data: encrypted }) + close();
+      const begun = start('thinking', { type: 'redacted_thinking', data: encrypted });
+      isSigned = true;
+      return begun + close();
     }
     // What follows a signature is another thought.
     let written =
@@ -75,11 +80,13 @@ export function createMessagesStream(
 
   function startCall(call: ToolCall): string {
     const [thought] = hasThoughts ? callThought(call) : [];
-    const before =
-      thought === undefined
-        ? ''
-        : start('thinking', { ...thought, signature: '' }) +
-          delta({ type: 'signature_delta', signature: thought.signature });
+    let before = '';
+    if (thought !== undefined) {
+      before =
+        start('thinking', { ...thought, signature: '' }) +
+        delta({ type: 'signature_delta', signature: thought.signature });
+      isSigned = true;
+    }
     return before + start(call.index, toolUse(call.id, call.name));
   }
 

@@ -5,6 +5,8 @@ interface OwnError {
   readonly code: string | null;
 }
 
+const TOO_MANY_REQUESTS = 429;
+
 const invalid = (code: string | null): OwnError => ({ type: 'invalid_request_error', code });
 
 /** The types and codes of this API for the gateway's codes; others stay as they are. */
@@ -21,7 +23,7 @@ const OWN: Readonly<Record<string, OwnError>> = {
 
 /** The error of a response that was cut off. */
 export const streamError = ({ message, upstreamStatus }: StreamFailure) => ({
-  code: upstreamStatus === 429 ? 'rate_limit_exceeded' : 'server_error',
+  code: upstreamStatus === TOO_MANY_REQUESTS ? 'rate_limit_exceeded' : 'server_error',
   message,
 });
 
@@ -31,7 +33,8 @@ const FIELD = /^'([\w.]+)': /;
 /** An error as this API writes it. */
 export function writeResponsesError({ status, type, code, message, param: named }: DialectError) {
   const known = code === null ? undefined : OWN[code];
-  const own = known ?? { type: status < 500 ? 'invalid_request_error' : type, code };
+  const isInvalid = status < 500 && status !== TOO_MANY_REQUESTS;
+  const own = known ?? { type: isInvalid ? 'invalid_request_error' : type, code };
   const param = named ?? FIELD.exec(message)?.[1] ?? null;
   return { status, body: { error: { message, ...own, param } } };
 }

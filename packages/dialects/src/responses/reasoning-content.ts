@@ -1,13 +1,18 @@
 import { seal, unseal } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
 import type { ReasoningPart } from '../turn/turn.ts';
+import type { ResponsesBody } from './body.ts';
 
-/** The signatures and encrypted thoughts of an upstream as the opaque text of a reasoning item; null without any. */
-export function sealReasoning(parts: readonly ReasoningPart[]): string | null {
-  const isPlain = parts.every(
-    ({ signature, encrypted }) => signature === undefined && encrypted === undefined,
-  );
-  if (isPlain) return null;
+/** Whether thoughts have nothing that only the upstream can read: then their summary is all of them. */
+export const isPlain = (parts: readonly ReasoningPart[]): boolean =>
+  parts.every(({ signature, encrypted }) => signature === undefined && encrypted === undefined);
+
+/** Whether a client asks for the opaque text: it sends back only thoughts that have one. */
+export const asksForSealed = ({ include }: ResponsesBody): boolean =>
+  include?.includes('reasoning.encrypted_content') === true;
+
+/** Thoughts, with the signatures and encrypted thoughts of an upstream, as the opaque text of a reasoning item. */
+export function sealReasoning(parts: readonly ReasoningPart[]): string {
   const fields = parts.map(({ text, signature, encrypted, callId }) =>
     present({ text, signature, encrypted, callId }),
   );

@@ -348,6 +348,10 @@ test.each([
     error: { type: 'insufficient_quota', code: 'insufficient_quota' },
   },
   {
+    facts: { status: 429, type: 'tokens', code: 'upstream_limit', message: 'no' },
+    error: { type: 'tokens', code: 'upstream_limit' },
+  },
+  {
     facts: { status: 502, type: 'server_error', code: 'bad_gateway', message: 'no' },
     error: { type: 'server_error', code: 'bad_gateway' },
   },

@@ -17,7 +17,7 @@ import {
   type OpenCall,
 } from './call-item.ts';
 import { streamError } from './errors.ts';
-import { joinedThoughts, sealReasoning } from './reasoning-content.ts';
+import { asksForSealed, isPlain, joinedThoughts, sealReasoning } from './reasoning-content.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
 
@@ -300,20 +300,20 @@ export class ResponsesStream implements DialectStream {
       ? this.#event('response.reasoning_summary_text.done', { ...place, text }) +
         this.#event('response.reasoning_summary_part.done', { ...place, part })
       : '';
-    const sealed = this.#keepsSignatures ? sealReasoning(joinedThoughts(thought.parts)) : null;
+    const parts = joinedThoughts(thought.parts);
+    const isSealed = isPlain(parts) ? asksForSealed(this.#request.body) : this.#keepsSignatures;
     const item = {
       id,
       type: 'reasoning',
       summary: hasSummary ? [part] : [],
-      ...(sealed === null ? {} : { encrypted_content: sealed }),
+      ...(isSealed ? { encrypted_content: sealReasoning(parts) } : {}),
     };
     return events + this.#endItem(at, item);
   }
 
   /** Whether the client, or the store, keeps what only an upstream can read. */
   get #keepsSignatures(): boolean {
-    const { isStored, body } = this.#request;
-    return isStored || body.include?.includes('reasoning.encrypted_content') === true;
+    return this.#request.isStored || asksForSealed(this.#request.body);
   }
 
   #beginCall({ index, id: callId, name, signature }: TurnEvent & { type: 'tool_call' }): string {

@@ -1,9 +1,24 @@
+import {
+  readMediaTokens,
+  readCachedTokens,
+  readCacheWriteTokens,
+  readUsage,
+} from '@model-gateway/contracts';
 import { randomToken } from '@model-gateway/kernel';
+import { callSignatureOf } from './call-signatures.ts';
 import { countField, fieldOf, listField, present, textField } from './fields.ts';
 import { imagePartsOf } from './generated-images.ts';
 import { citationsOf } from './url-citations.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
-import type { AssistantPart, FinishReason, TurnAnswer, TurnEvent, TurnUsage } from './turn.ts';
+import type {
+  AssistantPart,
+  FinishReason,
+  ReasoningPart,
+  TextPart,
+  TurnAnswer,
+  TurnEvent,
+  TurnUsage,
+} from './turn.ts';
 
 const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 const CALL_ID_BYTES = 12;
@@ -12,11 +27,10 @@ const CALL_ID_BYTES = 12;
 export function answerOfChat(completion: unknown): TurnAnswer {
   const [choice] = listField(completion, 'choices');
   const message = fieldOf(choice, 'message');
-  const content = fieldOf(message, 'content');
   const refusal = textField(message, 'refusal') ?? '';
   const parts: readonly AssistantPart[] = [
     ...reasoningPartsOf(message),
-    ...textsOf(content).map((text) => ({ type: 'text' as const, text })),
+    ...contentPartsOf(fieldOf(message, 'content')),
     ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
     ...imagePartsOf(message),
     ...listField(message, 'tool_calls').map((call) => ({
@@ -32,14 +46,26 @@ export function answerOfChat(completion: unknown): TurnAnswer {
     citations: citationsOf(message),
     finish: finishOf(fieldOf(choice, 'finish_reason')),
     ...present({ stopSequence: textField(choice, 'stop_sequence') }),
-    usage: usageOfChat(fieldOf(completion, 'usage')) ?? NO_USAGE,
+    usage: usageOfChat(completion) ?? NO_USAGE,
   };
 }
 
-function textsOf(content: unknown): readonly string[] {
-  if (typeof content === 'string') return content === '' ? [] : [content];
+function contentPartsOf(content: unknown): readonly (TextPart | ReasoningPart)[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
-  return content.flatMap((part: unknown) => textField(part, 'text') ?? []);
+  return content.flatMap((part: unknown): readonly (TextPart | ReasoningPart)[] => {
+    const thought = thoughtOf(fieldOf(part, 'thinking'));
+    if (thought !== '') return [{ type: 'reasoning', text: thought }];
+    const text = textField(part, 'text');
+    return text === undefined ? [] : [{ type: 'text', text }];
+  });
+}
+
+/** Mistral's models think in a part of the content, which is text or has parts of its own. */
+function thoughtOf(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking;
+  if (!Array.isArray(thinking)) return '';
+  return thinking.map((part: unknown) => textField(part, 'text') ?? '').join('');
 }
 
 /** Reads the chunks of one streamed chat completion, one after the other. */
@@ -63,7 +89,7 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
       known = { index: begun, id };
       begun += 1;
       current.set(place ?? position, known);
-      const signature = textField(call, 'signature');
+      const signature = callSignatureOf(call);
       events.push({
         type: 'tool_call',
         index: known.index,
@@ -86,7 +112,7 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
     const refusal = textField(delta, 'refusal') ?? '';
     const events: TurnEvent[] = [
       ...reasoningPartsOf(delta),
-      ...textsOf(fieldOf(delta, 'content')).map((text) => ({ type: 'text' as const, text })),
+      ...contentPartsOf(fieldOf(delta, 'content')),
       ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
       ...citationsOf(delta).map((citation) => ({ type: 'citation' as const, citation })),
       ...imagePartsOf(delta),
@@ -97,7 +123,7 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
       const stopSequence = textField(choice, 'stop_sequence');
       events.push({ type: 'finish', reason: finishOf(reason), ...present({ stopSequence }) });
     }
-    const usage = usageOfChat(fieldOf(chunk, 'usage'));
+    const usage = usageOfChat(chunk);
     if (usage !== undefined) events.push({ type: 'usage', usage });
     return events;
   };
@@ -115,42 +141,47 @@ function finishOf(reason: unknown): FinishReason {
   return reason === 'function_call' ? 'tool_calls' : 'stop';
 }
 
-/** The usage of a chat completion; undefined without counts. */
-function usageOfChat(usage: unknown): TurnUsage | undefined {
-  const promptTokens = countField(usage, 'prompt_tokens');
-  const completionTokens = countField(usage, 'completion_tokens');
-  if (promptTokens === undefined && completionTokens === undefined) return undefined;
-  const prompt = fieldOf(usage, 'prompt_tokens_details');
+/** The usage of a chat completion, or of one of its chunks; undefined without counts. */
+function usageOfChat(answer: unknown): TurnUsage | undefined {
+  const usage = fieldOf(answer, 'usage');
+  const counts = readUsage(usage, fieldOf(answer, 'model'));
+  if (counts === undefined) return undefined;
   const completion = fieldOf(usage, 'completion_tokens_details');
   return {
-    promptTokens: promptTokens ?? 0,
-    completionTokens: completionTokens ?? 0,
+    promptTokens: counts.prompt_tokens,
+    completionTokens: counts.completion_tokens,
     ...present({
-      cachedTokens: countField(prompt, 'cached_tokens'),
-      cacheWriteTokens: countField(prompt, 'cache_write_tokens'),
+      cachedTokens: readCachedTokens(usage),
+      cacheWriteTokens: readCacheWriteTokens(usage),
       reasoningTokens: countField(completion, 'reasoning_tokens'),
+      mediaTokens: readMediaTokens(usage),
     }),
   };
 }
 
 /** The usage of a turn as a chat completion has it. */
 export function chatUsage(usage: TurnUsage) {
-  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
-  const hasPromptDetails = cachedTokens !== undefined || cacheWriteTokens !== undefined;
+  const { promptTokens, completionTokens, mediaTokens } = usage;
+  const promptDetails = present({
+    cached_tokens: usage.cachedTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    audio_tokens: mediaTokens?.audio_input,
+    cached_tokens_details: mediaTokens?.cached_audio_input
+      ? { audio_tokens: mediaTokens.cached_audio_input }
+      : undefined,
+  });
+  const completionDetails = present({
+    reasoning_tokens: usage.reasoningTokens,
+    audio_tokens: mediaTokens?.audio_output,
+    image_tokens: mediaTokens?.image_output,
+  });
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    ...(hasPromptDetails
-      ? {
-          prompt_tokens_details: present({
-            cached_tokens: cachedTokens,
-            cache_write_tokens: cacheWriteTokens,
-          }),
-        }
-      : {}),
-    ...(reasoningTokens === undefined
-      ? {}
-      : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+    ...(isEmpty(promptDetails) ? {} : { prompt_tokens_details: promptDetails }),
+    ...(isEmpty(completionDetails) ? {} : { completion_tokens_details: completionDetails }),
   };
 }
+
+const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;

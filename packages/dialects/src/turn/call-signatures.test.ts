@@ -1,6 +1,7 @@
 import { messagesDialect } from '../messages/index.ts';
 import { responsesDialect } from '../responses/index.ts';
 import { completeRequest } from '../responses/request.ts';
+import { callSignatureOf } from './call-signatures.ts';
 import type { TurnAnswer } from './turn.ts';
 
 const answer: TurnAnswer = {
@@ -26,9 +27,9 @@ interface Typed {
 interface Reply {
   readonly content?: unknown;
   readonly reasoning_content?: unknown;
-  readonly tool_calls?: readonly { readonly signature?: string }[];
+  readonly tool_calls?: readonly object[];
 }
-const read = (reply: Reply | undefined) => reply?.tool_calls?.map(({ signature }) => signature);
+const read = (reply: Reply | undefined) => reply?.tool_calls?.map(callSignatureOf);
 
 function streamOf(stream: ReturnType<typeof messagesDialect.writeStream>): readonly object[] {
   let text = stream.begin();
@@ -70,15 +71,19 @@ describe('the Messages API', () => {
   test('also in a stream', () => {
     const request = messagesDialect.request.parse({ ...asked, messages: [user] });
     const blocks: Record<string, unknown>[] = [];
+    const signed: unknown[] = [];
     for (const event of streamOf(messagesDialect.writeStream(request, head))) {
       const { index, content_block: block, delta } = event as Record<string, object>;
       if (block !== undefined) blocks[Number(index)] = { ...block };
+      if (delta !== undefined && 'signature' in delta) signed.push(blocks[Number(index)]);
       if (delta !== undefined)
         Object.assign(blocks[Number(index)] ?? {}, delta, {
           type: blocks[Number(index)]?.['type'],
         });
     }
     expect(read(replied(blocks) as Reply)).toEqual(signatures);
+    // Some clients send a thought back only if it has a signature, be it an empty one.
+    expect(signed).toEqual(blocks.filter(({ type }) => type === 'thinking'));
   });
 
   test('not for a client that did not ask for thoughts', () => {

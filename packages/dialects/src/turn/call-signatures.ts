@@ -1,4 +1,4 @@
-import { textField } from './fields.ts';
+import { fieldOf, textField } from './fields.ts';
 import type { AssistantPart } from './turn.ts';
 
 /** Marks what the gateway wrote into a field of a thought that only the service that thought it can read. */
@@ -20,6 +20,15 @@ export function unseal(text: string): unknown {
     return undefined;
   }
 }
+
+/** Where Google's own chat completions have the signature of a call, so that clients which know them send it back. */
+export const callSignatureFields = (signature: string | undefined) =>
+  signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
+
+/** The signature of a call of a chat message; stored messages may have it as `signature`. */
+export const callSignatureOf = (call: unknown): string | undefined =>
+  textField(fieldOf(fieldOf(call, 'extra_content'), 'google'), 'thought_signature') ??
+  textField(call, 'signature');
 
 /** The signature of a call as that of a thought, for APIs whose calls have none. */
 export const sealCallSignature = (callId: string, signature: string): string =>

@@ -1,4 +1,5 @@
 import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
+import { callSignatureFields } from './call-signatures.ts';
 import { present } from './fields.ts';
 import { reasoningFields } from './reply-parts.ts';
 import type {
@@ -35,7 +36,7 @@ export function chatOfTurn(turn: Turn): ChatRequest {
       tool_choice: tools.length === 0 ? undefined : chatToolChoice(turn.toolChoice),
       parallel_tool_calls: tools.length === 0 ? undefined : turn.parallelToolCalls,
       response_format: chatFormat(turn.output),
-      reasoning_effort: chatEffort(turn.reasoning),
+      reasoning_effort: reasoningEffort(turn.reasoning),
     }),
     ...(turn.stream === true ? { stream_options: { include_usage: true } } : {}),
     model: turn.model,
@@ -106,7 +107,7 @@ function chatReply({ parts }: AssistantMessage): ChatMessage {
             id,
             type: 'function',
             function: { name, arguments: text },
-            ...present({ signature }),
+            ...callSignatureFields(signature),
           })),
         }),
   };
@@ -132,8 +133,8 @@ function chatFormat(output: OutputFormat | undefined): unknown {
   return { type: 'json_schema', json_schema: present({ name, description, schema, strict }) };
 }
 
-/** The effort of a budget, for APIs that take words. */
-function chatEffort(reasoning: ReasoningOptions | undefined): string | undefined {
+/** The effort, also of a budget, for what takes words. */
+export function reasoningEffort(reasoning: ReasoningOptions | undefined): string | undefined {
   const { effort, budgetTokens } = reasoning ?? {};
   if (effort !== undefined || budgetTokens === undefined) return effort;
   if (budgetTokens <= LOW_BUDGET_MAX) return 'low';

@@ -1,3 +1,4 @@
+import { callSignatureOf } from './call-signatures.ts';
 import { fieldOf, listField, present, textField } from './fields.ts';
 import type { ReasoningPart, ToolCallPart } from './turn.ts';
 
@@ -56,6 +57,6 @@ export function toolCallPartOf(call: unknown): ToolCallPart {
     id: textField(call, 'id') ?? '',
     name: textField(called, 'name') ?? '',
     arguments: typeof given === 'string' ? given : JSON.stringify(given ?? {}),
-    ...present({ signature: textField(call, 'signature') }),
+    ...present({ signature: callSignatureOf(call) }),
   };
 }

@@ -44,12 +44,14 @@ export function turnOfChat(body: Readonly<Record<string, unknown>> & { model: st
   const number = (name: string): number | undefined =>
     typeof body[name] === 'number' ? body[name] : undefined;
   const further = Object.entries(body).filter(([name]) => !READ_FIELDS.has(name));
+  const choice = body['tool_choice'] ?? body['function_call'];
+  const allowed = allowedOf(choice);
   return {
     model: body.model,
     messages: listField(body, 'messages').map(turnMessage),
-    tools: toolsOf(body),
+    tools: toolsOf(body).filter(({ name }) => allowed?.names.has(name) !== false),
     ...present({
-      toolChoice: toolChoiceOf(body['tool_choice'] ?? body['function_call']),
+      toolChoice: allowed?.mode ?? toolChoiceOf(choice),
       parallelToolCalls: boolean(body['parallel_tool_calls']),
       output: outputOf(body['response_format']),
       reasoning: reasoningOf(body),
@@ -231,6 +233,17 @@ function toolsOf(body: unknown): readonly FunctionTool[] {
       cacheControl: objectField(tool, 'cache_control') ?? objectField(declared, 'cache_control'),
     }),
   }));
+}
+
+/** The tools among which a model may choose. Those that are not allowed are not offered. */
+function allowedOf(choice: unknown) {
+  if (textField(choice, 'type') !== 'allowed_tools') return undefined;
+  const allowed = fieldOf(choice, 'allowed_tools');
+  const names = listField(allowed, 'tools').flatMap(
+    (tool) => textField(fieldOf(tool, 'function'), 'name') ?? [],
+  );
+  const mode = fieldOf(allowed, 'mode') === 'required' ? ('required' as const) : ('auto' as const);
+  return { names: new Set(names), mode };
 }
 
 function toolChoiceOf(choice: unknown): ToolChoice | undefined {

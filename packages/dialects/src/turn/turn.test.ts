@@ -210,6 +210,22 @@ test('a streamed answer has the same content as the whole one', () => {
   expect(chatUsage(answer.usage)).toEqual({ ...usage, total_tokens: 13 });
 });
 
+test('thoughts that are parts of the content, as of Mistral, are reasoning', () => {
+  const thinking = [{ type: 'text', text: 'Hm' }, { type: 'reference' }];
+  const content = [
+    { type: 'thinking', thinking, closed: true },
+    { type: 'text', text: 'Hi' },
+  ];
+  const parts = [
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'text', text: 'Hi' },
+  ];
+  expect(answerOfChat({ choices: [{ message: { content } }] })).toMatchObject({ parts });
+  expect(content.map((part) => delta({ content: [part] })).flatMap(createChunkReader())).toEqual(
+    parts,
+  );
+});
+
 test('calls that an upstream gives the same index, or none, stay apart', () => {
   const one = { id: 'c1', function: { name: 'look', arguments: '{"a"' } };
   const rest = { function: { arguments: ':1}' } };
@@ -266,3 +282,13 @@ test('what a client sent survives copies and is not part of the JSON', () => {
   expect(originIn('responses', copy)).toBeUndefined();
   expect(JSON.stringify(made)).toBe('{"role":"user"}');
 });
+
+test.each(['auto', 'required'] as const)(
+  'of tools that are allowed, others are not offered: %s',
+  (mode) => {
+    const named = (name: string) => ({ type: 'function', function: { name } });
+    const choice = { type: 'allowed_tools', allowed_tools: { mode, tools: [named('b')] } };
+    const body = { model: 'm', messages: [], tools: [named('a'), named('b')], tool_choice: choice };
+    expect(turnOfChat(body)).toMatchObject({ tools: [{ name: 'b' }], toolChoice: mode });
+  },
+);

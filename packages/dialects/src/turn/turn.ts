@@ -1,3 +1,5 @@
+import type { MediaTokens } from '@model-gateway/contracts';
+
 /** One chat turn in the form that client dialects write and upstream kinds read. */
 export interface Turn {
   readonly model: string;
@@ -149,6 +151,8 @@ export interface TurnUsage {
   /** The part of the prompt that was written to the upstream's cache. */
   readonly cacheWriteTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
+  /** Which of the tokens are no text. */
+  readonly mediaTokens?: MediaTokens | undefined;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

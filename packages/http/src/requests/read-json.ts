@@ -72,7 +72,8 @@ export function readBody(
       refuse(tooLarge(`is larger than ${bytesMax} bytes`));
       return;
     }
-    if (counted?.response.destroyed === true) {
+    // Its events were emitted before this function listened.
+    if (request.destroyed || counted?.response.destroyed === true) {
       reject(clientGone());
       return;
     }
@@ -84,7 +85,7 @@ export function readBody(
       if (size > bytesMax) refuse(tooLarge(`is larger than ${bytesMax} bytes`));
       else if (!isCheap(chunk)) refuse(tooLarge('has too many or too deeply nested values'));
       else if (size > COUNTED_BODY_BYTES_MIN && share === undefined && counted !== undefined)
-        // How much follows is not known.
+        // It is not known how much follows.
         hold(counted, bytesMax);
     });
     const onGone = () => {

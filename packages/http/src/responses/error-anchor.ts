@@ -8,7 +8,10 @@ const firstOfCode = new Map(
     .map(([name, { code }]) => [code, name]),
 );
 
-/** The row of an error on the page of error codes. Errors may share a code; the code alone is the first of them. */
+/**
+ * The anchor of an error on the page of error codes. Several errors may have the same code; the code alone leads to the first
+ * of them.
+ */
 export function errorAnchor(name: ErrorCode): string {
   const { code } = REST_ERRORS[name];
   return firstOfCode.get(code) === name ? code : `${code}-${name}`;

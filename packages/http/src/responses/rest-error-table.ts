@@ -40,6 +40,7 @@ export const REST_ERRORS = {
   not_found: invalid('not_found', 404),
   method_not_allowed: invalid('method_not_allowed', 405),
   unsupported_tool: invalid('unsupported_tool'),
+  unsupported_thread: invalid('thread_unsupported_request'),
   previous_response_not_found: invalid('previous_response_not_found'),
   authentication_required: auth('unauthorized', 401),
   invalid_credentials: auth('unauthorized', 401),

@@ -58,6 +58,20 @@ test('an address of another machine is reported in one sentence', async () => {
   await expect(elsewhere).rejects.toThrow('192.0.2.1 is not an address of this machine');
 });
 
+test.each([
+  ['/v1/models/?a=/', '/v1/models?a=/'],
+  ['http://gateway.example:8080/v1/models', '/v1/models'],
+  ['HTTPS://gateway.example?a=b', '/?a=b'],
+])('what %s asks for is %s', async (asked, target) => {
+  const { port } = await serve({
+    handle: (request, response) => sendText(response, 200, request.url ?? ''),
+  });
+  const socket = connect(port, '127.0.0.1');
+  socket.end(`GET ${asked} HTTP/1.1\r\nhost: gateway.example\r\nconnection: close\r\n\r\n`);
+  const answer = (await buffer(socket)).toString();
+  expect(answer.split('\r\n').at(-1)).toBe(target);
+});
+
 test('draining waits for the requests in flight and still serves new ones meanwhile', async () => {
   let finish = (): void => undefined;
   let begun = (): void => undefined;

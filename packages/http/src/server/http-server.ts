@@ -16,7 +16,7 @@ import { createOriginCheck } from '../requests/origins.ts';
 import { serveWithoutOffer, wantsWebSocket } from './other-protocols.ts';
 import { createRequestObserver } from './request-observer.ts';
 import { refuseUpgrade, sendRestError } from '../responses/rest-errors.ts';
-import { dropTrailingSlash, type ServerApp } from './server-app.ts';
+import { simplifyTarget, type ServerApp } from './server-app.ts';
 
 interface HttpServerOptions {
   readonly app: Pick<ServerApp, 'routes' | 'origins' | 'leanPaths' | 'handle' | 'upgrade'>;
@@ -41,7 +41,7 @@ export interface HttpServer {
 }
 
 const DRAIN_TIMEOUT_MS = 30_000;
-/** The part of the time limit in which new requests are served. The rest is for those that came last. */
+/** The part of the time limit in which new requests are served. The rest is for the last of them. */
 const ACCEPTING_SHARE = 5 / 6;
 /** How long a connection without any request is kept when the server stops. */
 const SILENT_MS = 250;
@@ -83,7 +83,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const publicUrl = app.origins?.publicUrl;
   const errorPage = publicUrl === undefined ? undefined : errorDocsPage(publicUrl);
   server.on('request', (request, response) => {
-    dropTrailingSlash(request);
+    simplifyTarget(request);
     inFlight.begin(response);
     if (errorPage !== undefined) documentErrors(response, errorPage);
     observe(request, response, () => {
@@ -96,7 +96,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       serveWithoutOffer(server, request, socket, head);
       return;
     }
-    dropTrailingSlash(request);
+    simplifyTarget(request);
     // Without a listener an error of a half-open socket would end the process.
     socket.on('error', () => socket.destroy());
     if (!isAllowedOrigin(request)) refuseUpgrade(socket, originNotAllowed());

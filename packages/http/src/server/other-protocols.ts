@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** What belongs to the offer of another protocol. */
+/** The headers that offer another protocol. */
 const OFFER_HEADERS = new Set(['upgrade', 'http2-settings']);
 
 /** Whether a request asks for a WebSocket. */

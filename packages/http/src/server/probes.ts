@@ -16,9 +16,9 @@ interface ProbesOptions {
   readonly stopping: AbortSignal;
   readonly database: CheckedStore;
   readonly bus: CheckedStore;
-  /** What the app adds to its health response. */
-  /** Who may read the metrics; everybody where it is absent. */
+  /** Whether a request may read the metrics; every request may if it is absent. */
   readonly mayReadMetrics?: ((request: IncomingMessage) => boolean) | undefined;
+  /** What the app adds to its health response. */
   readonly details?: () => Readonly<Record<string, unknown>>;
 }
 

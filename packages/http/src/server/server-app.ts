@@ -16,9 +16,19 @@ export interface ServerApp extends Part {
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** Removes one slash from the end of the path of a request, so that `/v1/models/` is `/v1/models`. */
-export function dropTrailingSlash(request: IncomingMessage): void {
-  const target = request.url ?? '/';
+const WITH_ORIGIN = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * Leaves the path and the query of what a request asks for. Some proxies send the whole URL. One slash at the end of the path
+ * is removed, so that `/v1/models/` is `/v1/models`.
+ */
+export function simplifyTarget(request: IncomingMessage): void {
+  let target = request.url ?? '/';
+  if (!target.startsWith('/') && WITH_ORIGIN.test(target)) {
+    target = target.replace(WITH_ORIGIN, '');
+    if (!target.startsWith('/')) target = `/${target}`;
+    request.url = target;
+  }
   const query = target.indexOf('?');
   const end = query === -1 ? target.length : query;
   if (end < 2 || target[end - 1] !== '/') return;

@@ -40,6 +40,6 @@ export function createFormParts(): FormParts {
   };
 }
 
-/** The way of browsers. */
+/** Escapes a name as browsers do. */
 const quoted = (text: string): string =>
   text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '@model-gateway/contracts';
 import { createDeferred, isError } from '@model-gateway/kernel';
 import { COUNTED_BODY_BYTES_MIN } from '../requests/body-memory.ts';
 import { decodedBody } from '../requests/decoded-body.ts';
 import { createFormParts, END_OF_FILE, type FormField, type FormFile } from './form-parts.ts';
+import { FormParser } from './form-parser.ts';
 import type { UploadFile, UploadFiles } from './upload-files.ts';
 
 /** A multipart form with one file, which is never in memory as a whole. */
 export interface Upload {
-  /** Those before the file; if the file was kept, all of them. */
+  /** The fields before the file; all fields if the file was kept. */
   readonly fields: readonly FormField[];
   /** The form with other fields, as a body that is read once. */
   bodyWith(fields: readonly FormField[]): UploadBody;
@@ -75,7 +75,7 @@ class Form implements Upload {
   readonly fields: FormField[] = [];
   readonly #request: IncomingMessage;
   readonly #options: UploadOptions;
-  readonly #parser: BusboyInstance;
+  readonly #parser: FormParser;
   readonly #body: Readable;
   readonly #parts = createFormParts();
   readonly #ready = createDeferred<Upload>();
@@ -99,6 +99,8 @@ class Form implements Upload {
     this.#body = bodyOf(request);
     this.#listen();
     this.#body.pipe(this.#parser);
+    // Its events were emitted before this function listened.
+    if (request.destroyed) this.#onGone();
   }
 
   /** Resolves when the fields that decide about the file are known. */
@@ -222,7 +224,7 @@ class Form implements Upload {
     else this.#keep(stream).catch((error: unknown) => this.#fail(error));
   }
 
-  /** The parser waits for ever for the end of a part whose headers do not end. */
+  /** The parser would wait forever for the end of a part whose headers do not end. */
   #expectParsed(): void {
     if (!this.#body.readableEnded || this.#file?.stream.readableEnded === false) return;
     setImmediate(() => {
@@ -245,7 +247,8 @@ class Form implements Upload {
   };
 
   #onGone(): void {
-    if (this.#request.complete) return;
+    // What was received but not read is gone with the connection.
+    if (this.#request.readableEnded) return;
     this.#fail(new ServiceError('invalid_request', 'the client disconnected'));
   }
 
@@ -287,13 +290,12 @@ function bodyOf(request: IncomingMessage): Readable {
   }
 }
 
-function parserOf(request: IncomingMessage, bytesMax: number): BusboyInstance {
+function parserOf(request: IncomingMessage, bytesMax: number): FormParser {
   const contentType = request.headers['content-type'] ?? '';
   try {
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
     if (!FORM_TYPE.test(contentType)) throw notAForm();
-    const headers = { ...request.headers, 'content-type': contentType };
-    return new Busboy({ headers, limits: LIMITS });
+    return new FormParser(contentType, LIMITS);
   } catch (error) {
     request.resume();
     throw error instanceof ServiceError ? error : notAForm(error);

@@ -13,6 +13,7 @@ import type { AppContext } from '@model-gateway/server-process';
 import { registrationOf } from '../backend-admin/backend-registration.ts';
 import { readInstalled, type ConfiguredStores } from './installed-entries.ts';
 import { removeEntry, writeEntry } from './write-entry.ts';
+import { assertGroupsExist } from './wrong-entries.ts';
 
 export type ApplyContext = Pick<AppContext, 'database' | 'bus' | 'clock' | 'log'>;
 
@@ -41,14 +42,16 @@ export async function applyEntries(
   return planned;
 }
 
-/** What applying these entries would change. */
+/** What applying these entries would change. Throws `WrongEntries` for what would be refused. */
 export async function planEntries(
   stores: ConfiguredStores,
   entries: readonly ConfigEntry[],
   options: Parameters<typeof readInstalled>[2],
 ): Promise<ConfigChanges> {
   const applied = await stores.fileEntries.list();
-  return plan(applied, entries, await readInstalled(stores, entries, options));
+  const changes = plan(applied, entries, await readInstalled(stores, entries, options));
+  await assertGroupsExist(stores, [...changes.added, ...changes.changed]);
+  return changes;
 }
 
 /** Processes that miss a message read the stores a little later. */

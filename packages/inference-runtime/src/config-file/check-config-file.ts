@@ -1,9 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { planLines, problemLine, readConfigFile } from '@model-gateway/config-file';
+import {
+  planLines,
+  problemLine,
+  readConfigFile,
+  type ConfigProblem,
+} from '@model-gateway/config-file';
 import { describeError, type Environment } from '@model-gateway/kernel';
 import { planEntries } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
 import type { ConfiguredStores } from './installed-entries.ts';
+import { problemsIn } from './wrong-entries.ts';
 
 interface CheckOptions {
   readonly environment: Environment;
@@ -44,16 +50,21 @@ export async function checkConfigFile(
     environment,
     check: createCheckEntry({ webhookAllowPrivate }),
   });
-  if (read.problems !== undefined) {
-    for (const problem of read.problems) print(`${file}:${problemLine(problem)}\n`);
+  const printWrong = (problems: readonly ConfigProblem[]): number => {
+    for (const problem of problems) print(`${file}:${problemLine(problem)}\n`);
     return WRONG;
-  }
+  };
+  if (read.problems !== undefined) return printWrong(read.problems);
   const { entries } = read;
   if (!args.includes('--plan')) {
     print(`${file} is right: ${entries.length} entries\n`);
     return OK;
   }
-  const planned = await withStores((stores, options) => planEntries(stores, entries, options));
-  for (const line of planLines(planned)) print(`${line}\n`);
-  return OK;
+  try {
+    const planned = await withStores((stores, options) => planEntries(stores, entries, options));
+    for (const line of planLines(planned)) print(`${line}\n`);
+    return OK;
+  } catch (error) {
+    return printWrong(problemsIn(read, error));
+  }
 }

@@ -3,6 +3,7 @@ import type { Environment } from '@model-gateway/kernel';
 import { planEntries } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
 import type { ConfiguredStores } from './installed-entries.ts';
+import { problemsIn } from './wrong-entries.ts';
 
 /** What is wrong with the text of a file, or what applying it would change. */
 export interface CheckedText {
@@ -18,6 +19,10 @@ export const createCheckConfigText =
     const check = createCheckEntry(rules);
     const read = readConfigFile(text, { environment: variables, check });
     if (read.problems !== undefined) return { problems: read.problems, changes: undefined };
-    const changes = await planEntries(stores, read.entries, { canReadKeys: true });
-    return { problems: [], changes };
+    try {
+      const changes = await planEntries(stores, read.entries, { canReadKeys: true });
+      return { problems: [], changes };
+    } catch (error) {
+      return { problems: problemsIn(read, error), changes: undefined };
+    }
   };

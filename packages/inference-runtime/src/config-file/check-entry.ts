@@ -41,6 +41,10 @@ function assertBackend(value: BackendValue): void {
 
 function inField(error: ServiceError): Error {
   const { code, message } = error;
+  // A value of the file can be a secret in the wrong place.
+  const [, known] = /^.*; (use one of .+)$/s.exec(message) ?? [];
+  if (code === 'unknown_type' && known !== undefined)
+    return new WrongField('type', `is unknown; ${known}`);
   if (code === 'unknown_type') return new WrongField('type', message);
   if (code === 'bad_url') return new WrongField('url', message);
   const [, field, problem] = /^'(\w+)': (.+)$/.exec(message) ?? [];

@@ -3,7 +3,8 @@ import {
   planLines,
   problemLine,
   readConfigFile,
-  type ConfigEntry,
+  type ConfigProblem,
+  type ValidConfig,
 } from '@model-gateway/config-file';
 import {
   createSequence,
@@ -15,6 +16,7 @@ import {
 import type { AppContext } from '@model-gateway/server-process';
 import { applyEntries, type ApplyContext } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
+import { problemsIn } from './wrong-entries.ts';
 
 interface ConfigFileOptions {
   /** Undefined without a configuration file. */
@@ -40,8 +42,10 @@ export function createConfigFile(
   let stopListening: (() => void) | undefined;
 
   async function apply(path: string): Promise<void> {
-    const entries = await readEntries(path, { environment, check });
-    const planned = await applyEntries(entries, context);
+    const read = await readValid(path, { environment, check });
+    const planned = await applyEntries(read.entries, context).catch((error: unknown) => {
+      throw wrongFile(path, problemsIn(read, error));
+    });
     const summary = planLines(planned).at(-1);
     log.info({ file: path, summary }, 'the configuration file is applied');
   }
@@ -68,22 +72,24 @@ export function createConfigFile(
     },
     async stop() {
       stopListening?.();
-      // What is being applied is finished first.
+      // An application in progress is finished first.
       await applications.run(() => Promise.resolve());
     },
   };
 }
 
 /** Rejects with a StartupError that names every line and field that is wrong. */
-async function readEntries(
+async function readValid(
   file: string,
   options: Parameters<typeof readConfigFile>[1],
-): Promise<readonly ConfigEntry[]> {
+): Promise<ValidConfig> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw startupError('config_file_unreadable', { file, reason: describeError(error) }, error);
   });
   const read = readConfigFile(text, options);
-  if (read.problems === undefined) return read.entries;
-  const problems = read.problems.map(problemLine).join('; ');
-  throw startupError('config_file_wrong', { file, problems });
+  if (read.problems === undefined) return read;
+  throw wrongFile(file, read.problems);
 }
+
+const wrongFile = (file: string, problems: readonly ConfigProblem[]): StartupError =>
+  startupError('config_file_wrong', { file, problems: problems.map(problemLine).join('; ') });

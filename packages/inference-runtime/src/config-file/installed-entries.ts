@@ -16,7 +16,7 @@ import { tierOf, webhookId } from './write-entry.ts';
 /** The stores of what a file configures. */
 export type ConfiguredStores = Pick<
   DatabaseStores,
-  'fileEntries' | 'backendConfigs' | 'routeRules' | 'plans' | 'prices' | 'webhooks'
+  'fileEntries' | 'backendConfigs' | 'routeRules' | 'plans' | 'prices' | 'webhooks' | 'groups'
 >;
 
 interface InstalledOptions {

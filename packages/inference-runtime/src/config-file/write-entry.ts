@@ -12,13 +12,13 @@ import { newSigningSecret } from '@model-gateway/webhooks';
 import { registrationOf } from '../backend-admin/backend-registration.ts';
 import { routeRuleOf } from './route-rule-of.ts';
 
-/** Makes an entry of the file part of the installation; what it names may be there already. */
+/** Writes an entry of the file to its store; an existing entry of that name is replaced. */
 export async function writeEntry(stores: DatabaseStores, entry: ConfigEntry): Promise<void> {
   switch (entry.section) {
     case 'backends':
       return stores.backendConfigs.save(registrationOf(entry.value));
     case 'aliases':
-      // The store of the entries keeps it.
+      // Aliases have no store of their own: the store of the file entries has the target.
       return undefined;
     case 'routes':
       return stores.routeRules.set(routeRuleOf(entry.value));
@@ -31,7 +31,7 @@ export async function writeEntry(stores: DatabaseStores, entry: ConfigEntry): Pr
   }
 }
 
-/** Removes what an entry made. Built-in tiers get their built-in limits. */
+/** Removes what an entry has written. Built-in tiers get their built-in limits again. */
 export async function removeEntry(
   stores: DatabaseStores,
   { section, name }: { readonly section: Section; readonly name: string },

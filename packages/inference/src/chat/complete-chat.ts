@@ -1,11 +1,14 @@
 import {
+  readMediaTokens,
   readCachedTokens,
   readCacheWriteTokens,
+  readUsage,
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { assertDialect } from './assert-dialect.ts';
+import { contentOf } from '../stream/chunk-fields.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
@@ -46,7 +49,7 @@ export async function completeChat(
   );
   const { completion, text, ignored } = answer;
   const estimate = () => estimateUsage(full, textOfCompletion(completion));
-  const reported = completion.usage ?? undefined;
+  const reported = readUsage(completion.usage, completion.model);
   const usage =
     reported === undefined ? estimate() : boundedUsage(route.backend.kind, reported, estimate);
   const settled = settleTurn(turn, dependencies, {
@@ -54,8 +57,9 @@ export async function completeChat(
     usage,
     upstream: route.backend,
     status: SERVED_STATUS.complete,
-    cachedTokens: readCachedTokens(reported),
-    cacheWriteTokens: readCacheWriteTokens(reported),
+    cachedTokens: readCachedTokens(completion.usage),
+    cacheWriteTokens: readCacheWriteTokens(completion.usage),
+    mediaTokens: readMediaTokens(completion.usage),
     isComplete: true,
     readReply: () => replyOf(completion),
   });
@@ -85,9 +89,9 @@ const finishReasonsOf = ({ choices }: UpstreamCompletion): readonly string[] =>
 
 function replyOf({ choices }: UpstreamCompletion): Reply {
   const message = choices[0]?.message ?? {};
-  const { content, tool_calls: toolCalls }: { content?: unknown; tool_calls?: unknown } = message;
+  const { tool_calls: toolCalls }: { tool_calls?: unknown } = message;
   return {
-    content: typeof content === 'string' ? content : '',
+    content: contentOf(message),
     toolCalls: Array.isArray(toolCalls) ? toolCalls.slice(0, TOOL_CALLS_MAX) : [],
   };
 }

@@ -136,6 +136,7 @@ export async function embedTexts(
     upstream: route.backend,
     status: SERVED_STATUS.complete,
     startedAt,
+    cachedTokens: answer.cachedTokens,
   });
   return { embeddings: answer, usage, backend: route.backend.name, model: route.model };
 }

@@ -147,7 +147,7 @@ export async function* produceChat(
     throw failure;
   } finally {
     // Earlier reports to the breaker and records stay valid.
-    void route.settle('neutral');
+    void route.settle('left');
     await settle(false);
     call.leave();
   }

@@ -48,6 +48,7 @@ export async function settleStream(
     firstTokenAt,
     cachedTokens: observer.cachedTokens,
     cacheWriteTokens: observer.cacheWriteTokens,
+    mediaTokens: observer.mediaTokens,
     isComplete,
     readReply,
   });

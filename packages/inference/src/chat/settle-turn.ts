@@ -1,5 +1,5 @@
 import type { PricedBackend } from '@model-gateway/billing';
-import type { TokenUsage } from '@model-gateway/contracts';
+import type { MediaTokens, TokenUsage } from '@model-gateway/contracts';
 import type { ChatDependencies } from './chat-turn.ts';
 import type { PreparedTurn } from './prepare-turn.ts';
 import type { Reply } from './history/reply-collector.ts';
@@ -19,6 +19,7 @@ export interface TurnOutcome {
   readonly firstTokenAt?: number | undefined;
   readonly cachedTokens?: number | undefined;
   readonly cacheWriteTokens?: number | undefined;
+  readonly mediaTokens?: MediaTokens | undefined;
   /** Whether the response is complete. */
   readonly isComplete: boolean;
   /** The reply so far; computed only if it is needed. */
@@ -36,7 +37,7 @@ export async function settleTurn(
 ): Promise<string | undefined> {
   const { caller, surface, refId, startedAt, reservation, record, trace } = turn;
   const { model, usage, isComplete, readReply } = outcome;
-  const { upstream, status, firstTokenAt, cachedTokens, cacheWriteTokens } = outcome;
+  const { upstream, status, firstTokenAt, cachedTokens, cacheWriteTokens, mediaTokens } = outcome;
   const metered =
     usage === undefined
       ? noteFailure(turn, meter, outcome)
@@ -54,6 +55,7 @@ export async function settleTurn(
           cachedTokens,
           trace,
           cacheWriteTokens,
+          mediaTokens,
         });
   const messageId = record === undefined ? undefined : await record.end(readReply(), model);
   if (metered !== undefined) await metered;

@@ -195,7 +195,7 @@ async function deliver(
     // Also runs when the client has disconnected: the streamed part is settled, and the route gets an outcome. Earlier
     // reports stay valid.
     if (!isComplete) rest.leave();
-    void route.settle('neutral');
+    void route.settle('left');
     const outcome = { observer, route, firstTokenAt, isComplete };
     const { usage } = await settleStream(turn, dependencies, outcome);
     estimated = usage === observer.usage ? undefined : usage;

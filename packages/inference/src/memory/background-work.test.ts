@@ -1,6 +1,6 @@
 import { createBackgroundWork } from './background-work.ts';
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test says so. */
 function pieces() {
   const started: string[] = [];
   const ends = new Map<string, () => void>();

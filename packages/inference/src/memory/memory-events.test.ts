@@ -5,8 +5,8 @@ import {
   type UserMemoryEvent,
 } from './memory-events.ts';
 
-/** A store that takes its time, when it is told to. */
-function storeOf() {
+/** A store in memory, with the batches that it got. */
+function recordingStore() {
   const batches: UserMemoryEvent[][] = [];
   const store: MemoryEventStore = {
     append: async (events) => void batches.push([...events]),
@@ -21,7 +21,7 @@ function storeOf() {
 const clock = manualClock(1_700_000_000_000);
 
 test('recorded events are listed, the newest first', async () => {
-  const events = createMemoryEvents({ store: storeOf().store, clock, log: silentLog });
+  const events = createMemoryEvents({ store: recordingStore().store, clock, log: silentLog });
   events.record('ann', 'recall', { nodeIds: ['a', 'b'] });
   events.record('bob', 'delete', { nodeIds: ['c'] });
   events.record('ann', 'error', { detail: 'write: away' });
@@ -32,7 +32,7 @@ test('recorded events are listed, the newest first', async () => {
 });
 
 test('details and node ids are bounded', async () => {
-  const { batches, store } = storeOf();
+  const { batches, store } = recordingStore();
   const events = createMemoryEvents({ store, clock, log: silentLog });
   const nodeIds = Array.from({ length: 80 }, (_, index) => `${index}`);
   events.record('ann', 'write', { nodeIds, detail: 'x'.repeat(600) });
@@ -42,7 +42,7 @@ test('details and node ids are bounded', async () => {
 });
 
 test('a slow store delays no call, and gets the newest thousand events in batches', async () => {
-  const { batches, store } = storeOf();
+  const { batches, store } = recordingStore();
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -66,7 +66,7 @@ test('a slow store delays no call, and gets the newest thousand events in batche
 });
 
 test('a store that fails loses its batch, and gets the next', async () => {
-  const { batches, store } = storeOf();
+  const { batches, store } = recordingStore();
   let isUnavailable = true;
   const append: MemoryEventStore['append'] = async (events, keptMax) => {
     if (isUnavailable) throw new Error('unavailable');

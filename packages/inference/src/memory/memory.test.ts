@@ -20,14 +20,23 @@ const EMPTY: MemoryService = {
 };
 
 /** A memory on a service, and what it recorded. */
-function memoryOn(service: Partial<MemoryService>, writeback = true) {
+function memoryOn(
+  service: Partial<MemoryService>,
+  writeback = true,
+  isActive: () => Promise<boolean> = async () => true,
+) {
   const recorded: unknown[] = [];
   const events: MemoryEvents = {
     record: (userId, kind, about) => void recorded.push({ userId, kind, ...about }),
     newest: async () => [],
     settled: async () => undefined,
   };
-  const memory = createMemory({ service: { ...EMPTY, ...service }, events, writeback });
+  const memory = createMemory({
+    service: { ...EMPTY, ...service },
+    events,
+    writeback,
+    isActive,
+  });
   return { memory, events, recorded };
 }
 const ask = (content: string): ChatMessage[] => [{ role: 'user', content }];
@@ -130,6 +139,39 @@ describe('write-back', () => {
     const { memory, recorded } = memoryOn(UNAVAILABLE, writeback);
     memory.writeBack('ann', messages);
     await memory.stop();
+    expect(recorded).toEqual([]);
+  });
+
+  test('writes nothing of a user who was erased during the turn', async () => {
+    const { memory, recorded } = memoryOn(UNAVAILABLE, true, async () => false);
+    memory.writeBack('ann', turn);
+    await memory.stop();
+    expect(recorded).toEqual([]);
+  });
+
+  test('deletes what was written while the user was erased', async () => {
+    let isErased = false;
+    const deleted: unknown[] = [];
+    const { memory, recorded } = memoryOn(
+      {
+        write: async () => {
+          isErased = true;
+          return ['n1', 'n2'];
+        },
+        delete: async (...what) => {
+          deleted.push(what);
+          return true;
+        },
+      },
+      true,
+      async () => !isErased,
+    );
+    memory.writeBack('ann', turn);
+    await memory.stop();
+    expect(deleted).toEqual([
+      ['ann', 'n1'],
+      ['ann', 'n2'],
+    ]);
     expect(recorded).toEqual([]);
   });
 

@@ -47,6 +47,8 @@ interface MemoryDependencies {
   readonly events: MemoryEvents;
   /** Whether completed turns are written back. */
   readonly writeback: boolean;
+  /** False for a user who was erased or deactivated, which may happen during a turn. */
+  readonly isActive: (userId: string) => Promise<boolean>;
 }
 
 const NODES_MAX = 5;
@@ -59,7 +61,8 @@ const FORGET_QUERY = 'everything about the user';
 const FORGOTTEN_AT_ONCE = 50;
 const FORGET_ROUNDS_MAX = 200;
 
-export function createMemory({ service, events, writeback }: MemoryDependencies): Memory {
+export function createMemory(dependencies: MemoryDependencies): Memory {
+  const { service, events, writeback, isActive } = dependencies;
   const writes = createBackgroundWork({
     atOnceMax: WRITES_AT_ONCE_MAX,
     waitingMax: WRITES_WAITING_MAX,
@@ -69,7 +72,11 @@ export function createMemory({ service, events, writeback }: MemoryDependencies)
 
   async function write(userId: string, messages: readonly RememberedMessage[]): Promise<void> {
     try {
-      events.record(userId, 'write', { nodeIds: await service.write(userId, messages) });
+      if (!(await isActive(userId))) return;
+      const nodeIds = await service.write(userId, messages);
+      // The memories of a user who was erased meanwhile were deleted, perhaps before this one was there.
+      if (await isActive(userId)) events.record(userId, 'write', { nodeIds });
+      else await deleteAll(userId, nodeIds);
     } catch (error) {
       failed(userId, 'write', error);
     }

@@ -1,4 +1,4 @@
-import { secondsOfFile } from './audio-length.ts';
+import { secondsOfFile, secondsOfTokens } from './audio-length.ts';
 
 interface WavOptions {
   readonly tag?: number;
@@ -55,4 +55,8 @@ test.each([
 ])('other files have 16,000 bytes a second: $why', ({ head }) => {
   expect(secondsOfFile({ bytes: BYTES, fileHead: head })).toBe(30);
   expect(secondsOfFile({ bytes: BYTES })).toBe(30);
+});
+
+test('a text takes three tenths of a second for each token, without a rest from the division', () => {
+  expect([1, 3, 6, 7, 1_003].map(secondsOfTokens)).toEqual([0.3, 0.9, 1.8, 2.1, 300.9]);
 });

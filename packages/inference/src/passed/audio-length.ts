@@ -1,7 +1,8 @@
 import { wavBytesPerSecond } from './wav-format.ts';
 
-/** Speech has about 150 words, which are 200 tokens, a minute. */
-export const SECONDS_PER_TOKEN = 60 / 200;
+/** Speech has about 150 words a minute, which are about this many tokens. */
+const TOKENS_PER_MINUTE = 200;
+const SECONDS_PER_MINUTE = 60;
 /** Compressed audio files usually have 128 kbit a second. */
 const FILE_BYTES_PER_SECOND = 16_000;
 
@@ -16,5 +17,10 @@ export interface AudioFile {
 export const secondsOfFile = ({ bytes, fileHead }: AudioFile): number =>
   bytes / ((fileHead && wavBytesPerSecond(fileHead)) ?? FILE_BYTES_PER_SECOND);
 
-/** The tokens of audio: those of the text that takes as long to be spoken. */
-export const tokensOfSeconds = (seconds: number): number => Math.ceil(seconds / SECONDS_PER_TOKEN);
+/** The tokens of audio: those of a text that takes as long to speak. */
+export const tokensOfSeconds = (seconds: number): number =>
+  Math.ceil((seconds * TOKENS_PER_MINUTE) / SECONDS_PER_MINUTE);
+
+/** How long it takes to speak a text. */
+export const secondsOfTokens = (tokens: number): number =>
+  (tokens * SECONDS_PER_MINUTE) / TOKENS_PER_MINUTE;

@@ -1,22 +1,28 @@
 import type { BilledUsage } from '@model-gateway/billing';
+import type { MediaTokens } from '@model-gateway/contracts';
 import type { BackendKind } from '@model-gateway/router';
 import { boundedCount } from '../usage/bounded-usage.ts';
-import { SECONDS_PER_TOKEN } from './audio-length.ts';
+import { secondsOfTokens } from './audio-length.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** What an answer has that is not priced by its tokens. */
-export type BilledUnits = Pick<BilledUsage, 'images' | 'audioSeconds' | 'cachedTokens'>;
+export type BilledUnits = Pick<
+  BilledUsage,
+  'images' | 'audioSeconds' | 'cachedTokens' | 'cacheWriteTokens' | 'mediaTokens'
+>;
 
-/** What an answer says of them. */
+/** The same units as the answer reports them. */
 export interface ReportedUnits {
   readonly images?: number | undefined;
   readonly audioSeconds?: number | undefined;
   readonly cachedTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
+  readonly mediaTokens?: MediaTokens | undefined;
 }
 
 const IMAGES_MAX = 1_000;
 
-/** What an upload says. */
+/** The units that are known from an upload. */
 export const unitsOfUpload = (audioSeconds: number | undefined): ReportedUnits =>
   audioSeconds === undefined ? {} : { audioSeconds };
 
@@ -30,18 +36,27 @@ export function billedUnits(
   reported: ReportedUnits,
   tokens: { readonly prompt_tokens: number; readonly completion_tokens: number },
 ): BilledUnits {
-  const { cachedTokens } = reported;
+  const { cachedTokens, cacheWriteTokens, mediaTokens } = reported;
   switch (capability) {
     case 'images':
-      return { images: reported.images ?? requestedImages(fields), cachedTokens };
+      return {
+        images: reported.images ?? requestedImages(fields),
+        cachedTokens,
+        cacheWriteTokens,
+        mediaTokens,
+      };
     case 'speech':
-      return { audioSeconds: reported.audioSeconds ?? tokens.prompt_tokens * SECONDS_PER_TOKEN };
+      return {
+        audioSeconds: reported.audioSeconds ?? secondsOfTokens(tokens.prompt_tokens),
+        mediaTokens,
+      };
     case 'transcription':
       return {
-        audioSeconds: reported.audioSeconds ?? tokens.completion_tokens * SECONDS_PER_TOKEN,
+        audioSeconds: reported.audioSeconds ?? secondsOfTokens(tokens.completion_tokens),
+        mediaTokens,
       };
     default:
-      return { cachedTokens };
+      return { cachedTokens, cacheWriteTokens, mediaTokens };
   }
 }
 

@@ -34,7 +34,8 @@ export function readEventAnswer(
       return estimateTokens(observer.text);
     },
     get reported() {
-      return { cachedTokens: observer.cachedTokens };
+      const { cachedTokens, cacheWriteTokens, mediaTokens } = observer;
+      return { cachedTokens, cacheWriteTokens, mediaTokens };
     },
     usage: (end) => streamUsage(observer, end),
     // The billed estimate, for a client that asked for the usage of an upstream that reported none.

@@ -1,5 +1,5 @@
 import { createTokenCount } from '@model-gateway/billing';
-import type { TokenUsage } from '@model-gateway/contracts';
+import { readMediaTokens, type MediaTokens, type TokenUsage } from '@model-gateway/contracts';
 import { tryParseJson } from '@model-gateway/kernel';
 import { errorOf, errorOfNamed, property } from '../stream/chunk-fields.ts';
 import { createEventSplitter } from '../stream/event-splitter.ts';
@@ -39,6 +39,7 @@ export function createPassedEvents(): PassedEvents {
   let usage: TokenUsage | undefined;
   let images: number | undefined;
   let audioSeconds: number | undefined;
+  let mediaTokens: MediaTokens | undefined;
   let error: string | undefined;
 
   function readEvent(event: string): void {
@@ -53,6 +54,7 @@ export function createPassedEvents(): PassedEvents {
     error = errorOfNamed(lines, data) ?? errorOf(value);
     usage = reportedUsage(value) ?? usage;
     audioSeconds = reportedSeconds(value) ?? audioSeconds;
+    mediaTokens = readMediaTokens(property(value, 'usage')) ?? mediaTokens;
     const delta = property(value, 'delta');
     if (property(value, 'type') === TEXT_DELTA && typeof delta === 'string') count.add(delta);
   }
@@ -87,7 +89,7 @@ export function createPassedEvents(): PassedEvents {
     },
     get reported() {
       // Of a stream that failed, only finished images count.
-      return { images: error === undefined ? images : (images ?? 0), audioSeconds };
+      return { images: error === undefined ? images : (images ?? 0), audioSeconds, mediaTokens };
     },
     get tokens() {
       return count.tokens;

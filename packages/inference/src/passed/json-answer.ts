@@ -14,13 +14,13 @@ const READ_FIELDS = ['usage', 'meta', 'text', 'duration'];
 const IMAGES = 'data';
 
 interface JsonReaderOptions extends AnswerReaderOptions {
-  /** Whether an answer that is none is a failure. */
+  /** Whether an answer that is not JSON is a failure. */
   readonly mustBeJson: boolean;
 }
 
 /**
- * JSON. An answer of usual size is awaited before the client gets anything, so that a broken one can be retried and a good
- * one is metered first.
+ * Reads an answer in JSON. One of usual size is read to its end before the client gets anything, so that a broken answer can be
+ * retried and a good one is metered first.
  */
 export function readJsonAnswer(
   answer: PassedAnswer,
@@ -70,7 +70,9 @@ export function readJsonAnswer(
       return generatedTokens();
     },
     get reported() {
-      return reportedUnits(operation, large?.fields ?? json, large?.objectsIn(IMAGES));
+      // 0 means that the images are in another field: the requested number counts then, as for an answer that is parsed.
+      const counted = large?.objectsIn(IMAGES) || undefined;
+      return reportedUnits(operation, large?.fields ?? json, counted);
     },
     usage: ({ promptTokens }) =>
       reportedUsage(large?.fields ?? json) ?? tokenUsage(promptTokens(), generatedTokens()),

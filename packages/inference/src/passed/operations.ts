@@ -25,12 +25,12 @@ export interface PassedOperation {
 
 const COMPLETION_TOKENS_DEFAULT = 256;
 
-/** A request that is answered with something else than text. */
+/** The parts of an operation whose answers are not text. */
 const textless = { isPromptReported: false, completionTokens: () => 0, textOf: () => '' };
 
 const transcribing = {
   capability: 'transcription',
-  // How long the audio is, only the upstream knows.
+  // An estimate: only the upstream knows how long the audio is.
   promptTokens: (_fields: PassedFields, uploadSeconds = 0) => tokensOfSeconds(uploadSeconds),
   isPromptReported: true,
   completionTokens: () => COMPLETION_TOKENS_DEFAULT,

@@ -128,7 +128,7 @@ async function deliver(
     await take(errorEvent(failure));
   } finally {
     if (!isComplete) reader.leave();
-    void route.settle('neutral');
+    void route.settle('left');
     usage = await settle(passed, begun, dependencies, isComplete);
   }
   const last = isComplete && usage !== undefined ? reader.lastEvent?.(usage) : undefined;

@@ -42,7 +42,7 @@ export function readAnswer(
 
 function pageAnswer(answer: PassedAnswer): UpstreamFailure {
   answerBytes(answer).leave();
-  return new UpstreamFailure('the upstream answered a page (text/html)', {
+  return new UpstreamFailure('the upstream answered with a web page (text/html)', {
     isBackendAtFault: true,
     wasUnreadable: true,
   });

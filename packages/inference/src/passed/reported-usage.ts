@@ -1,4 +1,10 @@
-import { readCachedTokens, readUsage, type TokenUsage } from '@model-gateway/contracts';
+import {
+  readMediaTokens,
+  readCachedTokens,
+  readCacheWriteTokens,
+  readUsage,
+  type TokenUsage,
+} from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
 import type { ReportedUnits } from './billed-units.ts';
 import type { PassedOperation } from './operations.ts';
@@ -27,13 +33,16 @@ export function reportedUnits(
   countedImages?: number,
 ): ReportedUnits {
   const images = property(answer, 'data');
+  const usage = property(answer, 'usage');
   return {
     images:
       capability === 'images'
         ? (countedImages ?? (Array.isArray(images) ? images.length : undefined))
         : undefined,
     audioSeconds: reportedSeconds(answer),
-    cachedTokens: readCachedTokens(property(answer, 'usage')),
+    cachedTokens: readCachedTokens(usage),
+    cacheWriteTokens: readCacheWriteTokens(usage),
+    mediaTokens: readMediaTokens(usage),
   };
 }
 

@@ -217,7 +217,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     throw budgetRefusal(decision, { budgetUsd, period, now });
   }
 
-  /** Without the limits of keys: where there are any, the request has been counted. */
+  /** Begins a call without the limits of its key: a key that has limits has already counted this request in them. */
   async function admitCall(payer: Payer, call: RequestedCall): Promise<PassedAdmission> {
     const counted = withKey(call, { tokensPerMinute: null });
     const request = { ...factsFor(payer), budget: budgetOf(payer), call: counted };

@@ -128,11 +128,11 @@ class BegunReservation implements Reservation, Renewable {
   }
 
   renew(): void {
-    // With its reservation, which the store may have lost.
+    // Renewed with its reservation, because the store may have lost it.
     const call = withoutLimits(this.#call);
     const renewing = this.#options.store.admit({ ...ANY_EPOCH, limits: [], call, renews: true });
-    // What cannot be renewed expires, and counts no longer. What has ended meanwhile may have begun again by this, even if
-    // it failed.
+    // A call that cannot be renewed expires. A call that ended meanwhile may have begun again by the renewal, even if that
+    // failed.
     renewing
       .catch(() => undefined)
       .then(
@@ -161,16 +161,16 @@ class BegunReservation implements Reservation, Renewable {
   }
 }
 
-/** How many requests may use more than they reserved before the processes tell each other. */
-const UNTOLD_MAX = 16;
+/** How many requests may use as much more than they reserved before other processes must learn of it at once. */
+const UNSHARED_ENDS_MAX = 16;
 
 /** The amounts that decide whether the end is urgent. Until they learn of it, other processes count what was reserved. */
 function amountsAtEnd(reserved: UsedAmounts, used: UsedAmounts = reserved): UsedAmounts {
   const isBeyond = used.tokens > reserved.tokens || used.costUsd > reserved.costUsd;
   if (!isBeyond) return reserved;
   return {
-    tokens: Math.max(reserved.tokens, used.tokens * UNTOLD_MAX),
-    costUsd: Math.max(reserved.costUsd, used.costUsd * UNTOLD_MAX),
+    tokens: Math.max(reserved.tokens, used.tokens * UNSHARED_ENDS_MAX),
+    costUsd: Math.max(reserved.costUsd, used.costUsd * UNSHARED_ENDS_MAX),
   };
 }
 
@@ -183,7 +183,7 @@ export function withoutLimits(call: RequestedCall): RequestedCall {
   return { ...call, reservation: { ...reservation, tier, key } };
 }
 
-/** The largest that the request names: upstreams differ in which field they read first. */
+/** The largest maximum that the request names: upstreams differ in which field they read first. */
 function completionMax(request: ChatRequest): number | undefined {
   const ofExtra = property(request['extra'], 'max_completion_tokens');
   return largestCount([request.max_tokens, request['max_completion_tokens'], ofExtra]);

@@ -29,18 +29,21 @@ describe('the usage of a response', () => {
       usage: { ...older, input_tokens: 7, output_tokens: 3, total_tokens: 10 },
       expected: tokens(7, 3),
       cachedTokens: 1,
+      mediaTokens: { audio_input: 6, cached_audio_input: 0, audio_output: 0, image_output: 0 },
     },
     {
       why: 'sums up the older details where it does not',
       usage: { ...older, output_tokens_details: { audio_tokens: 2, image_tokens: 1 } },
       expected: tokens(7, 3),
       cachedTokens: 1,
+      mediaTokens: { audio_input: 6, cached_audio_input: 0, audio_output: 2, image_output: 1 },
     },
     {
       why: 'sums up the current details where it does not',
       usage: { ...current, output_token_details: { text_tokens: 4 } },
       expected: tokens(7, 4),
       cachedTokens: 1,
+      mediaTokens: { audio_input: 6, cached_audio_input: 0, audio_output: 0, image_output: 0 },
     },
     {
       why: 'goes by the total where that is all there is',
@@ -53,10 +56,22 @@ describe('the usage of a response', () => {
       expected: undefined,
     },
     { why: 'is nothing without tokens', usage: { input_tokens: 0, output_tokens: 0 } },
-    { why: 'is nothing where none is told', usage: null },
-  ])('$why', ({ usage, expected, cachedTokens }) => {
+    { why: 'is nothing where none is reported', usage: null },
+  ])('$why', ({ usage, expected, cachedTokens, mediaTokens }) => {
     expect(observed([done(usage)])).toEqual([
-      { usage: expected, status: 200, transcript: undefined, cachedTokens },
+      { usage: expected, status: 200, transcript: undefined, cachedTokens, mediaTokens },
+    ]);
+  });
+
+  test('says which of its tokens are audio', () => {
+    const usage = {
+      input_tokens: 9,
+      output_tokens: 8,
+      input_token_details: { audio_tokens: 7, cached_tokens_details: { audio_tokens: 2 } },
+      output_token_details: { audio_tokens: 6 },
+    };
+    expect(observed([done(usage)])).toMatchObject([
+      { mediaTokens: { audio_input: 7, cached_audio_input: 2, audio_output: 6, image_output: 0 } },
     ]);
   });
 
@@ -105,7 +120,7 @@ describe('an unfinished response is estimated', () => {
     const observer = createRealtimeObserver({ refId: null });
     for (const event of sent) observer.sent(event);
     for (const event of events) observer.observe(event);
-    return observer.takeUnfinished().flatMap(({ usage }) => usage ?? []);
+    return observer.takeUnfinished({ isLost: false }).flatMap(({ usage }) => usage ?? []);
   }
 
   test('with what was sent before it, also images and user audio', () => {
@@ -221,11 +236,11 @@ describe('what the model says', () => {
     expect(observed(events)).toMatchObject([{ transcript: 'B' }]);
     const observer = createRealtimeObserver({ refId: null });
     for (const event of events) observer.observe(event);
-    expect(observer.takeUnfinished()).toEqual([
+    expect(observer.takeUnfinished({ isLost: false })).toEqual([
       { usage: undefined, status: 499, transcript: 'A' },
       { status: 499, usage: { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1 } },
     ]);
-    expect(observer.takeUnfinished()).toEqual([]);
+    expect(observer.takeUnfinished({ isLost: false })).toEqual([]);
   });
 
   test('is found also where the pieces name no response', () => {
@@ -254,7 +269,9 @@ describe('what the model says', () => {
     for (let other = 0; other < 15; other += 1) {
       observer.observe({ ...delta, response_id: `other_${other}`, delta: 'y' });
     }
-    const texts = observer.takeUnfinished().flatMap(({ transcript }) => transcript ?? []);
+    const texts = observer
+      .takeUnfinished({ isLost: false })
+      .flatMap(({ transcript }) => transcript ?? []);
     expect(texts).toHaveLength(16);
     expect(texts[0]).toHaveLength(800_000);
   });

@@ -1,5 +1,6 @@
-import type { TokenUsage } from '@model-gateway/contracts';
+import { readMediaTokens, type MediaTokens, type TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
+import { LRUCache } from 'lru-cache';
 import type { ExpectedUsage } from '../quota/reservation.ts';
 import { property } from '../stream/chunk-fields.ts';
 import { createResponseEstimates } from './response-estimates.ts';
@@ -13,6 +14,8 @@ export interface EndedResponse {
   readonly usage: TokenUsage | undefined;
   /** The part of the prompt that the upstream read from its cache, if it reported that. */
   readonly cachedTokens?: number | undefined;
+  /** Which of the tokens are no text, if it reported some. */
+  readonly mediaTokens?: MediaTokens | undefined;
   /** As an HTTP status. */
   readonly status: number;
   /** The text of the model; undefined when there is none. */
@@ -23,12 +26,14 @@ export interface EndedResponse {
 export interface RealtimeObserver {
   /** Takes an event that was sent to the upstream. */
   sent(event: RealtimeEvent): void;
+  /** Whether a response begins with this event of the upstream, which `observe` has not taken yet. */
+  isBeginning(event: RealtimeEvent): boolean;
   /** What the response that begins next is expected to use. */
   expected(): ExpectedUsage;
-  /** Takes an event of the upstream. Returns the response that ended with it, if any. */
+  /** Takes an event of the upstream. Returns the response that ended with it, if any. A response ends once, by its id. */
   observe(event: RealtimeEvent): EndedResponse | undefined;
-  /** The texts and the estimated usage of the unfinished responses, each of them once. */
-  takeUnfinished(): readonly EndedResponse[];
+  /** The texts and the estimated usage of the unfinished responses, each of them once; `isLost` if the upstream broke off. */
+  takeUnfinished(end: { readonly isLost: boolean }): readonly EndedResponse[];
 }
 
 interface RealtimeObserverOptions {
@@ -38,11 +43,16 @@ interface RealtimeObserverOptions {
 
 // Endings by the client or by a limit. A failure is the fault of the upstream.
 const BROKEN_OFF: readonly unknown[] = ['cancelled', 'incomplete'];
+/** Of a session; a repetition comes soon after the first. */
+const KNOWN_RESPONSES_MAX = 1_000;
 const { complete: COMPLETE, interrupted: INTERRUPTED, left: LEFT } = SERVED_STATUS;
 
 export function createRealtimeObserver({ refId }: RealtimeObserverOptions): RealtimeObserver {
   const transcripts = createTranscripts();
   const estimates = createResponseEstimates();
+  // Some upstreams send an event twice. Each response is reserved and metered once.
+  const begun = createKnownIds();
+  const ended = createKnownIds();
 
   const recorded = (usage: TokenUsage): TokenUsage | undefined =>
     usage.total_tokens > 0 || refId !== null ? usage : undefined;
@@ -58,28 +68,51 @@ export function createRealtimeObserver({ refId }: RealtimeObserverOptions): Real
 
   return {
     sent: (event) => estimates.sent(event),
+    isBeginning: (event) =>
+      event['type'] === 'response.created' && !begun.has(event) && !ended.has(event),
     expected: () => estimates.expected(),
     observe(event) {
+      if (event['type'] === 'response.created') begun.add(event);
       if (event['type'] !== 'response.done') {
         transcripts.add(event);
         estimates.observe(event);
         return undefined;
       }
+      if (ended.has(event)) return undefined;
+      ended.add(event);
       return {
         usage: recorded(usageOfEnded(event)),
         cachedTokens: realtimeCachedTokens(event),
+        mediaTokens: readMediaTokens(property(event['response'], 'usage')),
         status: statusOf(event),
         transcript: transcripts.takeEnded(event),
       };
     },
-    takeUnfinished: () => [
-      ...transcripts
-        .takeAll()
-        .map((transcript) => ({ usage: undefined, status: LEFT, transcript })),
-      ...estimates
-        .takeAll()
-        .map((estimate) => ({ usage: recorded(estimate), status: LEFT, transcript: undefined })),
-    ],
+    takeUnfinished({ isLost }) {
+      const status = isLost ? INTERRUPTED : LEFT;
+      return [
+        ...transcripts.takeAll().map((transcript) => ({ usage: undefined, status, transcript })),
+        ...estimates
+          .takeAll()
+          .map((estimate) => ({ usage: recorded(estimate), status, transcript: undefined })),
+      ];
+    },
+  };
+}
+
+/** The ids of the newest responses; one without an id is never known. */
+function createKnownIds() {
+  const ids = new LRUCache<string, true>({ max: KNOWN_RESPONSES_MAX });
+  const idOf = (event: RealtimeEvent): unknown => property(event['response'], 'id');
+  return {
+    has(event: RealtimeEvent): boolean {
+      const id = idOf(event);
+      return typeof id === 'string' && ids.has(id);
+    },
+    add(event: RealtimeEvent): void {
+      const id = idOf(event);
+      if (typeof id === 'string') ids.set(id, true);
+    },
   };
 }
 

@@ -44,6 +44,6 @@ export interface ResponseStore {
   remove(userId: string, id: string, now: Date): Promise<boolean>;
   /** Deletes up to this many of the oldest ones of a user who has more than `keptMax`. */
   removeOldest(userId: string, keptMax: number, countMax: number): Promise<void>;
-  /** Deletes up to this many that expired before. */
-  removeExpired(before: Date, countMax: number): Promise<void>;
+  /** Deletes up to this many that expired before; returns how many. */
+  removeExpired(before: Date, countMax: number): Promise<number>;
 }

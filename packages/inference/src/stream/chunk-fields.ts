@@ -1,4 +1,4 @@
-import { readUsage, type TokenUsage } from '@model-gateway/contracts';
+import { usageSoFar } from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
 
 /** Whether a chunk has usage and nothing else: it is sent only to clients that requested usage. */
@@ -39,10 +39,17 @@ export function firstDelta(chunk: unknown): unknown {
   return property(choicesOf(chunk).find(isFirstChoice), 'delta');
 }
 
-/** The text of a delta. */
+/** What a delta or a message says: its text, the texts of its parts, or its refusal. */
 export function contentOf(delta: unknown): string {
   const content = property(delta, 'content');
-  return typeof content === 'string' ? content : '';
+  if (typeof content === 'string' && content !== '') return content;
+  if (Array.isArray(content)) return content.map((part) => textIn(part, 'text')).join('');
+  return textIn(delta, 'refusal');
+}
+
+function textIn(value: unknown, name: string): string {
+  const text = property(value, name);
+  return typeof text === 'string' ? text : '';
 }
 
 /** The tool calls in a delta. */
@@ -56,10 +63,9 @@ export function isFirstChoice(choice: unknown): boolean {
   return (property(choice, 'index') ?? 0) === 0;
 }
 
-/** The usage in a chunk. */
-export function chunkUsage(chunk: unknown): TokenUsage | undefined {
-  return readUsage(property(chunk, 'usage'));
-}
+/** The fields of the usage that a chunk reports. */
+export const usageFieldsOf = (chunk: unknown): unknown =>
+  property(chunk, 'usage') ?? usageSoFar(chunk);
 
 /** Whether the `stream_options` of a request ask for the chunk with the usage. */
 export function asksForUsage(options: unknown): boolean {

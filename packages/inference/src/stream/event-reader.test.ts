@@ -102,6 +102,24 @@ test('invalid JSON is logged and not passed on; comments are passed on', () => {
   expect(garbage).toEqual(['an upstream sent an event that is not JSON; it was dropped']);
 });
 
+test('a stream of events that are not JSON is reported once, and ended when there are many', () => {
+  const { garbage, read } = reader();
+  const events = 'data: x\n\n';
+  expect(read(text('a'), events.repeat(100), text('b')).passed.toString()).toBe(
+    text('a') + text('b'),
+  );
+  expect(garbage).toHaveLength(1);
+  const { passed, error } = read(text('c'), events, text('d'));
+  expect([passed.toString(), error]).toEqual([text('c'), 'too many events are not JSON']);
+});
+
+test('empty events are dropped, wherever they are', () => {
+  const { read } = reader();
+  const empty = '\n\n';
+  const events = [empty, text('a'), empty, empty, ': wait\n\n', text('b'), text('c'), empty];
+  expect(read(...events).passed.toString()).toBe(`${text('a')}: wait\n\n${text('b')}${text('c')}`);
+});
+
 test('other ways to write the same are understood', () => {
   const { observer, read } = reader();
   const rest = '"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"';

@@ -28,6 +28,8 @@ const REASONING_DETAILS = '"reasoning_details":';
 const END = '\n\n';
 /** The end of the text, an escape, or another line of the event. */
 const NOT_IN_FRAME = /["\\\n]/;
+/** A stream with more events that are no JSON is ended. */
+const NOT_JSON_MAX = 100;
 /** After so many frames the upstream has no common one, and the search for it ends. */
 const FRAMES_MAX = 4;
 
@@ -80,6 +82,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
   let before = '';
   let after = '';
   let framesSet = 0;
+  let notJson = 0;
 
   /** The text of an event that differs from an earlier one in nothing else; undefined for other events. */
   function textInFrame(event: string): string | undefined {
@@ -103,7 +106,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     if (!isCheapJson(data)) return { passes: false, error: 'an event has too many values' };
     const chunk = tryParseJson(data);
     if (chunk === undefined) {
-      log.warn({}, 'an upstream sent an event that is not JSON; it was dropped');
+      notJson += 1;
+      if (notJson > NOT_JSON_MAX) return { passes: false, error: 'too many events are not JSON' };
+      if (notJson === 1) log.warn({}, 'an upstream sent an event that is not JSON; it was dropped');
       return { passes: false };
     }
     const error = errorOf(chunk);
@@ -124,6 +129,12 @@ export function createEventReader(options: EventReaderOptions): EventReader {
       const found = text.indexOf(END, at);
       const end = found === -1 ? text.length : found;
       const next = Math.min(end + END.length, text.length);
+      if (end === at) {
+        if (at > from) passed.push(events.subarray(from, at));
+        from = next;
+        at = next;
+        continue;
+      }
       const event = text.slice(at, end);
       const known = textInFrame(event);
       if (known !== undefined || isSimple(event)) {

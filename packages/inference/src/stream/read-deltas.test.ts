@@ -52,6 +52,22 @@ test('line ends of any kind and an end without its mark are understood', async (
   expect([tokens, failure]).toEqual([['a'], undefined]);
 });
 
+test('refusals and texts in parts are shown, and thoughts are not', async () => {
+  const delta = (fields: object) => event({ choices: [{ index: 0, delta: fields }] });
+  const thinking = [{ type: 'text', text: 'Hm.' }];
+  const { tokens, observer } = await read(
+    delta({ role: 'assistant', content: '', refusal: null }),
+    delta({ content: [{ type: 'thinking', thinking }] }),
+    delta({ content: [{ type: 'text', text: 'So: ' }] }),
+    delta({ content: null, refusal: 'I cannot ' }),
+    delta({ refusal: 'say.' }),
+    finish,
+    DONE,
+  );
+  expect(tokens).toEqual(['So: ', 'I cannot ', 'say.']);
+  expect(observer.readReply().content).toBe('So: I cannot say.');
+});
+
 test('only the first choice is shown, and empty pieces are not', async () => {
   const { tokens, observer } = await read(text('a'), text('b', 1), text(''), finish, DONE);
   expect(tokens).toEqual(['a']);

@@ -1,11 +1,18 @@
-import { readCachedTokens, readCacheWriteTokens, type TokenUsage } from '@model-gateway/contracts';
+import {
+  readMediaTokens,
+  readCachedTokens,
+  readCacheWriteTokens,
+  readUsage,
+  type MediaTokens,
+  type TokenUsage,
+} from '@model-gateway/contracts';
 import {
   choicesOf,
   contentOf,
   isFirstChoice,
   property,
   toolCallsOf,
-  chunkUsage,
+  usageFieldsOf,
 } from './chunk-fields.ts';
 import { textOfDelta } from './generated-text.ts';
 import { createReplyCollector, type Reply } from '../chat/history/reply-collector.ts';
@@ -23,6 +30,8 @@ export interface StreamObserver {
   readonly cachedTokens: number | undefined;
   /** The part that it wrote to its cache. */
   readonly cacheWriteTokens: number | undefined;
+  /** Which of the tokens are no text, as it reported. */
+  readonly mediaTokens: MediaTokens | undefined;
   /** All generated text, to estimate the usage if the upstream reports none. */
   readonly text: string;
   /** The part of it that came after the latest report of the usage. */
@@ -63,6 +72,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
   let usage: TokenUsage | undefined;
   let cachedTokens: number | undefined;
   let cacheWriteTokens: number | undefined;
+  let mediaTokens: MediaTokens | undefined;
   let isFinished = false;
   let finishReason: string | undefined;
   let model: string | undefined;
@@ -95,12 +105,13 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
         if (typeof named === 'string') model = named;
       }
       for (const choice of choicesOf(chunk)) observeChoice(choice);
-      const reported = chunkUsage(chunk);
+      const usageFields = usageFieldsOf(chunk);
+      const reported = readUsage(usageFields, model);
       if (reported === undefined) return;
       usage = reported;
-      const usageFields = property(chunk, 'usage');
       cachedTokens = readCachedTokens(usageFields) ?? cachedTokens;
       cacheWriteTokens = readCacheWriteTokens(usageFields) ?? cacheWriteTokens;
+      mediaTokens = readMediaTokens(usageFields) ?? mediaTokens;
       // A report includes the text of its own chunk.
       reportedPieces = pieces.length;
     },
@@ -116,6 +127,9 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     },
     get cacheWriteTokens() {
       return cacheWriteTokens;
+    },
+    get mediaTokens() {
+      return mediaTokens;
     },
     get text() {
       return pieces.join('');

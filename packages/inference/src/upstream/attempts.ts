@@ -196,7 +196,7 @@ async function afterFailures(
 function leaveTarget({ trace, unbilled }: RouteRequest, target: PendingTarget): void {
   const { route, call, startedAt, ended } = target;
   call.leave();
-  void ended.then(() => route.settle('neutral'));
+  void ended.then(() => route.settle('left'));
   const charged = unbilled?.(route);
   if (trace === undefined) return;
   addAttempt(trace, {
@@ -286,7 +286,7 @@ export async function settleFailure(
     failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
   if (signal.aborted) call.leave();
   else call.fail(failure);
-  await route.settle(signal.aborted ? 'neutral' : outcomeOf(failure));
+  await route.settle(signal.aborted ? 'left' : outcomeOf(failure));
   return isBackendFault;
 }
 

@@ -43,7 +43,7 @@ interface TargetRequest<Answer> {
   readonly ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>;
 }
 
-/** Sends a request to a target, in a way that it can be cancelled alone. */
+/** Sends a request to a target; it can be cancelled without the other targets. */
 export function askTarget<Answer>(
   route: ChosenBackend,
   { telemetry, capability, signal, ask }: TargetRequest<Answer>,
@@ -55,7 +55,7 @@ export function askTarget<Answer>(
   const follow = (): void =>
     leave(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
   if (signal.aborted) follow();
-  // It stays after the first byte: a client that leaves ends the rest as well.
+  // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
   signal.addEventListener('abort', follow, { once: true });
   const call = telemetry.begin(capability, route.backend, route.model);
   const startedAt = performance.now();

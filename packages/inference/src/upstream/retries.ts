@@ -41,7 +41,7 @@ export async function askWithin<Answer>(
     canceller.abort(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
   };
   if (signal.aborted) leave();
-  // It stays after the first byte: a client that leaves ends the rest as well.
+  // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
   signal.addEventListener('abort', leave, { once: true });
   let tooLate: UpstreamFailure | undefined;
   const timeout = startPeerTimeout(timeoutMs, () => {

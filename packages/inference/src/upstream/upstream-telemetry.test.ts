@@ -6,7 +6,7 @@ import { createUpstreamTelemetry } from './upstream-telemetry.ts';
 const failure = (options: Partial<ConstructorParameters<typeof UpstreamFailure>[1]> = {}) =>
   new UpstreamFailure('what the upstream said', { isBackendAtFault: true, ...options });
 
-/** Tracing that notes what it is told. */
+/** Tracing that records its calls. */
 function notedTracing() {
   const begun: SpanStart[] = [];
   const ended: (string | undefined)[] = [];

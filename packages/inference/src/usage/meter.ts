@@ -1,4 +1,5 @@
 import {
+  billedMedia,
   costAt,
   type BilledUsage,
   type PriceBook,
@@ -54,9 +55,9 @@ export interface Meter {
   record(served: ServedRequest): Promise<void>;
   /** What an upstream may charge for a prompt that the gateway does not bill; counts its tokens in the limits of the backend. */
   unbilled(model: string, upstream: PricedBackend, promptTokens: number): UnbilledPrompt;
-  /** The same for a stored answer: no upstream was asked, so that it has no tokens and costs nothing. */
+  /** Records a request that got a stored answer: no upstream was asked, so that it has no tokens and costs nothing. */
   recordRepeated(repeated: RepeatedAnswer): Promise<void>;
-  /** Notes a request that nothing was metered of; the request waits for nothing. */
+  /** Notes a request of which nothing was metered. The request does not wait for it. */
   failed(call: FailedCall): void;
 }
 
@@ -130,9 +131,18 @@ export function createMeter(dependencies: MeterDependencies): Meter {
     record(served) {
       const { caller, model, surface, usage, refId, reservation, startedAt } = served;
       const { firstTokenAt, cachedTokens, cacheWriteTokens, images, audioSeconds } = served;
-      const { trace } = served;
+      const { mediaTokens, trace } = served;
       const { prompt_tokens, completion_tokens } = usage;
       const price = prices.priceOf(model, served.upstream);
+      const billed = {
+        prompt_tokens,
+        completion_tokens,
+        cachedTokens,
+        cacheWriteTokens,
+        mediaTokens,
+        images,
+        audioSeconds,
+      };
       const event: UsageEvent = {
         id: idOf(trace),
         user_id: caller.userId,
@@ -147,23 +157,16 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         completion_tokens,
         // The sum, whatever the upstream reports as its total.
         total_tokens: prompt_tokens + completion_tokens,
-        cost:
-          price === undefined
-            ? null
-            : costAt(price, {
-                prompt_tokens,
-                completion_tokens,
-                cachedTokens,
-                cacheWriteTokens,
-                images,
-                audioSeconds,
-              }),
+        cost: price === undefined ? null : costAt(price, billed),
         ref_id: refId,
         call_id: reservation?.isHolding === true ? reservation.id : undefined,
         upstream: served.upstream.name.slice(0, UPSTREAM_CHARS_MAX),
         // What an upstream reports is not more than the prompt.
         cached_tokens: cachedTokens === undefined ? null : Math.min(cachedTokens, prompt_tokens),
-        cache_write_tokens: cacheWriteTokens,
+        cache_write_tokens:
+          cacheWriteTokens &&
+          Math.min(cacheWriteTokens, Math.max(prompt_tokens - (cachedTokens ?? 0), 0)),
+        media_tokens: billedMedia(billed),
         images,
         audio_seconds: audioSeconds,
         price: price?.record,

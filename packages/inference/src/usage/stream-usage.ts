@@ -10,6 +10,8 @@ interface StreamEnd {
   readonly promptTokens: () => number;
 }
 
+const NOTHING: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
 /**
  * The usage of a stream to bill: what was reported, and an estimate of what the upstream has not reported. Undefined when
  * nothing billable was served.
@@ -18,18 +20,14 @@ export function streamUsage(
   { usage, text, unreportedText }: Pick<StreamObserver, 'usage' | 'text' | 'unreportedText'>,
   { isComplete, wasLeft, promptTokens }: StreamEnd,
 ): TokenUsage | undefined {
-  if (usage === undefined) {
-    // A client that leaves before the first text has still used the prompt. Without text an upstream that failed served nothing.
-    return text === '' && !wasLeft ? undefined : sumOf(promptTokens(), estimateTokens(text));
-  }
-  if (isComplete && unreportedText === '') return usage;
+  if (usage !== undefined && isComplete && unreportedText === '') return usage;
   // An upstream that reports the usage while it generates may begin with zeros.
-  return sumOf(
-    usage.prompt_tokens === 0 ? promptTokens() : usage.prompt_tokens,
-    usage.completion_tokens === 0
-      ? estimateTokens(text)
-      : usage.completion_tokens + estimateTokens(unreportedText),
-  );
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage ?? NOTHING;
+  const completionTokens =
+    completion === 0 ? estimateTokens(text) : completion + estimateTokens(unreportedText);
+  // A client that leaves before the first text has still used the prompt. Without text an upstream that failed served nothing.
+  if (completionTokens === 0 && !wasLeft) return undefined;
+  return sumOf(prompt === 0 ? promptTokens() : prompt, completionTokens);
 }
 
 const sumOf = (prompt_tokens: number, completion_tokens: number): TokenUsage => ({

@@ -1,6 +1,6 @@
 import { estimateTokens } from '@model-gateway/billing';
 
-/** Of a file in base64, so many bytes are a token, up to a maximum: most bytes of a document are no text. */
+/** How many bytes of a file in base64 count as a token, up to a maximum: most bytes of a document are no text. */
 const FILE_BYTES_PER_TOKEN = 16;
 const FILE_TOKENS_MAX = 16_384;
 /** Audio has about 10 tokens a second of 16,000 bytes. */
@@ -10,7 +10,7 @@ const AUDIO_PARTS: readonly unknown[] = ['input_audio', 'audio_url', 'audio'];
 const TEXT_FIELDS: readonly string[] = ['type', 'text', 'refusal', 'thinking'];
 const DATA_URL = /^data:[^,]{0,256};base64,/;
 const BASE64 = /^[\w+/=-]+$/;
-/** A shorter text is no file, and so much of a longer one is looked at. */
+/** A shorter text is not taken for a file; of a longer one, this many characters are checked. */
 const BASE64_CHARS_MIN = 256;
 const DEPTH_MAX = 8;
 

@@ -6,7 +6,7 @@ import type { VideoOrder } from './video-job.ts';
 const PRICED_FIELD =
   /^(?:duration|(?:n|num_?videos|num_?frames|frames|seconds|video_?length|resolution|size|width|height|fps)$)/i;
 
-/** Counted where the price is by the frame. */
+/** The one such field that counts in a price by the frame. */
 const COUNTED_FIELD = 'frames';
 
 const LEVELS_MAX = 8;
@@ -28,12 +28,12 @@ export function assertPriceableExtra(extra: VideoOrder['extra'] = {}): void {
   );
 }
 
-/** Refuses more frames than a price by the second pays for. */
+/** Refuses more frames than the duration has, for a price by the second. */
 export function assertPaidFrames(price: VideoPrice | undefined, video: VideoShape): void {
   if (paysForFrames(price, video)) return;
   throw new ServiceError(
     'bad_extra',
-    `'extra.frames' is more than the seconds that are paid for have; use 'duration_seconds'`,
+    `'extra.frames' must not exceed the frames of 'duration_seconds'; ask for a longer 'duration_seconds'`,
   );
 }
 

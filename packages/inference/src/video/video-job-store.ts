@@ -33,6 +33,8 @@ export interface VideoJobStore {
    */
   create(job: NewVideoJob): Promise<{ readonly job: VideoJob; readonly isNew: boolean }>;
   find(id: string): Promise<VideoJob | undefined>;
+  /** The job of the user with this idempotency key. */
+  findRepeated(userId: string, idempotencyKey: string): Promise<VideoJob | undefined>;
   /** The newest first. */
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
   findWork(id: string): Promise<VideoWork | undefined>;

@@ -22,6 +22,8 @@ export interface VideoJobs {
   ): Promise<VideoJob>;
   /** The price of a job in USD by the prices of now; rejects while they cannot be read, as no job can be stored then. */
   estimateCost(request: VideoRequest, resolvedModel: string): Promise<number>;
+  /** The job of an earlier submission with the same key. */
+  findRepeated(userId: string, idempotencyKey: string): Promise<VideoJob | undefined>;
   get(userId: string, id: string): Promise<VideoJob>;
   list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
   /** Canceling again changes nothing; a job that ended otherwise is refused. */
@@ -129,6 +131,7 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     },
     estimateCost: async ({ model: _model, images: _images, ...order }, resolvedModel) =>
       videoCostOf(await pricing.find(resolvedModel), videoShapeOf(order)),
+    findRepeated: (userId, idempotencyKey) => store.findRepeated(userId, idempotencyKey),
     get,
     list: (userId, countMax) => store.list(userId, countMax),
     async cancel(userId, id) {

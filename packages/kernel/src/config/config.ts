@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface SettingNotes {
   /** One sentence for the configuration reference. */
   readonly description: string;
-  /** What the reference shows as the default, where the default itself says too little. */
+  /** What the reference shows as the default if the value itself says too little. */
   readonly defaultText?: string;
   /** The value of a secret is never shown. */
   readonly secret?: boolean;
@@ -109,7 +109,7 @@ export function effectiveSettings(
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-/** What applies while a setting is not given: the value itself, or words for it where it is a list or a switch. */
+/** What applies while a setting is not given: the default value, or words for it if it is a list or a switch. */
 function shownDefault(value: unknown, words: string | undefined): string | null {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   return value === undefined ? null : (words ?? null);

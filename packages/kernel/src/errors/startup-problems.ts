@@ -173,7 +173,7 @@ export function unwritableError(folder: string, cause: unknown): StartupError {
   const whole = describeError(cause).trim();
   if (!isDiskFull(cause))
     return startupError('data_dir_unwritable', { folder, reason: whole }, cause);
-  // A program prints more around it.
+  // The program prints more text around the message.
   const reason = DISK_FULL_LINE.exec(whole)?.[0] ?? whole;
   return startupError('disk_full', { folder, reason }, cause);
 }

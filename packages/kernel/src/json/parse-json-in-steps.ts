@@ -16,7 +16,7 @@ const CLOSE_BRACE = 0x7d;
 /** `\u` and four digits. */
 const ESCAPE_CHARS_MAX = 6;
 
-/** The same as `tryParseJson`, for a long text: between steps of it the process serves other requests. */
+/** As `tryParseJson`, for a long text: between its steps the process serves other requests. */
 export async function parseJsonInSteps(text: string): Promise<unknown> {
   if (text.length <= STEP_CHARS) return tryParseJson(text);
   const reader = new StepReader(text);
@@ -106,7 +106,7 @@ class StepReader {
         this.#skipSpace();
       } else {
         const run = this.#text.slice(this.#at, to);
-        // Nothing but space is a whole run only in an empty container.
+        // A run without any value is valid only in an empty container.
         if (run.trim() !== '') readRun(run);
         else if (!isFirst || kind !== 'ended') throw new NotJson();
         this.#at = to;
@@ -211,7 +211,7 @@ function parsedAs<Value>(is: (value: unknown) => value is Value, json: string): 
   return value;
 }
 
-/** Also a field with the name of the prototype. */
+/** Defined, not assigned, so that a field named `__proto__` is an ordinary one. */
 function setField(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') {
     const field = { value, enumerable: true, configurable: true, writable: true };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createLog } from './log.ts';
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
@@ -8,7 +9,7 @@ function capture(level: 'debug' | 'info' | 'warn' = 'info') {
   const log = createLog({
     level,
     app: 'test',
-    destination: { write: (line) => void lines.push(line) },
+    destination: { write: (text) => void lines.push(...text.split(/(?<=\n)/)) },
   });
   return { log, lines };
 }
@@ -69,9 +70,10 @@ const request = {
   isProbe: false,
 };
 
-test('a request is a line like any other', () => {
+test('a request is a line like any other', async () => {
   const { log, lines } = capture();
   log.request({ ...request, traceId: 'abc' });
+  await setImmediate();
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
     {
       level: 'info',
@@ -88,9 +90,27 @@ test('a request is a line like any other', () => {
   ]);
 });
 
-test('a request id that a caller chose is redacted and cannot break the line', () => {
+test('lines of requests are written together, and before what is logged after them', async () => {
+  const texts: string[] = [];
+  const destination = { write: (text: string) => void texts.push(text) };
+  const log = createLog({ level: 'info', app: 'test', destination });
+  const child = log.child({ part: 'tunnel', token: 'hunter2' });
+  log.request({ ...request, requestId: 'first' });
+  child.request({ ...request, requestId: 'second' });
+  expect(texts).toEqual([]);
+  log.info({}, 'third');
+  child.request({ ...request, requestId: 'fourth' });
+  child.request({ ...request, requestId: 'fifth' });
+  await setImmediate();
+  const named = texts.map((text) => text.match(/first|second|third|fourth|fifth/g));
+  expect(named).toEqual([['first', 'second'], ['third'], ['fourth', 'fifth']]);
+  expect(texts[2]).toContain('"app":"test","part":"tunnel","token":"[redacted]"');
+});
+
+test('a request id that a caller chose is redacted and cannot break the line', async () => {
   const { log, lines } = capture();
   log.request({ ...request, requestId: '"}\\service-01234567-89ab-cdef-0123-456789abcdef' });
+  await setImmediate();
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ request_id: '"}\\service-[redacted]' });
 });
 
@@ -98,10 +118,11 @@ test.each([
   ['debug', 2],
   ['info', 1],
   ['warn', 0],
-] as const)('at level %s %i of a request and a probe are logged', (level, count) => {
+] as const)('at level %s %i of a request and a probe are logged', async (level, count) => {
   const { log, lines } = capture(level);
   log.request(request);
   log.request({ ...request, isProbe: true });
+  await setImmediate();
   expect(lines).toHaveLength(count);
 });
 

@@ -1,6 +1,8 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { createLogOutput, type LogOutput } from './log-output.ts';
 import { withRemedy } from './log-remedy.ts';
 import { redact, redactText } from './redact.ts';
+import { openStandardOutput } from './standard-output.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -38,24 +40,39 @@ interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
+let formattedAt = 0;
+let formatted = '';
+
 /** The log of one process: one JSON object per line. */
 export function createLog({ level, app, destination }: LogOptions): Log {
+  const output = createLogOutput(destination ?? openStandardOutput());
   const logger = pino(
     {
       level,
       base: { app },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${isoNow()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination ?? pino.destination({ dest: 1, sync: true }),
+    output,
   );
-  return wrap(logger);
+  return wrap(logger, output, { app });
 }
 
 /** A log that writes nothing. */
 export const silentLog: Log = createLog({ level: 'silent', app: 'silent' });
 
-function wrap(logger: Logger): Log {
+/** The same text for all lines of a millisecond. */
+function isoNow(): string {
+  const now = Date.now();
+  if (now !== formattedAt) {
+    formattedAt = now;
+    formatted = new Date(now).toISOString();
+  }
+  return formatted;
+}
+
+function wrap(logger: Logger, output: LogOutput, bound: Fields): Log {
+  const boundText = JSON.stringify(bound).slice(1, -1);
   const write = (level: Exclude<LogLevel, 'silent'>) => (fields: Fields, message: string) => {
     if (!logger.isLevelEnabled(level)) return;
     logger[level](redact(fields), redactText(message));
@@ -70,20 +87,23 @@ function wrap(logger: Logger): Log {
     warn: writeProblem('warn'),
     error: writeProblem('error'),
     fatal: writeProblem('fatal'),
-    child: (bindings) => wrap(logger.child(redact(bindings) as Record<string, unknown>)),
+    child(bindings) {
+      const clean = redact(bindings) as Record<string, unknown>;
+      return wrap(logger.child(clean), output, { ...bound, ...clean });
+    },
+    // There is one for every request, so that it is written without the logger.
     request({ requestId, method, route, status, durationMs, traceId, isProbe }) {
       const level = isProbe ? 'debug' : 'info';
       if (!logger.isLevelEnabled(level)) return;
-      const fields = {
-        // A caller can choose it.
-        request_id: redactText(requestId),
-        trace_id: traceId,
-        method,
-        route,
-        status,
-        duration_ms: Math.round(durationMs * 10) / 10,
-      };
-      logger[level](fields, 'request');
+      // A caller can choose it.
+      const id = JSON.stringify(redactText(requestId));
+      const trace = traceId === undefined ? '' : `,"trace_id":${JSON.stringify(traceId)}`;
+      const ms = Math.round(durationMs * 10) / 10;
+      output.writeSoon(
+        `{"level":"${level}","time":"${isoNow()}",${boundText},"request_id":${id}${trace},` +
+          `"method":${JSON.stringify(method)},"route":${JSON.stringify(route)},` +
+          `"status":${status},"duration_ms":${ms},"msg":"request"}\n`,
+      );
     },
   };
 }

@@ -52,7 +52,7 @@ const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-// No secret is only this. Most texts in logs are ids, and every request logs one.
+// No secret is so short and has only these characters. Most texts in logs are ids, and every request logs one.
 const ID = /^[0-9a-f-]*$/;
 
 /** Replaces every secret inside a text. */

@@ -24,3 +24,7 @@ export class RequestError extends Error {
     this.reason = reason;
   }
 }
+
+/** Whether a call failed because no process serves its address. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof RequestError && error.reason === 'unreachable';

@@ -36,7 +36,7 @@ interface LifecycleOptions {
   readonly log: Log;
   /** How long the parts together may take to stop. A part that takes longer is given up, and the next one is stopped. */
   readonly stopTimeoutMs?: number;
-  /** What a part has at least, also when those before it took all the time. */
+  /** The least time that a part gets, also when the parts before it took all of it. */
   readonly partTimeoutMsMin?: number;
 }
 

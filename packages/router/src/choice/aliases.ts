@@ -1,6 +1,6 @@
 import {
   randomToken,
-  RequestError,
+  isUnreachable,
   tryParse,
   type Channels,
   type Clock,
@@ -121,8 +121,9 @@ export function createAliases(dependencies: AliasesDependencies): SharedAliases 
       const answer = await requests.call(PEERS_ADDRESS, null, { timeoutMs: PEERS_TIMEOUT_MS });
       merge(changesSchema.parse(answer));
     } catch (error) {
-      const isFirst = error instanceof RequestError && error.reason === 'unreachable';
-      if (!isFirst) log.warn({ error }, 'reading the aliases of another process failed');
+      // Then this process is the first.
+      if (!isUnreachable(error))
+        log.warn({ error }, 'reading the aliases of another process failed');
     }
   }
 

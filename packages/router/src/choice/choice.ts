@@ -19,7 +19,7 @@ export interface BackendQuery {
   readonly provider?: ProviderHint | undefined;
   /** The route of the model. */
   readonly rule?: RouteRule | undefined;
-  /** Where it is noted what was passed over. */
+  /** Gets the backends that were passed over. */
   readonly trace?: ChoiceTrace | undefined;
 }
 
@@ -108,7 +108,7 @@ function unsupported(capability: Capability, model: string): string {
   if (capability === 'invoke')
     return `the backend of model '${model}' does not support generic invocation`;
   const message = `no backend of the model '${model}' supports ${capability}`;
-  // These are never assumed, so that it is usually the registration that lacks them.
+  // These capabilities are never assumed, so that usually the registration does not declare them.
   return isPassedCapability(capability)
     ? `${message}; if its server does, add '${capability}' to the capabilities of its backend`
     : message;

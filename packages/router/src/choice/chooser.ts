@@ -38,9 +38,9 @@ export interface ChoiceOptions {
   readonly provider?: ProviderHint | undefined;
   /** The conversation stays with its first backend as long as that can serve. */
   readonly conversationId?: string | undefined;
-  /** What was tried already. */
+  /** The targets that were tried before. */
   readonly exclude?: readonly Tried[] | undefined;
-  /** Where it is noted what was passed over. */
+  /** Gets the backends that were passed over. */
   readonly trace?: ChoiceTrace | undefined;
 }
 
@@ -58,9 +58,10 @@ export interface ChosenBackend {
   /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
   answered(): Promise<void>;
   /**
-   * Reports the outcome of the request: `failure` when the backend is at fault, `neutral` when the request was refused or the
-   * client left; `outcomeOf` tells the outcome of a failure. Only the first call counts. Every route must be settled when the
-   * backend has finished the request: it is not closed before. Resolves when the outcome is stored; never rejects.
+   * Reports the outcome of the request: `failure` when the backend is at fault, `neutral` when the request was refused,
+   * `left` when the client left; `outcomeOf` tells the outcome of a failure. Only the first call counts. Every route must be
+   * settled when the backend has finished the request: it is not closed before. Resolves when the outcome is stored; never
+   * rejects.
    */
   settle(outcome: RouteOutcome): Promise<void>;
 }
@@ -90,7 +91,7 @@ interface CallTimes {
   tookLonger(kinds: readonly AnswerKind[], unmeasuredMs?: number): void;
 }
 
-/** What was passed over on the way to a choice. */
+/** The backends that a choice passed over. */
 interface Passed {
   readonly exclude: readonly Tried[];
   /** Whether one of them was full. */
@@ -200,10 +201,12 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       },
       settle(outcome) {
         leave();
-        place?.release();
-        if (isSettled) return permit.settle('neutral');
+        if (outcome === 'left') place?.releaseLater();
+        else place?.release();
+        const isLater = isSettled;
         isSettled = true;
-        // A time-out says how slow the backend is at least.
+        if (isLater || outcome === 'left') return permit.settle('neutral');
+        // A failure, such as a time-out, shows how slow the backend is at least.
         if (outcome === 'success') times?.took('whole');
         if (outcome === 'failure') times?.tookLonger(ANSWER_KINDS);
         if (outcome === 'success') refusals.keyAccepted(backend.name);

@@ -145,7 +145,7 @@ const NOTHING = {
   detail: undefined,
 };
 
-/** Whatever is tried, these do not get the request. */
+/** Whether no attempt of the request can go there, whatever was tried before. */
 const isExcluded = (reason: PassReason | undefined): boolean =>
   reason === 'not_preferred' || reason === 'no_capability';
 

@@ -11,7 +11,7 @@ export const QUICK_START_MODELS: readonly string[] = [
 /** Who provides them. */
 export const QUICK_START_OWNER = 'huggingface';
 
-/** What an operator does to serve a quick-start model; undefined for any other model. */
+/** What an operator has to do to serve a quick-start model; undefined for any other model. */
 export function howToServe(model: string): string | undefined {
   if (!QUICK_START_MODELS.includes(model)) return undefined;
   return (

@@ -70,7 +70,7 @@ function firstInOrder(
   return candidates.filter((_candidate, at) => ranks[at] === first);
 }
 
-/** The part of the requests that goes to any of the others, so that one that has become fast is found. */
+/** The share of requests that go to any candidate, so that a backend that has become fast is found. */
 const EXPLORED = 0.05;
 /** Backends that are slower than the fastest by no more than this share the requests. */
 const AS_FAST = 1.2;
@@ -105,7 +105,7 @@ function timesOf(
   return undefined;
 }
 
-/** The candidates that a conversation may stay with: a route leaves those that are not of its first priority. */
+/** The candidates that a conversation may stay with: with a route, only those of the lowest priority number among them. */
 export function keepable(candidates: readonly Candidate[]): readonly Candidate[] {
   const ruled = candidates.filter(isRuled);
   return ruled.length === 0 ? candidates : firstPriority(ruled);

@@ -5,7 +5,7 @@ import { PLACE_KEPT_MS, type LimitStore, type Place } from './limit-store.ts';
 
 /** The limits of the backends. A backend without limits costs nothing. */
 export interface Limits {
-  /** Ends when the request has ended; undefined when the backend is full. */
+  /** Takes a place for a request, which the caller releases; undefined when the backend is full. */
   take(name: string, limits: BackendLimits): Promise<TakenPlace | undefined>;
   /** The limit that the next request would reach; undefined if there is none. */
   reached(name: string, limits: BackendLimits): Promise<LimitName | undefined>;
@@ -17,8 +17,10 @@ export interface Limits {
 
 /** The permission to send one request to a backend with limits. */
 export interface TakenPlace {
-  /** The request has ended at the upstream; only the first call counts. */
+  /** The request has ended at the upstream; only the first call of the two counts. */
   release(): void;
+  /** The request was left: the upstream notices a moment later that its connection was closed. */
+  releaseLater(): void;
 }
 
 interface LimitsDependencies {
@@ -29,15 +31,17 @@ interface LimitsDependencies {
 
 /** Often enough that one or two prolongations can fail. */
 const KEEP_EVERY_MS = PLACE_KEPT_MS / 3;
-const NO_PLACE: TakenPlace = { release: () => undefined };
+/** How long a busy upstream takes to notice that a connection was closed. */
+const NOTICED_MS = 25;
+const NO_PLACE: TakenPlace = { release: () => undefined, releaseLater: () => undefined };
 
 export function createLimits({ store, list, log }: LimitsDependencies): Limits {
-  /** Of the requests that run now. */
+  /** The places of the requests in progress. */
   const held = new Map<string, Place>();
   const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** No request waits for it: what fails expires, or counts in this process only. */
+  /** No request waits for this work. After a failure a place expires, or tokens count in this process only. */
   function inBackground(work: Promise<void>, failed: string): void {
     const done: Promise<void> = work
       .catch((error: unknown) => log.warn({ error }, failed))
@@ -57,13 +61,17 @@ export function createLimits({ store, list, log }: LimitsDependencies): Limits {
     }
   }
 
+  function releaseLater(place: Place): void {
+    if (held.has(place.id)) setTimeout(() => release(place), NOTICED_MS).unref();
+  }
+
   return {
     async take(name, limits) {
       const place = { name, id: randomToken() };
       if ((await store.take(place, limits)) !== undefined) return undefined;
       if (limits.concurrency === undefined) return NO_PLACE;
       held.set(place.id, place);
-      return { release: () => release(place) };
+      return { release: () => release(place), releaseLater: () => releaseLater(place) };
     },
     reached: (name, limits) => store.reached(name, limits),
     addTokens(name, tokens) {

@@ -14,7 +14,7 @@ export interface LocalLimits extends LimitStore {
 interface Sent {
   /** When each place expires, by its id. */
   readonly places: Map<string, number>;
-  /** By second. */
+  /** Requests and tokens by second. */
   readonly seconds: Map<number, { requests: number; tokens: number }>;
   day: number;
   dayTokens: number;
@@ -28,7 +28,7 @@ const SECONDS_COUNTED = 61;
 export function createLocalLimits({ clock }: { readonly clock: Clock }): LocalLimits {
   const sent = new Map<string, Sent>();
 
-  /** Without what is over. */
+  /** What the backend was sent, without what no longer counts. */
   function current(name: string): Sent {
     const now = clock.now();
     const day = Math.floor(now / DAY_MS);

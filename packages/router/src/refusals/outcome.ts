@@ -17,15 +17,15 @@ interface KeyRefused {
   readonly isSuspicion: boolean;
 }
 
-/** The outcome of a request for its route. */
-export type RouteOutcome = Outcome | RateLimited | KeyRefused;
+/** The outcome of a request for its backend; `left` when this process ended it before the backend did. */
+export type RouteOutcome = Outcome | 'left' | RateLimited | KeyRefused;
 
 const MS_PER_SECOND = 1_000;
 const COOLING_SECS_DEFAULT = 5;
 const COOLING_SECS_MAX = 60;
 const UNAUTHORIZED = 401;
 const KEY_REFUSED_MS = 10 * 60 * 1000;
-/** A 403 can be about one model or one prompt, so it is reported for less long. */
+/** A 403 can be about one model or one prompt, so it is reported for a shorter time. */
 const FORBIDDEN_MS = 60 * 1000;
 
 /** The outcome of a request that failed with this. Only failures of the backend itself count in its circuit breaker. */

@@ -60,7 +60,7 @@ interface Held {
 const CHANNEL = 'refusals';
 /** The subject of a refusal that is about the key, which no model id can be. */
 const KEY = '';
-/** So that a clock that is wrong cannot make a refusal last. */
+/** So that a wrong clock cannot make a refusal last. */
 const REFUSED_MS_MAX = 10 * 60 * 1000;
 
 const messageSchema = z.object({

@@ -107,6 +107,8 @@ export interface UpstreamEmbeddings {
   readonly model: string;
   readonly vectors: readonly (readonly number[])[];
   readonly promptTokens: number | undefined;
+  /** The part of them that the upstream read from its cache, if it reports that. */
+  readonly cachedTokens?: number | undefined;
 }
 
 /** A body that is read once, while it is sent. */

@@ -41,7 +41,7 @@ export interface RouteRule extends RetryPolicy {
 /** Without a rule, a request is tried on a second backend whatever the first failed with. */
 export const DEFAULT_RETRIES: RetryPolicy = { attempts: 2, retryOn: RETRY_REASONS };
 
-/** The ones of the lowest number. */
+/** The candidates whose targets have the lowest priority number, which are tried first. */
 export function firstPriority<Ranked extends { readonly target: RouteTarget }>(
   candidates: readonly Ranked[],
 ): readonly Ranked[] {

@@ -37,7 +37,7 @@ export async function readText(body: AsyncIterable<Uint8Array>, bytesMax: number
 interface AnswerOptions {
   readonly bytesMax: number;
   readonly memory: AnswerMemory | undefined;
-  /** Of the call. */
+  /** The signal of the call. */
   readonly signal: Cancel;
 }
 

@@ -20,9 +20,13 @@ const tokenPrice = price
   .nullable()
   .describe('USD per million tokens; null for both prices removes the override');
 const furtherPrice = price.nullable().optional();
-/** Absent: as other tokens of the prompt. */
+/** If absent, these tokens cost as much as other tokens of the prompt. */
 const promptPrice = furtherPrice.describe(
   'USD per million tokens; when omitted they cost as much as other tokens of the prompt',
+);
+/** Absent: as tokens of text. */
+const audioPrice = furtherPrice.describe(
+  'USD per million tokens; when omitted they cost as much as tokens of text',
 );
 const backendName = text(BACKEND_CHARS_MAX)
   .min(1)
@@ -91,7 +95,17 @@ export const billingMethods = {
         output_per_million: tokenPrice,
         cached_input_per_million: promptPrice,
         cache_write_per_million: promptPrice,
-        per_image: furtherPrice.describe('USD for a generated image'),
+        audio_input_per_million: audioPrice,
+        audio_output_per_million: audioPrice,
+        cached_audio_input_per_million: furtherPrice.describe(
+          'USD per million tokens; when omitted they cost as much as other cached tokens, or as other audio',
+        ),
+        image_output_per_million: furtherPrice.describe(
+          'USD per million tokens of generated images; when omitted they cost as much as tokens of text',
+        ),
+        per_image: furtherPrice.describe(
+          'USD for a generated image that is not billed by its tokens',
+        ),
         per_minute_audio: furtherPrice.describe('USD for a minute of spoken or transcribed audio'),
         per_request: furtherPrice.describe('USD for each request'),
       })
@@ -99,7 +113,7 @@ export const billingMethods = {
         path: ['output_per_million'],
         message: 'must be null if and only if input_per_million is null',
       })
-      // A model id has none, so that the price would be of no model. One that was set before can be removed.
+      // No model id contains a star, so that the price would apply to no model. A price that was set before can be removed.
       .refine((set) => set.input_per_million === null || !set.pattern.includes('*'), {
         path: ['pattern'],
         message: "must be a part of a model id, without '*'",
@@ -196,16 +210,24 @@ export const billingMethods = {
 interface FurtherPrices {
   readonly cached_input_per_million?: number | null | undefined;
   readonly cache_write_per_million?: number | null | undefined;
+  readonly audio_input_per_million?: number | null | undefined;
+  readonly audio_output_per_million?: number | null | undefined;
+  readonly cached_audio_input_per_million?: number | null | undefined;
+  readonly image_output_per_million?: number | null | undefined;
   readonly per_image?: number | null | undefined;
   readonly per_minute_audio?: number | null | undefined;
   readonly per_request?: number | null | undefined;
 }
 
-/** Whether something besides tokens, or the tokens of the cache, has a price. */
+/** Whether something besides tokens, or some kind of them, has a price. */
 const hasFurtherPrices = (set: FurtherPrices): boolean =>
   [
     set.cached_input_per_million,
     set.cache_write_per_million,
+    set.audio_input_per_million,
+    set.audio_output_per_million,
+    set.cached_audio_input_per_million,
+    set.image_output_per_million,
     set.per_image,
     set.per_minute_audio,
     set.per_request,

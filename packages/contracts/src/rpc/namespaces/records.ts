@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mediaTokens } from '../../media-tokens.ts';
 import { priceRecord } from '../../price.ts';
 
 /** After which a budget begins anew, in UTC; weeks begin on Monday, and `total` never does. */
@@ -87,9 +88,9 @@ export const keyRecord = record('Key', {
   expires_at: timestamp.nullable(),
   budget_usd: z.number().nullable(),
   budget_period: z.enum(BUDGET_PERIODS).nullable(),
-  /** Of the current period. */
+  /** The usage of the current period. */
   budget_used_usd: z.number().nullable(),
-  /** Null without a budget, and for one that never begins anew. */
+  /** Null without a budget, and for a budget that never begins anew. */
   budget_resets_at: timestamp.nullable(),
   rpm: z.int().nullable(),
   tpm: z.int().nullable(),
@@ -130,6 +131,8 @@ export const usageRecord = record('Usage', {
   status: z.int().nullable(),
   /** The part of the prompt that the upstream wrote to its cache, if it reported that. */
   cache_write_tokens: z.int().nullable(),
+  /** Which of the tokens are no text, if the upstream reported some; `cached_audio_input` is a part of `audio_input`. */
+  media_tokens: mediaTokens.nullable(),
   /** Generated images, and the length of the audio, where they are priced. */
   images: z.int().nullable(),
   audio_seconds: z.number().nullable(),

@@ -66,6 +66,8 @@ export const spendSummary = z.object({
     record('SpendGroup', {
       /** A day is `YYYY-MM-DD`, an hour its first moment; keys, groups and users are their ids. Null without one. */
       key: z.string().nullable(),
+      /** Of a key or group, the email of a user; with the scopes `all` and `group`, while it exists. */
+      name: z.string().optional(),
       ...sums,
     }),
   ),

@@ -2,7 +2,9 @@ import type { RequestLogStore } from '@model-gateway/billing';
 import { describeError, type Clock, type Locks, type Log, type Part } from '@model-gateway/kernel';
 
 interface RetentionDependencies {
-  readonly store: Pick<RequestLogStore, 'removeRows' | 'removeBodies'>;
+  readonly requestLog: Pick<RequestLogStore, 'removeRows' | 'removeBodies'>;
+  /** Stored responses have their own expiry. */
+  readonly responses: { removeExpired(before: Date, countMax: number): Promise<number> };
   readonly locks: Locks;
   readonly clock: Clock;
   readonly log: Log;
@@ -11,7 +13,7 @@ interface RetentionDependencies {
   readonly intervalMs?: number;
 }
 
-const LOCK = 'request-log-retention';
+const LOCK = 'retention';
 const INTERVAL_MS = 10 * 60 * 1000;
 // The lock is kept until it expires, so that one process deletes per interval.
 const LOCK_SHARE = 0.8;
@@ -19,9 +21,11 @@ const LOCK_SHARE = 0.8;
 const BATCH_ROWS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Deletes what is too old from the request log, a batch at a time. Usage rows stay: they are the bill. */
-export function createRequestLogRetention(dependencies: RetentionDependencies): Part {
-  const { store, locks, clock, log, rowDays, bodyDays } = dependencies;
+/**
+ * Deletes what is too old from the request log, and expired responses, a batch at a time. Usage rows stay: they are the bill.
+ */
+export function createRetention(dependencies: RetentionDependencies): Part {
+  const { requestLog, responses, locks, clock, log, rowDays, bodyDays } = dependencies;
   const { intervalMs = INTERVAL_MS } = dependencies;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -35,8 +39,9 @@ export function createRequestLogRetention(dependencies: RetentionDependencies): 
     const lock = await locks.acquire(LOCK, Math.ceil(intervalMs * LOCK_SHARE));
     if (lock === undefined) return;
     const daysAgo = (days: number): Date => new Date(clock.now() - days * DAY_MS);
-    await removeAll(() => store.removeBodies(daysAgo(bodyDays), BATCH_ROWS));
-    await removeAll(() => store.removeRows(daysAgo(rowDays), BATCH_ROWS));
+    await removeAll(() => responses.removeExpired(daysAgo(0), BATCH_ROWS));
+    await removeAll(() => requestLog.removeBodies(daysAgo(bodyDays), BATCH_ROWS));
+    await removeAll(() => requestLog.removeRows(daysAgo(rowDays), BATCH_ROWS));
   }
 
   function tick(): void {
@@ -44,7 +49,7 @@ export function createRequestLogRetention(dependencies: RetentionDependencies): 
       .catch((error: unknown) => {
         log.warn(
           { reason: describeError(error) },
-          'deleting old requests failed; trying again later',
+          'deleting old requests and responses failed; trying again later',
         );
       })
       .finally(() => {
@@ -53,7 +58,7 @@ export function createRequestLogRetention(dependencies: RetentionDependencies): 
   }
 
   return {
-    name: 'request-log-retention',
+    name: 'retention',
     async start() {
       tick();
     },

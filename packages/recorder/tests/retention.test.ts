@@ -1,6 +1,6 @@
 import { manualClock, silentLog, type Locks } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
-import { createRequestLogRetention } from '../src/request-log-retention.ts';
+import { createRetention } from '../src/retention.ts';
 
 const free: Locks = {
   acquire: () =>
@@ -8,9 +8,9 @@ const free: Locks = {
 };
 const NOW = Date.UTC(2026, 2, 31);
 
-/** A log with so many old rows and bodies, which it removes in batches. */
+/** Stores with so many old rows, bodies and responses, which they remove in batches. */
 function createScene(locks: Locks) {
-  const left = { rows: 12_000, bodies: 7_000 };
+  const left = { rows: 12_000, bodies: 7_000, responses: 6_000 };
   const before = new Set<string>();
   const remove = (what: keyof typeof left) => (until: Date, limit: number) => {
     before.add(`${what} ${until.toISOString().slice(0, 10)}`);
@@ -18,8 +18,9 @@ function createScene(locks: Locks) {
     left[what] -= count;
     return Promise.resolve(count);
   };
-  const part = createRequestLogRetention({
-    store: { removeRows: remove('rows'), removeBodies: remove('bodies') },
+  const part = createRetention({
+    requestLog: { removeRows: remove('rows'), removeBodies: remove('bodies') },
+    responses: { removeExpired: remove('responses') },
     locks,
     clock: manualClock(NOW),
     log: silentLog,
@@ -34,8 +35,8 @@ test('what is too old is deleted, all of it, in batches', async () => {
   await part.start();
   await waitUntil(() => left.rows === 0);
   await part.stop();
-  expect(left).toEqual({ rows: 0, bodies: 0 });
-  expect([...before]).toEqual(['bodies 2026-03-24', 'rows 2026-03-01']);
+  expect(left).toEqual({ rows: 0, bodies: 0, responses: 0 });
+  expect([...before]).toEqual(['responses 2026-03-31', 'bodies 2026-03-24', 'rows 2026-03-01']);
 });
 
 test('one process deletes at a time', async () => {
