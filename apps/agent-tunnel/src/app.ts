@@ -28,9 +28,9 @@ export { agentTunnelSettings, type AgentTunnelConfig } from './config.ts';
 const SECOND_MS = 1_000;
 const AGENT_PATH = '/ws/agent';
 
-/** Paths that are served alike. */
+/** A group of paths with one handler. */
 interface Surface {
-  /** Their form. */
+  /** The template of the paths, for metrics and logs. */
   readonly route: string;
   readonly accepts: (path: string) => boolean;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -117,3 +117,21 @@ test('a response that ends too early breaks off', async () => {
   ask();
   await once(socket, 'close');
 });
+
+test('a response without a valid head is refused with a sentence', async () => {
+  answer = (exchange) => exchange.respond({ status: '200' });
+  const { socket, ask, text } = open();
+  ask();
+  await waitUntil(() => text().includes('\r\n\r\n{'));
+  expect(text()).toMatch(/^HTTP\/1\.1 502 .*"message":"the agent sent a head that is not valid"/s);
+  socket.destroy();
+});
+
+test('a response that ends without a head is refused at once', async () => {
+  answer = ({ body }) => body.end();
+  const { socket, ask, text } = open();
+  ask();
+  await waitUntil(() => text().includes('\r\n\r\n{'));
+  expect(text()).toMatch(/^HTTP\/1\.1 502 .*"message":"the exchange ended without a response"/s);
+  socket.destroy();
+});

@@ -15,7 +15,7 @@ import {
   type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
-import { messagesDialect, responsesDialect } from '@model-gateway/dialects';
+import { countTokensRequest, messagesDialect, responsesDialect } from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
 import {
   createBackendAdmin,
@@ -66,7 +66,7 @@ interface GatewayOptions {
   readonly runtime?: InferenceRuntime;
   /** Shared by the apps of one process. */
   readonly bodyMemory?: BodyMemory;
-  /** Who may read the metrics; everybody where it is absent. */
+  /** Whether a request may read the metrics; every request may if it is absent. */
   readonly mayReadMetrics?: (request: IncomingMessage) => boolean;
 }
 
@@ -129,15 +129,34 @@ export function createGateway(
     log,
   });
   const { complete, isLinked, keep } = storedResponses;
+  const counting = { keyAuthenticator, bodyBytesMax, bodyMemory };
   const noteFailure = createNoteFailure(runtime.meter);
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute(chat),
       createDialectRoute({ path: '/v1/messages', dialect: messagesDialect }, chat),
-      createCountTokensRoute({ keyAuthenticator, bodyBytesMax, bodyMemory }),
+      createCountTokensRoute(
+        {
+          path: '/v1/messages/count_tokens',
+          dialect: messagesDialect,
+          request: countTokensRequest,
+          writeAnswer: (tokens) => ({ input_tokens: tokens }),
+        },
+        counting,
+      ),
       createDialectRoute(
         { path: '/v1/responses', dialect: responsesDialect, complete, isLinked, keep },
         chat,
+      ),
+      createCountTokensRoute(
+        {
+          path: '/v1/responses/input_tokens',
+          dialect: responsesDialect,
+          request: responsesDialect.request,
+          complete,
+          writeAnswer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+        },
+        counting,
       ),
       createEmbeddingsRoute({ authorizer, ...runtime }),
       createModelsRoute({ authenticateReader, listing }),
@@ -178,7 +197,7 @@ export function createGateway(
     routes,
     trustProxy: config.trustProxy,
     log,
-    // What only reads is no request of a model.
+    // A read is not a request to a model, so its failure is not noted in the request log.
     onFailure: (request, response, error) =>
       request.method === 'POST' ? noteFailure(request, response, error) : undefined,
   });

@@ -64,7 +64,7 @@ function observeWrites(response: ServerResponse): () => string | null {
   return () => (size === 0 ? null : textOf(Buffer.concat(parts), size));
 }
 
-/** What is no text, such as audio, is only described. */
+/** A body that is not text, such as audio, is only described. */
 function textOf(bytes: Buffer, size: number): string {
   for (let end = bytes.length; end > bytes.length - CHARACTER_BYTES_MAX && end >= 0; end -= 1) {
     const part = bytes.subarray(0, end);

@@ -127,14 +127,14 @@ export function createKeyAuthenticator(
     traceRequest(response, factsOf(known.grant).caller);
     const refusal = checks.refusalOf(known.grant, response.req);
     if (refusal !== undefined) return refuse(response, refusal);
-    return limited(known, secret) ?? refuseLimit(response, limiter);
+    return limited(known, secret) ?? refuseLimit(response, limiter, known.grant.holder.keyId);
   }
 
   /** A cached key may have been revoked: then the response is 401, not 429. */
   async function refuseLimited(secret: string, response: ServerResponse): Promise<undefined> {
     const known = await keys.find(secret);
     if (known === undefined) return refuse(response, INVALID_TEXT);
-    return refuseLimit(response, limiter);
+    return refuseLimit(response, limiter, known.grant.holder.keyId);
   }
 
   const callOf = ({ payer }: GrantFacts, requested: RequestedAdmission | undefined) =>

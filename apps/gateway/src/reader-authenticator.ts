@@ -53,7 +53,7 @@ export function createReaderAuthenticator(
     if (found === undefined) return refuse(response, 'Invalid API key or JWT');
     if ('refusal' in found) return refuse(response, found.refusal);
     const { limitedAs, modelPolicy } = found;
-    if (!limiter.admits(limitedAs)) return refuseLimit(response, limiter);
+    if (!limiter.admits(limitedAs)) return refuseLimit(response, limiter, limitedAs);
     return { modelPolicy, limitHeaders: requestHeaders(limiter, limitedAs) };
   };
 }

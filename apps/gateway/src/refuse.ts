@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { acceptsOnlyJson, sendText } from '@model-gateway/http';
-import { reachedHeaders, setLimitHeaders } from './limit-headers.ts';
+import { reachedHeaders, requestHeaders, setLimitHeaders } from './limit-headers.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 import { tracedOf } from './traced-request.ts';
 
@@ -19,9 +19,12 @@ export function refuse(response: ServerResponse, text: string): undefined {
 /** Refuses a request over the limit of this process, likewise. */
 export function refuseLimit(
   response: ServerResponse,
-  { requestsPerMinute }: Pick<RequestLimiter, 'requestsPerMinute'>,
+  limiter: Pick<RequestLimiter, 'requestsPerMinute' | 'windowOf'>,
+  name: string,
 ): undefined {
-  setLimitHeaders(response, reachedHeaders(requestsPerMinute));
+  const { requestsPerMinute } = limiter;
+  const isOff = requestsPerMinute === 0;
+  setLimitHeaders(response, isOff ? reachedHeaders(0) : requestHeaders(limiter, name));
   if (!acceptsOnlyJson(response.req)) {
     sendRefusal(response, 429, LIMITED_TEXT);
     return;

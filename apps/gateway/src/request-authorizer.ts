@@ -45,6 +45,8 @@ interface AuthorizationOptions<Body> {
   readonly expected: (body: Body) => ExpectedUsage;
   /** For requests that create a job, which have a price whatever their model is; otherwise points pay only for models with a price. */
   readonly job?: (body: Body, resolvedModel: string) => Promise<JobRequest>;
+  /** Answers a request that repeats an earlier one of the user, which no quota refuses; false when it does not. */
+  readonly answerRepeated?: ((userId: string) => Promise<boolean>) | undefined;
   /** For requests whose answers may be stored for equal requests. */
   readonly cache?: CacheOptions<Body>;
 }
@@ -204,6 +206,13 @@ export function createRequestAuthorizer(
       const { call, reservation } = held;
       let fallbacks: readonly FallbackModel[] = [];
       try {
+        if (options.answerRepeated !== undefined) {
+          setLimitHeaders(response, limitHeaders);
+          if (await options.answerRepeated(userId)) {
+            reservation.end();
+            return undefined;
+          }
+        }
         const covering = quotas.assertCovered(payer, call, passed, admission);
         if (covering !== undefined) await covering;
         assertModelAllowed(caller, body.model, resolvedModel);

@@ -34,7 +34,7 @@ export function traceRequest(response: Traced, caller: Caller): void {
   const isOfClient = request.headers['x-request-id'] === id;
   response[TRACED] = {
     caller,
-    // An id of a client may be used twice; that of a row may not.
+    // A client may use an id twice; the id of a row must be unique.
     trace: isOfClient ? createRequestTrace(undefined, id) : createRequestTrace(id),
     startedAt: performance.now(),
     model: undefined,
@@ -73,8 +73,7 @@ function failureOf(response: ServerResponse, error: unknown, refusal: string | u
     const known = statusCode === UNAUTHORIZED ? 'authentication_required' : 'rate_limit_exceeded';
     return { status: statusCode, code: REST_ERRORS[known].code, message: refusal ?? '' };
   }
-  if (response.destroyed && !response.writableFinished)
-    return { status: SERVED_STATUS.left, ...endOf(SERVED_STATUS.left) };
+  if (hasLeft(response)) return { status: SERVED_STATUS.left, ...endOf(SERVED_STATUS.left) };
   const known = error instanceof ServiceError ? error : undefined;
   const { status, code } = REST_ERRORS[known?.code ?? 'internal_error'];
   return {
@@ -85,7 +84,11 @@ function failureOf(response: ServerResponse, error: unknown, refusal: string | u
   };
 }
 
-/** One that is too long is the reason of the failure. */
+/** Whether the client disconnected before it had sent its request or got its response. */
+const hasLeft = ({ destroyed, writableFinished, req }: ServerResponse): boolean =>
+  (destroyed && !writableFinished) || (req.destroyed && !req.complete);
+
+/** A model id that is too long is the reason of the failure. */
 function refOf(request: IncomingMessage): string | null {
   try {
     return serviceRefOf(request);

@@ -45,7 +45,7 @@ test('60 requests of a key pass within a minute, on all paths together, and othe
   const headers = { authorization: `Bearer ${gateway.key}`, accept: 'application/json' };
   const inJson = await fetch(`${gateway.url}/v1/models`, { headers });
   expect([inJson.status, inJson.headers.get('retry-after')]).toEqual([429, null]);
-  expect(limitsOf(inJson)).toEqual(['60', '0', '60s']);
+  expect(limitsOf(inJson)).toEqual(['60', '0', expect.stringMatching(/^\d+s$/)]);
   expect(await inJson.json()).toMatchObject({
     error: {
       type: 'rate_limit_error',

@@ -29,7 +29,7 @@ export const PRESETS = {
   },
   'llama.cpp': {
     command: words('llama-server --hf-repo {model} --alias {id} --host {host} --port {port}'),
-    // It lists the model while it still loads it.
+    // Not the listing: llama-server lists the model while it still loads it.
     ready: '/health',
   },
 } as const satisfies Record<string, PresetSpec>;

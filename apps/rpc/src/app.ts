@@ -142,6 +142,8 @@ export function createRpc(
     places,
     metrics,
     sessionAuth: config.sessionAuth,
+    endOfLost: async (streamId) =>
+      (await chatStreams.endOfLost(streamId)) ?? realtime.endOfLost(streamId),
   });
   const webSocket = createWebSocketTransport({
     dispatcher,

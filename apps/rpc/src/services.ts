@@ -178,6 +178,7 @@ export function createServices(
       deliveryStore: stores.deliveries,
       webhookRules: createWebhooks({ ...stores, clock }),
       groupRules,
+      spend: database.spend,
       summarizeSpend: createSummarizeSpend({
         spend: database.spend,
         groups: groupRules.access,

@@ -38,7 +38,7 @@ test('the path of the password is one word for a shell', () => {
 
 test('the limits of the account and the command that lifts them', () => {
   const shown = banner(facts);
-  expect(shown).toContain('plan free: 10 requests a minute, 100000 tokens and $1 a month');
+  expect(shown).toContain('tier free: 10 requests a minute, 100,000 tokens and $1 a month');
   const command = 'npx gateway plan set you@example.com enterprise --url http://127.0.0.1:8080\n';
   expect(shown).toContain(`  GATEWAY_ADMIN_TOKEN=\${SERVICE_ADMIN_TOKEN:?} ${command}`);
   expect(banner({ ...facts, passwordFile: undefined })).not.toContain('plan set');

@@ -63,7 +63,7 @@ function shortChat({ baseUrl, passwordFile, commandLine }: BannerFacts): readonl
   ];
 }
 
-/** Can be pasted again: an account that exists signs in. */
+/** The commands can be pasted again: an account that exists signs in. */
 function firstChat({ baseUrl, passwordFile, commandLine }: BannerFacts): readonly string[] {
   const commands =
     passwordFile === undefined
@@ -87,9 +87,10 @@ function limitsOfFirstAccount(facts: BannerFacts): readonly string[] {
   const { baseUrl, commandLine, passwordFile, adminToken } = facts;
   if (passwordFile === undefined || commandLine === undefined) return [];
   const { name, rpm, monthlyTokenQuota, monthlyUsdQuota } = FREE_TIER;
+  const tokens = monthlyTokenQuota?.toLocaleString('en-US');
   return [
     '',
-    `A new account is on the plan ${name}: ${rpm} requests a minute, ${monthlyTokenQuota} tokens and $${monthlyUsdQuota} a month. To lift that for yours:`,
+    `A new account is on the tier ${name}: ${rpm} requests a minute, ${tokens} tokens and $${monthlyUsdQuota} a month. To lift that for yours:`,
     '',
     `  GATEWAY_ADMIN_TOKEN=${shellValue(adminToken)} ${commandLine} plan set ${FIRST_EMAIL} enterprise --url ${baseUrl}`,
   ];

@@ -6,7 +6,7 @@ interface CombinedApps {
   readonly gateway: ServerApp;
   readonly rpc: ServerApp;
   readonly agentTunnel: ServerApp;
-  /** Has no paths here: the gateway serves the probes. */
+  /** It has no paths of its own here: the gateway serves the probes. */
   readonly videoWorker: ServerApp;
 }
 

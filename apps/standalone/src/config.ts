@@ -6,7 +6,7 @@ import {
   optionalDatabaseUrlSetting,
   readUrlSetting,
 } from '@model-gateway/db';
-import { tokenSettings } from '@model-gateway/server-process';
+import { adminSettings, tokenSettings } from '@model-gateway/server-process';
 import {
   absoluteDataDir,
   absoluteFile,
@@ -62,6 +62,7 @@ export const processSettings = {
   ...accountSettings,
   ...videoWorkerSettings,
   ...agentTunnelSettings,
+  adminToken: { ...adminSettings.adminToken, fallback: generated.fallback },
   metricsToken: setting('SERVICE_METRICS_TOKEN', optional(text()), {
     description:
       'A bearer that may read `/metrics` of `npm start` from other machines, besides the admin token.',

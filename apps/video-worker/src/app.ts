@@ -3,7 +3,7 @@ import { sendNotFound, createProbes, pathOf, type ServerApp } from '@model-gatew
 import {
   createFactRefresh,
   createRecorder,
-  createRequestLogRetention,
+  createRetention,
   createSumsCatchUp,
 } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
@@ -48,8 +48,9 @@ export function createVideoWorker(
     log,
   });
   const sumsCatchUp = createSumsCatchUp({ spendSums: database.spendSums, clock, log });
-  const requestLogRetention = createRequestLogRetention({
-    store: database.requestLogStore,
+  const retention = createRetention({
+    requestLog: database.requestLogStore,
+    responses: database.responses,
     locks: bus.locks,
     clock,
     log,
@@ -66,7 +67,7 @@ export function createVideoWorker(
       await recorder.start();
       await factRefresh.start();
       await sumsCatchUp.start();
-      await requestLogRetention.start();
+      await retention.start();
       if (options.router === undefined) await router.start();
       await videoJobs.start();
       await webhooks.start();
@@ -75,7 +76,7 @@ export function createVideoWorker(
       await webhooks.stop();
       await videoJobs.stop();
       if (options.router === undefined) await router.stop();
-      await requestLogRetention.stop();
+      await retention.stop();
       await sumsCatchUp.stop();
       await factRefresh.stop();
       await recorder.stop();

@@ -10,6 +10,7 @@ import type { Router } from '@model-gateway/router';
 import { queueConnectionOf, type VideoWorkerConfig } from './config.ts';
 import { createRunJobStep } from './run-job-step.ts';
 import { createBill } from './steps/bill.ts';
+import { createCancelTask } from './steps/cancel-task.ts';
 import { createCancel } from './steps/cancel.ts';
 import { createFail } from './steps/fail.ts';
 import { createPoll } from './steps/poll.ts';
@@ -52,9 +53,10 @@ export function createVideoJobRunner(
   const settle = createSettle({ bill, notifications });
   const submit = createSubmit({ jobs, router, telemetry, notifications, fail, timing, log });
   const { signal } = stopping;
+  const cancelTask = createCancelTask({ router, telemetry, stopping: signal });
   const pollDependencies = { jobs, router, telemetry, notifications, settle, fail, timing, clock };
-  const poll = createPoll({ ...pollDependencies, stopping: signal });
-  const cancel = createCancel({ jobs, router, telemetry, bill, timing, log, stopping: signal });
+  const poll = createPoll({ ...pollDependencies, cancelTask, stopping: signal });
+  const cancel = createCancel({ jobs, cancelTask, bill, timing, log, stopping: signal });
   const queue = createJobQueue({
     queueName: 'video',
     redis: queueConnectionOf(config),

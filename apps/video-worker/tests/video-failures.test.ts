@@ -215,6 +215,9 @@ describe('a poll', () => {
   });
 });
 
+const cancelsOf = ({ video }: VideoScene): number =>
+  video.requests.filter(({ path }) => path === '/v1/cancel/video_generation').length;
+
 describe('a job that takes too long', () => {
   let hasty: VideoScene;
   beforeAll(async () => {
@@ -223,33 +226,38 @@ describe('a job that takes too long', () => {
   afterEach(() => hasty.video.faults.clear());
   afterAll(() => hasty.close());
 
-  const endless: readonly (Case & { readonly error: string })[] = [
+  const endless: readonly (Case & { readonly error: string; readonly cancels: number })[] = [
     {
       why: 'does not finish',
       fault: { kind: 'never-finish' },
       on: 'query',
       error: 'not finished within 4 s: the upstream has not finished',
+      cancels: 1,
     },
     {
       why: 'is down',
       fault: { kind: 'status', status: 503 },
       on: 'query',
       error: 'not finished within 4 s: upstream 503: planned failure 503',
+      cancels: 1,
     },
     {
       why: 'accepts nothing',
       fault: { kind: 'status', status: 429, retryAfterSecs: 0 },
       on: 'submit',
       error: 'not finished within 4 s: upstream 429: planned failure 429',
+      cancels: 0,
     },
   ];
   test.each(fullTable(endless, { small: 2 }))(
-    'because its upstream $why fails',
-    async ({ fault, on, error }) => {
+    'because its upstream $why fails, and its task is cancelled',
+    async ({ fault, on, error, cancels }) => {
+      const before = cancelsOf(hasty);
       hasty.video.faults.always(fault, on);
       const job = await hasty.create();
       expect(await job.ended()).toMatchObject({ status: 'failed', error });
       expect(await usageOf(hasty.test, hasty.userId)).toEqual([]);
+      await waitUntil(() => cancelsOf(hasty) === before + cancels);
     },
   );
 

@@ -98,6 +98,12 @@ test('each threshold of a budget is one event, however many workers look for it'
   await test_.query('UPDATE budget_thresholds SET published_at = NULL');
   await eventSources.addBudgetThresholds();
   expect(await stored()).toHaveLength(2);
+  // That of a budget that was raised is another one.
+  await test_.query(
+    'UPDATE budget_thresholds SET published_at = NULL, budget_usd = 40 WHERE percent = 80',
+  );
+  await eventSources.addBudgetThresholds();
+  expect(await stored()).toHaveLength(3);
 });
 
 test('a key that expires is reported 7 days and 1 day before, once each', async () => {

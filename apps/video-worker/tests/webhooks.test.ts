@@ -337,6 +337,25 @@ test('deliveries beyond the limit of a webhook fail at once, and ended ones are 
   expect(await deliveriesOf(webhook)).toEqual([]);
 });
 
+test('all that is too old is removed, more than a worker removes at once', async () => {
+  await test_.query(
+    `WITH old AS (
+       INSERT INTO outbox_events (id, key, type, data, published_at)
+       SELECT gen_random_uuid(), 'old:' || number, 'key.expiring', '{}', now() - INTERVAL '61 days'
+       FROM generate_series(1, 10001) AS number
+       RETURNING id
+     )
+     INSERT INTO event_deliveries (event_id, status, next_attempt_at, finished_at)
+     SELECT id, 'delivered', now(), now() - INTERVAL '15 days' FROM old`,
+  );
+  await startRunner();
+  await waitUntil(
+    async () => (await test_.query('SELECT 1 FROM outbox_events LIMIT 1')).length === 0,
+    { what: 'the removal of old events' },
+  );
+  expect(await test_.query('SELECT 1 FROM event_deliveries')).toEqual([]);
+});
+
 test('long texts of an event are cut', async () => {
   const { webhook } = await createWebhook();
   await test_.context.database.outbox.add(expiring({ data: { error: 'x'.repeat(100_000) } }));

@@ -4,6 +4,7 @@ import {
   ServiceError,
   tunneledResponseSchema,
   type TunneledRequest,
+  type TunneledResponse,
 } from '@model-gateway/contracts';
 import { bearerOf } from '@model-gateway/http';
 import { constantTimeEqual, describeError, type Log } from '@model-gateway/kernel';
@@ -66,7 +67,7 @@ export function createHttpRelay({ registry, tunnelKey, log }: HttpRelayDependenc
       request.pipe(body, { end: true });
       let head: RelayedResponse;
       try {
-        head = relayedResponse(tunneledResponseSchema.parse(await exchange.head));
+        head = relayedResponse(headOf(await exchange.head));
       } catch (error) {
         body.destroy();
         throw new ServiceError('bad_gateway', describeError(error), { cause: error });
@@ -87,6 +88,12 @@ export function createHttpRelay({ registry, tunnelKey, log }: HttpRelayDependenc
       if (!body.writableFinished) body.destroy();
     },
   };
+}
+
+function headOf(received: unknown): TunneledResponse {
+  const head = tunneledResponseSchema.safeParse(received);
+  if (!head.success) throw new Error('the agent sent a head that is not valid');
+  return head.data;
 }
 
 function targetOf(request: IncomingMessage): {

@@ -54,7 +54,7 @@ interface NodeModelsDependencies {
 
 type DeploymentChange = Pick<PlacementOptions, 'deployed' | 'stopped'>;
 
-/** A node can change its claims with every frame; after this many the log has seen enough of one connection. */
+/** How many such log lines a connection can cause: a node can report other models with every frame. */
 const IGNORED_LOGS_MAX = 20;
 const IGNORED_IDS_LOGGED_MAX = 10;
 

@@ -11,7 +11,7 @@ export interface RelayedResponse {
   readonly length: number | undefined;
 }
 
-// They say where a response ends on this connection, which later serves requests to other nodes.
+// These headers say where a response ends on this connection, which later serves requests to other nodes.
 const OF_THIS_HOP = new Set([
   'connection',
   'content-length',
@@ -25,7 +25,7 @@ const OF_THIS_HOP = new Set([
 const LENGTH = /^\d{1,15}$/;
 const WITHOUT_BODY: readonly number[] = [204, 304];
 
-/** Throws for what cannot be sent: a node can name anything. */
+/** Throws for headers that cannot be sent: a node can send anything. */
 export function relayedResponse({ status, headers }: TunneledResponse): RelayedResponse {
   const passed = headers.filter(([name]) => !OF_THIS_HOP.has(name.toLowerCase()));
   for (const [name, value] of passed) {

@@ -110,7 +110,7 @@ export function createAgentLink(options: AgentLinkOptions): AgentLink {
     if (isFatal) close(CLOSE_REFUSED, why);
   }
 
-  /** Reads nothing more from a node that has sent more than its allowance, until that is paid. */
+  /** Pauses reading from a node that has sent more than its allowance, until the allowance covers it again. */
   function delayReading(): void {
     const waitMs = allowance.waitMs();
     if (waitMs === 0 || pause !== undefined || isOver) return;

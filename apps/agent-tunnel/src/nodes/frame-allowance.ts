@@ -1,4 +1,4 @@
-/** How much a node may send. What is beyond it is read later, so that one node cannot keep this process busy. */
+/** How much a node may send. Anything beyond it is read later, so that one node cannot keep this process busy. */
 export interface FrameAllowance {
   /** Notes a connection, or a control frame of this many bytes. */
   onConnection(): void;

@@ -72,7 +72,7 @@ async function setPlan({ service }: CommandContext, email: string, tier: string)
   return { json: { email, tier }, text: `${oneLine(email)} is on the tier ${oneLine(tier)} now.` };
 }
 
-/** The service names what it did not find, without saying where to look. */
+/** The service says what it did not find; this adds where to look. */
 function withNextStep(error: RpcCallError, email: string, tier: string): unknown {
   switch (error.message) {
     case 'tier not found':

@@ -88,6 +88,10 @@ function priceText(price: PriceRecord): string {
     `${price.output_per_million} out`,
     part(price.cached_input_per_million, 'cached'),
     part(price.cache_write_per_million, 'cache write'),
+    part(price.audio_input_per_million, 'audio in'),
+    part(price.audio_output_per_million, 'audio out'),
+    part(price.cached_audio_input_per_million, 'cached audio'),
+    part(price.image_output_per_million, 'images out'),
   ].filter((text) => text !== undefined);
   const others = [
     part(price.per_image, 'an image'),

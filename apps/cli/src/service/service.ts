@@ -13,7 +13,7 @@ import {
   type RestResponse,
 } from './rest.ts';
 
-/** The service that commands talk to, as the signed-in user, as the admin, or as anybody. */
+/** The service that commands talk to, as the signed-in user, as the admin, or without signing in. */
 export interface Service {
   readonly url: string;
   readonly session: Session;

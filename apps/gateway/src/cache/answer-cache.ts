@@ -70,7 +70,7 @@ const HEADER = 'x-service-cache';
 export function createAnswerCache(dependencies: AnswerCacheDependencies): AnswerCache {
   const { byteCache, router, memory, meter, requests, metrics, clock } = dependencies;
   const count = createCacheCounts(metrics);
-  /** Copies in this process stay the same object. */
+  /** Decoded answers by their bytes: the bytes of an answer stay the same object in this process. */
   const decoded = new WeakMap<Uint8Array, SendableAnswer>();
 
   function decode(bytes: Uint8Array): SendableAnswer | undefined {

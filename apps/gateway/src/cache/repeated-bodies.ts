@@ -37,7 +37,7 @@ export function createRepeatedBodies(): RepeatedBodies {
     find(schema, text) {
       if (kept.size === 0 || text.length > TEXT_CHARS_MAX) return undefined;
       const found = kept.get(text);
-      // What is kept with a schema is what this schema made.
+      // A body that is stored under a schema was made by this schema.
       return found?.schema === schema ? (found.repeated as RepeatedBody<never>) : undefined;
     },
     keep(schema, text, repeated) {

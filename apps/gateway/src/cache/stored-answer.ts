@@ -20,15 +20,12 @@ export interface SendableAnswer extends StoredAnswer {
   readonly content: string | Uint8Array;
 }
 
-const EVENT_TYPE = 'text/event-stream';
-
+/** Streams have a length as well: all of their events are sent at once. */
 export function sendable(answer: StoredAnswer): SendableAnswer {
   const { headers, body } = answer;
-  const at = headers.findIndex((text) => text.toLowerCase() === 'content-type');
-  const isStream = headers[at + 1]?.startsWith(EVENT_TYPE) === true;
-  const length = isStream ? [] : ['content-length', String(body.byteLength)];
   const content = isUtf8(body) ? Buffer.from(body).toString() : body;
-  return { ...answer, content, allHeaders: [...headers, ...length, 'x-service-cache', 'hit'] };
+  const added = ['content-length', String(body.byteLength), 'x-service-cache', 'hit'];
+  return { ...answer, content, allHeaders: [...headers, ...added] };
 }
 
 const headSchema = z.object({ at: z.number(), model: z.string(), headers: z.array(z.string()) });

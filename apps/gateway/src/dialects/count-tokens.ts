@@ -1,4 +1,4 @@
-import { countTokensRequest, messagesDialect } from '@model-gateway/dialects';
+import type { Dialect, DialectRequest } from '@model-gateway/dialects';
 import {
   expectJsonOnly,
   parseJson,
@@ -10,6 +10,7 @@ import {
   type LeanRoute,
 } from '@model-gateway/http';
 import { estimatePrompt } from '@model-gateway/inference';
+import type { z } from 'zod';
 import type { KeyAuthenticator } from '../key-authenticator.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from '../parse-in-steps.ts';
 import { ignoredFlags } from './ignored-flags.ts';
@@ -21,29 +22,43 @@ interface CountTokensDependencies {
   readonly bodyMemory: BodyMemory;
 }
 
-/** `POST /v1/messages/count_tokens`: an estimate, free, and without a call to an upstream. */
-export function createCountTokensRoute({
-  keyAuthenticator,
-  bodyBytesMax,
-  bodyMemory: memory,
-}: CountTokensDependencies): LeanRoute {
+interface CountTokensRoute<Request extends DialectRequest> {
+  readonly path: string;
+  readonly dialect: Pick<
+    Dialect<Request>,
+    'requestIdHeader' | 'flagsHeader' | 'refusesInJson' | 'writeError'
+  >;
+  readonly request: z.ZodType<Request>;
+  /** Completes a request by what is stored for its user. */
+  readonly complete?: (request: Request, userId: string) => Promise<Request>;
+  readonly writeAnswer: (tokens: number) => object;
+}
+
+/** Counts the tokens of a request in one of the other APIs: an estimate, free, and without a call to an upstream. */
+export function createCountTokensRoute<Request extends DialectRequest>(
+  { path, dialect, request: schema, complete, writeAnswer }: CountTokensRoute<Request>,
+  { keyAuthenticator, bodyBytesMax, bodyMemory: memory }: CountTokensDependencies,
+): LeanRoute {
   return {
     method: 'POST',
-    path: '/v1/messages/count_tokens',
-    writeError: (facts) => messagesDialect.writeError(facts),
+    path,
+    writeError: (facts) => dialect.writeError(facts),
     async handle(request, response) {
-      response.setHeader('request-id', requestIdOf(request, response));
-      expectJsonOnly(request);
+      const { requestIdHeader } = dialect;
+      if (requestIdHeader !== undefined)
+        response.setHeader(requestIdHeader, requestIdOf(request, response));
+      if (dialect.refusesInJson === true) expectJsonOnly(request);
       const keyed = await keyAuthenticator.authenticateOnly(request, response);
       if (keyed === undefined) return;
       const owner = keyed.known.grant.holder.userId;
       const body = await readBody(request, bodyBytesMax, { memory, owner, response });
-      const { chat, ignored } =
+      const given =
         body.length > ONE_STEP_CHARS_MAX
-          ? await parseInSteps(countTokensRequest, body)
-          : validated(countTokensRequest, parseJson(body));
-      const flags = ignoredFlags(messagesDialect.flagsHeader, request);
-      const text = JSON.stringify({ input_tokens: estimatePrompt(chat) });
+          ? await parseInSteps(schema, body)
+          : validated(schema, parseJson(body));
+      const { chat, ignored } = complete === undefined ? given : await complete(given, owner);
+      const flags = ignoredFlags(dialect.flagsHeader, request);
+      const text = JSON.stringify(writeAnswer(estimatePrompt(chat)));
       sendJsonText(response, 200, text, ignoredHeader([...ignored, ...flags]));
     },
   };

@@ -120,7 +120,7 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') =>
   z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
-    // The limits of every integer say nothing, and would become examples.
+    // The bounds that every integer has say nothing, and would become examples.
     override: ({ jsonSchema: described }) => {
       if (described.minimum === Number.MIN_SAFE_INTEGER) delete described.minimum;
       if (described.maximum === Number.MAX_SAFE_INTEGER) delete described.maximum;

@@ -26,6 +26,15 @@ export const responsesOperations: readonly Operation[] = [
     streams: true,
   },
   {
+    method: 'post',
+    path: '/v1/responses/input_tokens',
+    summary: 'An estimate of the tokens of a request in the Responses API; free.',
+    security: ['apiKey'],
+    request: responsesBodySchema,
+    example: { model: 'demo-chat', input: 'Hello!' },
+    response: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),
+  },
+  {
     method: 'get',
     path: '/v1/responses/{id}',
     summary: 'A stored response.',

@@ -7,7 +7,7 @@ import type { UpstreamEmbeddings } from '@model-gateway/router';
  * vectors of a long one the process serves other requests.
  */
 export async function embeddingList(
-  { model, vectors }: UpstreamEmbeddings,
+  { model, vectors, cachedTokens }: UpstreamEmbeddings,
   usage: TokenUsage,
   format: 'float' | 'base64',
 ): Promise<readonly Buffer[]> {
@@ -21,7 +21,10 @@ export async function embeddingList(
     before = ',';
     await pauseIfDue();
   }
-  const end = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+  const details =
+    cachedTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } };
+  const reported = JSON.stringify({ ...usage, ...details });
+  const end = `],"model":${JSON.stringify(model)},"usage":${reported}}`;
   parts.push(Buffer.from(vectors.length === 0 ? before + end : end));
   return parts;
 }

@@ -72,6 +72,10 @@ function priceOf(input: number, output: number, cached: number | null = null): F
   return {
     ...rates,
     cacheWritePerMillion: null,
+    audioInputPerMillion: null,
+    audioOutputPerMillion: null,
+    cachedAudioInputPerMillion: null,
+    imageOutputPerMillion: null,
     perImage: null,
     perMinuteAudio: null,
     perRequest: null,

@@ -9,7 +9,7 @@ import {
 } from '@model-gateway/router';
 import { servedModels, type ListedBackend, type ServedModel } from './served-models.ts';
 
-/** What the listing is made of. */
+/** What the listing is built from. */
 export interface ListingFacts {
   /** The registered backends. */
   readonly backends: readonly ListedBackend[];

@@ -9,6 +9,7 @@ import type { ListedBackend } from './served-models.ts';
 export interface ModelListing {
   /** All of them, as JSON text. */
   text(policy: ModelPolicy | null): string;
+  entries(policy: ModelPolicy | null): readonly ModelEntry[];
   find(policy: ModelPolicy | null, id: string): ModelEntry | undefined;
 }
 
@@ -56,13 +57,18 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
     return rendered;
   }
 
+  const visible = ({ data }: Rendered, policy: ModelPolicy | null): readonly ModelEntry[] =>
+    policy === null ? data : data.filter((entry) => isVisible(policy, entry));
+
   return {
+    entries: (policy) => visible(current(), policy),
     text(policy) {
-      const { data, forAll, forGroups } = current();
+      const source = current();
+      const { forAll, forGroups } = source;
       if (policy === null) return forAll;
       const known = forGroups.get(policy);
       if (known !== undefined) return known;
-      const text = textOf(data.filter((entry) => isVisible(policy, entry)));
+      const text = textOf(visible(source, policy));
       forGroups.set(policy, text);
       return text;
     },

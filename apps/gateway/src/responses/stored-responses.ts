@@ -35,13 +35,13 @@ interface StoredResponsesDependencies {
 }
 
 const DAY_MS = 86_400_000;
-/** Of the items of one request, and of its answer; what is larger is answered but not stored. */
+/** How large the items of one request, and its answer, may be to be stored. */
 const STORED_CHARS_MAX = 8 * 1024 * 1024;
 const CHAIN_LIMITS = { responsesMax: 1_000, bytesMax: 32 * 1024 * 1024 };
 /** Each save deletes at most this many expired ones. */
 const EXPIRED_REMOVED_MAX = 20;
 const OLDEST_REMOVED_MAX = 1_000;
-/** Counting those of a user is as expensive as there are many, so that it is done once in so many saves. */
+/** After how many saves the responses of a user are counted: the more there are, the more expensive that is. */
 const savesPerCount = (perUserMax: number): number => Math.max(1, Math.floor(perUserMax / 100));
 
 export function createStoredResponses(dependencies: StoredResponsesDependencies): StoredResponses {
@@ -147,7 +147,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
           response: text,
         });
       } catch (error) {
-        // The answer is generated and paid, so the client gets it, and reads that it is not stored.
+        // The answer is generated and paid, so the client gets it with the information that it is not stored.
         log.warn({ error }, 'storing a response failed');
         return { ...response, store: false };
       }
@@ -159,8 +159,12 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
 
     async inputItems(userId, id) {
       const { previousId, input } = await findOne(userId, id);
-      const earlier = previousId === null ? [] : await chainOf(userId, previousId);
-      return [...earlier.flatMap(itemsOf), ...listOf(input)];
+      // The items of an earlier response that was deleted are gone; the own items are still there.
+      const earlier =
+        previousId === null
+          ? undefined
+          : await store.chain(userId, previousId, now(), CHAIN_LIMITS);
+      return [...(earlier?.responses ?? []).flatMap(itemsOf), ...listOf(input)];
     },
 
     async remove(userId, id) {

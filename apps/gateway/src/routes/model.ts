@@ -2,6 +2,7 @@ import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
 import { Router } from 'express';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
+import { asksAsMessages, messagesModel } from '../dialects/messages-models.ts';
 import type { AuthenticateReader } from '../reader-authenticator.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
@@ -24,7 +25,7 @@ export function createModelRoute({ authenticateReader, listing }: ModelRouteDepe
       if (model === undefined) {
         throw new ServiceError('model_not_found', `No backend available for model: ${requestedId}`);
       }
-      response.json(model satisfies ModelEntry);
+      response.json(asksAsMessages(request) ? messagesModel(model) : (model satisfies ModelEntry));
     })
     .all(onlyTheseMethods('GET'));
   return routes;

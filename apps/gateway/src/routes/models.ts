@@ -1,5 +1,6 @@
 import { sendJsonText, type LeanRoute } from '@model-gateway/http';
 import type { AuthenticateReader } from '../reader-authenticator.ts';
+import { asksAsMessages, messagesModels } from '../dialects/messages-models.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
 interface ModelsRouteDependencies {
@@ -19,7 +20,10 @@ export function createModelsRoute({
       const reader = await authenticateReader(request, response);
       if (reader === undefined) return;
       const { modelPolicy, limitHeaders } = reader;
-      sendJsonText(response, 200, listing.text(modelPolicy), limitHeaders);
+      const text = asksAsMessages(request)
+        ? JSON.stringify(messagesModels(listing.entries(modelPolicy)))
+        : listing.text(modelPolicy);
+      sendJsonText(response, 200, text, limitHeaders);
     },
   };
 }

@@ -38,7 +38,7 @@ export interface PassedBody extends PassedFields {
   readonly provider?: ProviderHint | null | undefined;
 }
 
-/** What the official clients leave out, because it is the default of the API. */
+/** The model that official clients leave out, because it is the default of the API. */
 const MODERATION_MODEL = 'omni-moderation-latest';
 
 // Texts and numbers; images and audio would take much room. Memory is for chats.

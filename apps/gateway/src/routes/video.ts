@@ -13,7 +13,7 @@ import {
   type VideoJobs,
 } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import { z } from 'zod';
 import { setLimitHeaders } from '../limit-headers.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
@@ -24,7 +24,7 @@ import { onlyTheseMethods } from '../only-these-methods.ts';
 interface VideoRoutesDependencies {
   readonly authorizer: RequestAuthorizer;
   readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
-  readonly videoJobs: Pick<VideoJobs, 'create' | 'get' | 'estimateCost'>;
+  readonly videoJobs: Pick<VideoJobs, 'create' | 'get' | 'estimateCost' | 'findRepeated'>;
 }
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/;
@@ -48,11 +48,34 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
     }
   }
 
+  function sendSubmitted(response: Response, job: VideoJob): void {
+    const { id, object, model, status, created_at } = viewVideoJob(job);
+    response.json({ id, object, model, status, created_at } satisfies z.input<
+      typeof videoSubmittedSchema
+    >);
+  }
+
+  /** The job may have reserved the rest of the quota, which must not refuse those who submit it again. */
+  async function answerRepeated(
+    request: IncomingMessage,
+    response: Response,
+    userId: string,
+  ): Promise<boolean> {
+    const idempotencyKey = idempotencyKeyOf(request);
+    const job =
+      idempotencyKey === undefined
+        ? undefined
+        : await videoJobs.findRepeated(userId, idempotencyKey);
+    if (job !== undefined) sendSubmitted(response, job);
+    return job !== undefined;
+  }
+
   routes
     .route('/v1/video/generations')
     .post(async (request, response) => {
       const authorized = await authorizer.authorizeRequest(request, response, videoRequestSchema, {
         expected: () => EXPECTED_NOTHING,
+        answerRepeated: (userId) => answerRepeated(request, response, userId),
         job: async (body, resolvedModel) => ({
           id: newId(),
           costUsd: await videoJobs.estimateCost(body, resolvedModel),
@@ -60,11 +83,7 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
       });
       if (authorized === undefined) return;
       setLimitHeaders(response, authorized.limitHeaders);
-      const job = await create(request, authorized);
-      const { id, object, model, status, created_at } = viewVideoJob(job);
-      response.json({ id, object, model, status, created_at } satisfies z.input<
-        typeof videoSubmittedSchema
-      >);
+      sendSubmitted(response, await create(request, authorized));
     })
     .all(onlyTheseMethods('POST'));
   routes

@@ -308,6 +308,7 @@ describe('records', () => {
         cache_write_tokens: null,
         images: null,
         audio_seconds: null,
+        media_tokens: null,
         price: null,
         cached: false,
       },

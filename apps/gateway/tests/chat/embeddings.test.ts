@@ -14,7 +14,7 @@ let local: RunningOllamaServer;
 
 beforeAll(async () => {
   gateway = await startGateway({ SERVICE_BREAKER_FAILURES: '1000' });
-  upstream = await startChatUpstream({ models: ['embedder:latest', 'shared'] });
+  upstream = await startChatUpstream({ models: ['embedder:latest', 'cached', 'shared'] });
   local = await startOllamaServer({ models: ['small:latest'] });
   await registerBackend(gateway, { type: 'external', name: 'up', url: upstream.url });
   await registerBackend(gateway, { type: 'local-server', name: 'local', url: local.url });
@@ -141,6 +141,37 @@ test('usage that the upstream does not report is estimated', async () => {
     prompt_tokens: 3,
     completion_tokens: 0,
     total_tokens: 3,
+  });
+});
+
+const vector = { object: 'embedding', index: 0, embedding: [0.1, 0.2] };
+const answered = (usage: unknown) => ({
+  kind: 'status' as const,
+  status: 200,
+  body: { object: 'list', data: [vector], model: 'embedder', usage },
+});
+
+test('tokens that the upstream read from its cache are reported and metered as such', async () => {
+  const details = { prompt_tokens_details: { cached_tokens: 8 } };
+  upstream.faults.next(answered({ prompt_tokens: 10, total_tokens: 10, ...details }));
+  expect((await read(await embed({ model: 'cached', input: 'Hello' }))).usage).toEqual({
+    prompt_tokens: 10,
+    completion_tokens: 0,
+    total_tokens: 10,
+    ...details,
+  });
+  expect(await takeUsage(gateway.test.context.bus.journal, 1, 'cached')).toMatchObject([
+    { prompt_tokens: 10, cached_tokens: 8 },
+  ]);
+});
+
+test.each([
+  { what: 'only a total', usage: { total_tokens: 7 }, tokens: 7 },
+  { what: 'numbers that are none', usage: { prompt_tokens: 'many' }, tokens: 2 },
+])('usage with $what does not fail the request', async ({ usage, tokens }) => {
+  upstream.faults.next(answered(usage));
+  expect((await read(await embed({ model: 'embedder', input: 'Hello' }))).usage).toMatchObject({
+    prompt_tokens: tokens,
   });
 });
 

@@ -1,3 +1,6 @@
+import { request } from 'node:http';
+import { newId } from '@model-gateway/kernel';
+import { waitUntil } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   startEngine,
@@ -289,5 +292,35 @@ describe('what is not metered besides', () => {
     upstream.faults.next({ kind: 'reset' });
     expect((await chat({ stream: true })).status).toBe(502);
     expect(await rows(0)).toEqual([]);
+  });
+});
+
+test.each([
+  { path: 'chat/completions', type: 'application/json', begin: '{"model":"demo-chat",' },
+  {
+    path: 'audio/transcriptions',
+    type: 'multipart/form-data; boundary=b',
+    begin:
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nthe first half',
+  },
+])('a client of $path that leaves while it sends is logged as one that left', async (row) => {
+  const requestId = newId();
+  const client = request(`${gateway.url}/v1/${row.path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${gateway.key}`,
+      'content-type': row.type,
+      'x-request-id': requestId,
+    },
+  });
+  client.on('error', () => undefined);
+  await new Promise<void>((resolve) => client.write(row.begin, () => resolve()));
+  client.destroy();
+  const { requestLog } = gateway.test.context.database;
+  await waitUntil(async () => {
+    const [logged] = (await requestLog.list({ requestId }, { limit: 1 })).requests;
+    if (logged === undefined) return false;
+    expect(logged).toMatchObject({ status: 499, errorCode: 'client_left' });
+    return true;
   });
 });

@@ -8,22 +8,48 @@ import { takeUsage } from '../money/usage-journal.ts';
 const SAID = 'exactly twenty chars';
 const messageItem = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
 
-/** The beginning of a stream in the API of each kind. */
+/** The beginning of a stream in the API of each kind, and what it has reported by then. */
 const KINDS = {
   anthropic: {
     registration: { type: 'anthropic' },
     events: [
       {
         type: 'message_start',
-        message: { id: 'msg_1', model: 'm', usage: { input_tokens: 9, output_tokens: 1 } },
+        message: {
+          id: 'msg_1',
+          model: 'm',
+          usage: {
+            input_tokens: 9,
+            cache_read_input_tokens: 1000,
+            cache_creation_input_tokens: 50,
+            output_tokens: 1,
+          },
+        },
       },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: SAID } },
     ],
+    row: {
+      prompt_tokens: 1059,
+      cached_tokens: 1000,
+      cache_write_tokens: 50,
+      completion_tokens: 5,
+    },
   },
   gemini: {
     registration: { type: 'gemini' },
-    events: [{ candidates: [{ content: { parts: [{ text: SAID }] } }] }],
+    events: [
+      {
+        candidates: [{ content: { parts: [{ text: SAID }] } }],
+        usageMetadata: {
+          promptTokenCount: 1059,
+          cachedContentTokenCount: 1000,
+          candidatesTokenCount: 4,
+          thoughtsTokenCount: 300,
+        },
+      },
+    ],
+    row: { prompt_tokens: 1059, cached_tokens: 1000, completion_tokens: 304 },
   },
   responses: {
     registration: { type: 'external', dialects: ['responses'] },
@@ -32,6 +58,7 @@ const KINDS = {
       { type: 'response.output_item.added', output_index: 0, item: messageItem },
       { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: SAID },
     ],
+    row: { completion_tokens: 5 },
   },
 };
 type Kind = keyof typeof KINDS;
@@ -107,6 +134,8 @@ test.each(ROWS)(
     hangUp.abort();
     await ended.opened;
     const [row] = await takeUsage(gateway.test.context.bus.journal, 1);
-    expect(row).toMatchObject({ model: kind, completion_tokens: 5 });
+    expect(row).toMatchObject({ model: kind, ...KINDS[kind].row });
+    // Clients add up the usage of all chunks.
+    expect(received).not.toMatch(/"usage":\{"prompt_tokens"/);
   },
 );

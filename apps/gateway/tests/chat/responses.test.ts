@@ -126,6 +126,9 @@ test('a tool call, its result, and the earlier items by the id of the response',
     { content: 'And now?' },
   ]);
   await usage(3);
+  await client.responses.delete(first.id);
+  const left = await client.responses.inputItems.list(second.id);
+  expect(left.data.map(({ type }) => type)).toEqual(['function_call_output']);
 });
 
 test('a streamed call arrives in pieces, and a custom tool in its own type', async () => {
@@ -230,6 +233,31 @@ test('what is left out is in a header, and what cannot be done is refused by nam
     code: 'invalid_api_key',
   });
   await usage();
+});
+
+test('the tokens of a request are estimated, with those of what it continues, free and without a call', async () => {
+  const created = await client.responses.create({ model, input: 'A question of some length.' });
+  await usage();
+  const asked = upstream.requestCount;
+  const count = async (body: object) =>
+    client.responses.inputTokens.count({ model, input: 'Hello!', ...body });
+  const { object, input_tokens: short } = await count({});
+  expect(object).toBe('response.input_tokens');
+  expect(short).toBeGreaterThan(0);
+  const { input_tokens: continued } = await count({ previous_response_id: created.id });
+  expect(continued).toBeGreaterThan(short);
+  const { data, response } = await client.responses.inputTokens
+    .count({ model, input: 'Hello!', instructions: 'Be brief.', tools: [{ type: 'web_search' }] })
+    .withResponse();
+  expect(data.input_tokens).toBeGreaterThan(short);
+  expect(response.headers.get('x-service-ignored')).toBe('web_search');
+  await expect(count({ previous_response_id: 'resp_none' })).rejects.toMatchObject({ status: 400 });
+  await expect(
+    clientOf('service-none').responses.inputTokens.count({ model }),
+  ).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
+  expect(upstream.requestCount).toBe(asked);
+  await client.responses.create({ model, input: 'Hi' });
+  expect(await usage()).toHaveLength(1);
 });
 
 test('a client that disconnects pays for what was streamed, and nothing is stored', async () => {

@@ -147,7 +147,7 @@ export const FEATURES: readonly Feature[] = [
     name: 'cached and reasoning tokens',
     asked: hello,
     said: { ...answer, usage: { prompt: 20, completion: 30, cached: 8, reasoning: 18 } },
-    partly: { anthropic: 'only cached', 'local-server': 'not reported' },
+    partly: { 'local-server': 'not reported' },
   },
   {
     name: 'end by `max_tokens`',

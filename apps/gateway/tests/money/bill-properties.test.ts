@@ -18,7 +18,15 @@ const RUNS = fullSize(150, { small: 8 });
 const BACKENDS = ['one', 'two'] as const;
 /** A model of each backend, one of both, and routes over them. */
 const MODELS = { one: ['only-one', 'both'], two: ['only-two', 'both'] };
-const NONE = { perImage: null, perMinuteAudio: null, perRequest: null };
+const NONE = {
+  audioInputPerMillion: null,
+  audioOutputPerMillion: null,
+  cachedAudioInputPerMillion: null,
+  imageOutputPerMillion: null,
+  perImage: null,
+  perMinuteAudio: null,
+  perRequest: null,
+};
 const PRICES: readonly Price[] = [
   {
     pattern: 'only-one',

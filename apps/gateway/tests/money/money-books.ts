@@ -130,7 +130,9 @@ function isCorrectlyCharged(row: UsageRow, { key, habit, promptTokens }: LoadReq
   const { prompt, completion } = { prompt: row.promptTokens, completion: row.completionTokens };
   // The price of the models whose names contain gpt-4o.
   const cost = habit === 'unpriced' ? null : (prompt / 1e6) * 2.5 + (completion / 1e6) * 10;
-  const charge = Math.round((cost ?? 0) * POINTS_PER_USD * key.multiplier);
+  // In whole millionths up to the last step, so that half a point is exactly that.
+  const millionths = cost === null ? 0 : prompt * 2.5 + completion * 10;
+  const charge = Math.round((millionths * POINTS_PER_USD * key.multiplier) / 1e6);
   // A request without cost takes one point when the tier is drained and points pay.
   const possible = charge === 0 ? [null, ...(cost === null ? [] : [1])] : [null, charge];
   return (

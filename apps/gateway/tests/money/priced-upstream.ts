@@ -5,6 +5,11 @@ import type { AddressInfo } from 'node:net';
 export interface PricedUsage {
   readonly prompt: number;
   readonly completion: number;
+  /** The part of it that is reported beside the completion, as xAI reports thoughts. */
+  readonly beside?: number;
+  /** The parts of prompt and completion that are audio. */
+  readonly heard?: number;
+  readonly spoken?: number;
   readonly cached: number;
   readonly written: number;
   readonly images?: number;
@@ -90,11 +95,17 @@ function answer(
   if (path.endsWith('/audio/transcriptions')) {
     return sendJson(response, { text: 'hi', usage: { type: 'duration', seconds: usage.seconds } });
   }
+  const { beside = 0, heard = 0, spoken = 0 } = usage;
   const reported = {
     prompt_tokens: usage.prompt,
-    completion_tokens: usage.completion,
+    completion_tokens: usage.completion - beside,
     total_tokens: usage.prompt + usage.completion,
-    prompt_tokens_details: { cached_tokens: usage.cached, cache_write_tokens: usage.written },
+    prompt_tokens_details: {
+      cached_tokens: usage.cached,
+      cache_write_tokens: usage.written,
+      audio_tokens: heard,
+    },
+    completion_tokens_details: { reasoning_tokens: beside, audio_tokens: spoken },
   };
   const head = { id: 'c', created: 1, model };
   if (!stream) {

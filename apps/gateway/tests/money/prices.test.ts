@@ -17,6 +17,10 @@ import { takeUsage } from './usage-journal.ts';
 const NO_FURTHER = {
   cachedInputPerMillion: null,
   cacheWritePerMillion: null,
+  audioInputPerMillion: null,
+  audioOutputPerMillion: null,
+  cachedAudioInputPerMillion: null,
+  imageOutputPerMillion: null,
   perImage: null,
   perMinuteAudio: null,
   perRequest: null,
@@ -29,6 +33,10 @@ const PRICES: readonly Price[] = [
     outputPerMillion: 15,
     cachedInputPerMillion: 0.3,
     cacheWritePerMillion: 3.75,
+    audioInputPerMillion: 32,
+    audioOutputPerMillion: 64,
+    cachedAudioInputPerMillion: null,
+    imageOutputPerMillion: null,
     perImage: 0.04,
     perMinuteAudio: 0.006,
     perRequest: 0.001,
@@ -36,7 +44,7 @@ const PRICES: readonly Price[] = [
   { pattern: 'full', backend: 'spare', inputPerMillion: 7, outputPerMillion: 9, ...NO_FURTHER },
   { pattern: 'plain', backend: null, inputPerMillion: 1, outputPerMillion: 2, ...NO_FURTHER },
 ];
-const CAPABILITIES = ['chat', 'images', 'transcription'];
+const CAPABILITIES = ['chat', 'completions', 'images', 'transcription'];
 
 let gateway: GatewayUnderTest;
 let cloud: PricedUpstream;
@@ -69,7 +77,7 @@ const authorization = (key = gateway.key) => ({ authorization: `Bearer ${key}` }
 const rows = (count: number) => takeUsage(gateway.test.context.bus.journal, count);
 
 interface Ask extends PricedUsage {
-  readonly api: 'chat' | 'stream' | 'images' | 'audio';
+  readonly api: 'chat' | 'stream' | 'completions' | 'streamed completions' | 'images' | 'audio';
   readonly model: 'full' | 'plain' | 'unknown';
   /** Whether the first backend that is asked fails. */
   readonly fails: boolean;
@@ -90,18 +98,28 @@ function send(
     const init = { method: 'POST', headers: authorization(key), body };
     return fetch(`${gateway.url}/v1/audio/transcriptions`, init);
   }
-  const [path, fields] =
-    api === 'images'
-      ? ['images/generations', { prompt: 'a cat' }]
-      : [
-          'chat/completions',
-          { messages: [{ role: 'user', content: 'Hi' }], stream: api === 'stream' },
-        ];
+  const [path, fields] = pathAndFields(api);
   return fetch(`${gateway.url}/v1/${path}`, {
     method: 'POST',
     headers: authorization(key),
     body: JSON.stringify({ model, user, ...fields }),
   });
+}
+
+function pathAndFields(api: Exclude<Ask['api'], 'audio'>): readonly [string, object] {
+  switch (api) {
+    case 'images':
+      return ['images/generations', { prompt: 'a cat' }];
+    case 'completions':
+    case 'streamed completions':
+      return ['completions', { prompt: 'Hi', stream: api !== 'completions' }];
+    case 'chat':
+    case 'stream':
+      return [
+        'chat/completions',
+        { messages: [{ role: 'user', content: 'Hi' }], stream: api === 'stream' },
+      ];
+  }
 }
 
 /** In billionths of a dollar, by another way than the service computes it. */
@@ -116,8 +134,13 @@ function truthOf(call: PricedCall, backend: string, api: Ask['api']): number | n
   if (api === 'audio') return ((call.seconds ?? 0) * nano(price.perMinuteAudio)) / 60 + perRequest;
   const cached = call.cached * nano(price.cachedInputPerMillion ?? price.inputPerMillion);
   const written = call.written * nano(price.cacheWritePerMillion ?? price.inputPerMillion);
-  const others = (call.prompt - call.cached - call.written) * nano(price.inputPerMillion);
-  const completion = call.completion * nano(price.outputPerMillion);
+  const heard = call.heard ?? 0;
+  const spoken = call.spoken ?? 0;
+  const others = (call.prompt - call.cached - call.written - heard) * nano(price.inputPerMillion);
+  const completion =
+    heard * nano(price.audioInputPerMillion ?? price.inputPerMillion) +
+    (call.completion - spoken) * nano(price.outputPerMillion) +
+    spoken * nano(price.audioOutputPerMillion ?? price.outputPerMillion);
   return (cached + written + others + completion) / 1e6 + perRequest;
 }
 
@@ -129,15 +152,19 @@ function askOf(random: () => number): Ask {
   const oneOf = <Value>(values: readonly [Value, ...Value[]]): Value =>
     values[upTo(values.length - 1)] ?? values[0];
   const [others, cached, written] = [upTo(5_000), upTo(5_000), upTo(5_000)];
+  const completion = 1 + upTo(5_000);
   return {
-    api: oneOf(['chat', 'stream', 'images', 'audio']),
+    api: oneOf(['chat', 'stream', 'completions', 'streamed completions', 'images', 'audio']),
     model: oneOf(['full', 'full', 'plain', 'unknown']),
     fails: random() < 0.5,
     repeats: random() < 0.3,
     prompt: 1 + others + cached + written,
     cached,
     written,
-    completion: 1 + upTo(5_000),
+    completion,
+    beside: upTo(1) * upTo(completion),
+    heard: upTo(1) * upTo(others),
+    spoken: upTo(1) * upTo(completion),
     images: 1 + upTo(3),
     seconds: 1 + upTo(600),
   };
@@ -177,8 +204,8 @@ test('the sum of the rows is what the upstreams served times the prices', async 
       truth += nano ?? 0;
     }
     billed += (row?.cost ?? 0) * 1e9;
-    // Images and audio are not cached.
-    if (ask.repeats !== true || ask.api === 'images' || ask.api === 'audio') continue;
+    // Nothing else is cached.
+    if (ask.repeats !== true || (ask.api !== 'chat' && ask.api !== 'stream')) continue;
     await (await send(ask, cachedKey)).text();
     const [again] = await rows(1);
     expect(again).toMatchObject({ cached: true, cost: 0, total_tokens: 0, model: ask.model });
@@ -209,6 +236,14 @@ describe('a row', () => {
         input_per_million: 1,
         output_per_million: 2,
       },
+    });
+    // What is billed of the cache is not more than the prompt.
+    expect(await rowOf({ model: 'plain', cached: 70, written: 40 })).toMatchObject({
+      cached_tokens: 70,
+      cache_write_tokens: 30,
+    });
+    expect(await rowOf({ model: 'plain', heard: 9, spoken: 7 })).toMatchObject({
+      media_tokens: { audio_input: 9, cached_audio_input: 0, audio_output: 7, image_output: 0 },
     });
     expect(await rowOf({ api: 'images', model: 'plain', images: 3 })).toMatchObject({ images: 3 });
     const spoken = await rowOf({ api: 'audio', model: 'plain', seconds: 90 });

@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { createAccessTokens } from '@model-gateway/accounts';
 import { newId } from '@model-gateway/kernel';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
@@ -43,6 +44,24 @@ async function list(bearer = gateway.key): Promise<Listing> {
 
 const owners = async (bearer?: string): Promise<Record<string, string>> =>
   Object.fromEntries((await list(bearer)).data.map(({ id, owned_by }) => [id, owned_by]));
+
+test('the client of the Messages API gets the models that answer messages in the form of that API', async () => {
+  const client = new Anthropic({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
+  const page = await client.models.list({ limit: 1_000 });
+  expect([page.has_more, page.first_id, page.last_id]).toEqual([
+    false,
+    page.data[0]?.id,
+    page.data.at(-1)?.id,
+  ]);
+  expect(page.data.map(({ id }) => id)).toEqual((await list()).data.map(({ id }) => id));
+  expect(await client.models.retrieve('Qwen/Qwen3-0.6B')).toMatchObject({
+    type: 'model',
+    id: 'Qwen/Qwen3-0.6B',
+    display_name: 'Qwen/Qwen3-0.6B',
+    created_at: expect.stringMatching(/^20.*Z$/) as string,
+    max_input_tokens: null,
+  });
+});
 
 test('one model can be requested by its id, also one with a slash', async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });

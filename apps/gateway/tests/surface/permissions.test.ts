@@ -17,7 +17,7 @@ const ACCEPTED = {
   adminToken: ['admin token'],
 } as const satisfies Record<Operation['security'][number], readonly string[]>;
 
-/** Pages that are open to everybody and have no data of users. */
+/** Public pages, which have no data of users. */
 const PAGES: readonly string[] = [...DOCS_ROUTES, ...CONSOLE_ROUTES, '/metrics'];
 
 let gateway: GatewayUnderTest;

@@ -91,6 +91,7 @@ test('the API description lists what the gateway serves', async () => {
     'POST /v1/messages',
     'POST /v1/messages/count_tokens',
     'POST /v1/responses',
+    'POST /v1/responses/input_tokens',
     'GET /v1/responses/{id}',
     'DELETE /v1/responses/{id}',
     'GET /v1/responses/{id}/input_items',

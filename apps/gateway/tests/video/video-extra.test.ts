@@ -105,7 +105,7 @@ test('extra.frames may not be more than a price by the second pays for', async (
   expect(await refused.json()).toMatchObject({
     error: {
       code: 'bad_extra',
-      message: `'extra.frames' is more than the seconds that are paid for have; use 'duration_seconds'`,
+      message: `'extra.frames' must not exceed the frames of 'duration_seconds'; ask for a longer 'duration_seconds'`,
     },
   });
   await save('per_second_resolution');

@@ -37,10 +37,10 @@ async function spend(costUsd: number): Promise<void> {
   const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
   await bus.admission.updateHints(facts);
 }
-const submit = (model = 'v-1'): Promise<Response> =>
+const submit = (model = 'v-1', headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(`${gateway.url}/v1/video/generations`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization: `Bearer ${key}`, ...headers },
     body: JSON.stringify({ model, prompt: 'a cat' }),
   });
 const poll = (id: string): Promise<Response> =>
@@ -74,6 +74,31 @@ test('a drained tier refuses a job, whatever its cost', async () => {
   expect(await refused.json()).toMatchObject({
     error: { type: 'quota_error', code: 'quota_exceeded' },
   });
+});
+
+test('a repeated submission gets its job, although the job has reserved the rest of the quota and the backend is away', async () => {
+  const { videoPricing } = gateway.test.context.database;
+  await videoPricing.save({
+    model: 'v-1',
+    mode: 'per_call',
+    basePrice: 2,
+    pricePerSecond: 0,
+    pricePerFrame: 0,
+    resolutionCoeff: {},
+    currency: 'USD',
+    enabled: true,
+  });
+  await setTier({ monthlyUsdQuota: 1 });
+  const repeat = { 'idempotency-key': 'order-17' };
+  const { id } = videoSubmittedSchema.parse(await (await submit('v-1', repeat)).json());
+  expect((await submit()).status).toBe(429);
+  const repeated = await submit('v-1', repeat);
+  expect(repeated.status).toBe(200);
+  expect(videoSubmittedSchema.parse(await repeated.json())).toMatchObject({ id, status: 'queued' });
+  await setTier({ monthlyUsdQuota: null });
+  expect((await submit('unknown')).status).toBe(503);
+  expect(videoSubmittedSchema.parse(await (await submit('unknown', repeat)).json()).id).toBe(id);
+  expect(await gateway.test.context.database.videoJobs.list(userId, 10)).toHaveLength(1);
 });
 
 test('points pay on a drained tier, because video always has a price, until they are used up', async () => {

@@ -11,7 +11,7 @@ export interface AuditedCall<Name extends RpcMethodName = RpcMethodName> {
   readonly changed: unknown;
 }
 
-/** What is known of the aliases, which no database has. */
+/** The aliases, which are in the memory of the processes and not in the database. */
 export type KnownAliases = Pick<Router['aliases'], 'list'>;
 
 /** How the changes of a method get into the audit log. */

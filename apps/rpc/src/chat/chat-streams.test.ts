@@ -1,3 +1,4 @@
+import { ServiceError } from '@model-gateway/contracts';
 import { createMetrics, silentLog } from '@model-gateway/kernel';
 import { createUpstreamTelemetry, jwtCaller, type Meter } from '@model-gateway/inference';
 import { UpstreamFailure, type ChatChunk, type ChosenBackend } from '@model-gateway/router';
@@ -12,6 +13,9 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const pushed: Record<string, unknown>[] = [];
   const settled: unknown[] = [];
   const metered: ServedRequest[] = [];
+  /** What is stored for streams: their owners and processes. */
+  const stored = new Set<string>();
+  let refusal: Error | undefined;
   let onStopped = (): void => undefined;
   const route: ChosenBackend = {
     model: 'm',
@@ -30,7 +34,12 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
     settle: async (outcome) => void settled.push(outcome),
   };
   const streams = createChatStreams({
-    router: { choose: async () => route },
+    router: {
+      choose: async () => {
+        if (refusal !== undefined) throw refusal;
+        return route;
+      },
+    },
     telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),
     meter: {
       record: async (served) => void metered.push(served),
@@ -50,7 +59,8 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       addToTurn: async () => undefined,
     },
     sessions: {
-      setOwner: async () => undefined,
+      setOwner: async (sessionId) => void stored.add(`owner:${sessionId}`),
+      removeOwner: async (sessionId) => void stored.delete(`owner:${sessionId}`),
       push: async (_sessionId, lines) => {
         for (const text of lines.split('\n'))
           pushed.push((JSON.parse(text) as { params: Record<string, unknown> }).params);
@@ -66,8 +76,8 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
     },
     entries: {
       get: async () => undefined,
-      put: async () => undefined,
-      remove: async () => undefined,
+      put: async (key) => void stored.add(key),
+      remove: async (key) => void stored.delete(key),
     },
     metrics: createMetrics(),
     log: silentLog,
@@ -78,6 +88,8 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
     pushed,
     settled,
     metered,
+    stored,
+    refuse: (error: Error) => (refusal = error),
     whenStopped: (work: () => void) => (onStopped = work),
   };
 }
@@ -92,6 +104,19 @@ const turn = {
   history: [],
   refId: null,
 };
+
+test('a turn that no backend takes leaves nothing behind', async () => {
+  const { streams, stored, refuse } = setup(async function* () {
+    yield chunk('one');
+  }, 10_000);
+  await streams.begin(turn);
+  expect(stored.size).toBe(2);
+  const before = [...stored];
+  refuse(new ServiceError('model_not_found', 'No backend available for model: m'));
+  await expect(streams.begin(turn)).rejects.toThrow('No backend available');
+  expect([...stored].every((key) => before.includes(key))).toBe(true);
+  await streams.stop();
+});
 
 test('a turn in progress finishes when the process stops', async () => {
   let proceed = (): void => undefined;
@@ -134,7 +159,7 @@ test('a turn that does not finish in time fails, and its upstream request is abo
       error: { code: -32_000, message },
     },
   ]);
-  expect(settled[0]).toBe('neutral');
+  expect(settled[0]).toBe('left');
 });
 
 test('a turn that is stopped before its first visible token is metered with its reasoning, once', async () => {
@@ -179,7 +204,7 @@ test('the user of a turn can stop it: its upstream request is aborted, and what 
       status: 499,
     }),
   ]);
-  expect(settled[0]).toBe('neutral');
+  expect(settled[0]).toBe('left');
 });
 
 test('the number of streams of a process is limited', async () => {

@@ -28,7 +28,7 @@ import {
 import type { KeepTurnBodies } from './kept-turn-bodies.ts';
 import { noteChatFailure } from './note-chat-failure.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
-import { createStreamStops } from './stream-stops.ts';
+import { createStreamProcesses } from './stream-processes.ts';
 
 /** Chat turns that run in the background and publish to notification streams. */
 export interface ChatStreams {
@@ -38,6 +38,8 @@ export interface ChatStreams {
   cancel(userId: string, streamId: string): Promise<boolean>;
   /** Whether this process still runs the stream. */
   isRunning(streamId: string): boolean;
+  /** The last notification of a stream whose process has ended before it; undefined for others. Never rejects. */
+  endOfLost(streamId: string): Promise<string | undefined>;
   /** Starts the time limit for the turns in progress. */
   drain(): void;
   /** Waits for the turns in progress; those that exceed the limit fail. */
@@ -51,7 +53,7 @@ export interface StartedStream {
 
 interface ChatStreamsDependencies extends ChatDependencies {
   readonly keepBodies: KeepTurnBodies;
-  readonly sessions: Pick<Sessions, 'setOwner' | 'push' | 'onListener'>;
+  readonly sessions: Pick<Sessions, 'setOwner' | 'removeOwner' | 'push' | 'onListener'>;
   /** Calls between processes. */
   readonly calls: Requests;
   readonly entries: Pick<Entries, 'get' | 'put' | 'remove'>;
@@ -74,6 +76,10 @@ const STOPPED = {
   code: -32_000,
   message: 'the service stopped before the response was complete',
 };
+const LOST = {
+  code: -32_000,
+  message: 'the process that generated the response ended before the response was complete',
+};
 const CANCELLED = { code: -32_000, message: 'the response was stopped by chat.stop' };
 /** Why a turn was aborted, for its last notification. */
 class TurnStopped extends Error {
@@ -90,7 +96,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
   const { sessions, calls, entries, metrics, log, drainMs = DRAIN_MS } = dependencies;
   const running = new Map<string, RunningStream>();
   let deadline: NodeJS.Timeout | undefined;
-  const stops = createStreamStops({
+  const processes = createStreamProcesses({
     calls,
     entries,
     log,
@@ -137,7 +143,10 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
 
   function assertBelowLimit(): void {
     if (running.size < STREAMS_MAX) return;
-    throw new ServiceError('rate_limit_exceeded', 'too many chat streams are in progress');
+    throw new ServiceError(
+      'rate_limit_exceeded',
+      `too many chat streams are in progress: at most ${STREAMS_MAX} in each process. Try again later`,
+    );
   }
 
   async function begin(request: Omit<ChatTurn, 'signal'>): Promise<StartedStream> {
@@ -145,14 +154,22 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     const streamId = randomToken();
     const canceller = createCanceller();
     const turn = await prepareTurn({ ...request, signal: canceller.cancel }, dependencies);
-    await Promise.all([sessions.setOwner(streamId, request.caller.userId), stops.add(streamId)]);
-    const accepted = await acceptChat(turn, dependencies);
+    await Promise.all([
+      sessions.setOwner(streamId, request.caller.userId),
+      processes.add(streamId),
+    ]);
+    const accepted = await acceptChat(turn, dependencies).catch((error: unknown) => {
+      processes.remove(streamId);
+      // Without the removal, the entry of the owner expires.
+      void sessions.removeOwner(streamId).catch(() => undefined);
+      throw error;
+    });
     const output = createStreamOutput(sessions, streamId);
     if (deadline !== undefined) output.skipListenerWait();
     const notifications = createChatNotifications(streamId);
     const ended = generate(turn, accepted, output, notifications).finally(() => {
       running.delete(streamId);
-      stops.remove(streamId);
+      processes.remove(streamId);
     });
     running.set(streamId, { userId: request.caller.userId, canceller, output, ended });
     return { streamId, memory: turn.memory };
@@ -182,14 +199,18 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
         throw error;
       }
     },
-    cancel: (userId, streamId) => stops.stop(userId, streamId),
+    cancel: (userId, streamId) => processes.stop(userId, streamId),
     isRunning: (streamId) => running.has(streamId),
+    async endOfLost(streamId) {
+      if (!(await processes.isLost(streamId))) return undefined;
+      return createChatNotifications(streamId).failure(LOST);
+    },
     drain,
     async stop() {
       drain();
       while (running.size > 0) await Promise.all([...running.values()].map(({ ended }) => ended));
       clearTimeout(deadline);
-      await stops.close();
+      await processes.close();
     },
   };
 }

@@ -7,8 +7,8 @@ import type { Services } from '../services.ts';
 export function createAuditMethods({ audit }: Services): HandlersOf<'audit'> {
   return {
     'audit.list': async ({ actor_id, action, target, from, to, before, limit }) => {
-      const since = from === undefined ? undefined : new Date(from);
-      const until = to === undefined ? undefined : new Date(to);
+      const since = from === undefined ? undefined : timeOf(from);
+      const until = to === undefined ? undefined : timeOf(to);
       assertOrder(since, until);
       const found = await audit.list({
         actorId: actor_id,
@@ -41,3 +41,6 @@ export function createAuditMethods({ audit }: Services): HandlersOf<'audit'> {
     },
   };
 }
+
+/** No entry is older than 1970, and Postgres has no year 0. */
+const timeOf = (text: string): Date => new Date(Math.max(Date.parse(text), 0));

@@ -28,7 +28,7 @@ export function createBackendsMethods({
   };
 }
 
-/** Without what only says that it succeeded. */
+/** The registration without the fields that only say that it succeeded. */
 function registered({
   status: _status,
   message: _message,

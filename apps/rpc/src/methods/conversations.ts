@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 
 type MessageRecord = RpcResult<'conversations.get'>['messages'][number];
 
-/** Of the MiB that a page may have; the rest is for the conversation. */
+/** The part of the MiB of a page that is for messages; the rest is for the conversation. */
 const MESSAGES_BYTES_MAX = 1024 * 1024 - 4096;
 const JSON_BYTES_PER_CHAR = 6;
 
@@ -40,7 +40,7 @@ export function createConversationsMethods({
   };
 }
 
-/** As many of the newest messages as fit; of one that does not fit alone, the beginning of its text. */
+/** The newest messages that fit together. If not even the newest one fits, the beginning of its text. */
 function newestWithin(bytesMax: number, messages: readonly MessageRecord[]): MessageRecord[] {
   const kept: MessageRecord[] = [];
   let left = bytesMax;

@@ -7,10 +7,14 @@ import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 import { scopedFilter } from '../spend/request-scope.ts';
 
+/** Codes of what a user may not read. */
+const REFUSALS: ReadonlySet<string> = new Set(['admin_required', 'not_found']);
+
 export function createRequestsMethods({
   requestLog,
   requestWatches,
   groupRules,
+  users,
 }: Services): HandlersOf<'requests'> {
   const { access } = groupRules;
 
@@ -24,6 +28,22 @@ export function createRequestsMethods({
         throw error;
       },
     );
+  }
+
+  /** Whether a user may still watch these requests: a role may end before the stream does. Never rejects. */
+  async function mayStillWatch(
+    userId: string,
+    params: Parameters<typeof scopedFilter>[0],
+  ): Promise<boolean> {
+    try {
+      const user = await users.findById(userId);
+      if (user === undefined) return false;
+      await scopedFilter(params, user, access);
+      return true;
+    } catch (error) {
+      // A failure of the database ends nothing.
+      return !(error instanceof ServiceError && REFUSALS.has(error.code));
+    }
   }
 
   return {
@@ -41,9 +61,13 @@ export function createRequestsMethods({
       };
     },
     'requests.watch': async (params, { user }) => {
-      const { userId, groupId } = await scopedFilter(params, user, access);
-      const watched = params.scope === 'group' ? { groupId } : { userId };
-      const { streamId, expiresAt } = await requestWatches.watch(user.id, watched);
+      const scope = params.scope ?? (user.isAdmin ? 'all' : 'self');
+      const scoped = { ...params, scope };
+      const { userId, groupId } = await scopedFilter(scoped, user, access);
+      const { streamId, expiresAt } =
+        scope === 'self'
+          ? await requestWatches.watch(user.id, { userId })
+          : await requestWatches.watch(user.id, { groupId }, () => mayStillWatch(user.id, scoped));
       return { stream_id: streamId, expires_at: expiresAt.toISOString() };
     },
     'requests.get': async ({ request_id }, { user }) => {
@@ -72,9 +96,19 @@ function requestRecord(request: LoggedRequest): RpcResult<'requests.list'>['requ
 }
 
 const position = z.tuple([
-  z.string().regex(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/),
+  z
+    .string()
+    .regex(/^(?!0000)\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/)
+    .refine(isTime),
   z.uuid(),
 ]);
+
+/** Whether there is such a day and time. */
+function isTime(text: string): boolean {
+  const seconds = text.slice(0, 19).replace(' ', 'T');
+  const time = new Date(`${seconds}Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(seconds);
+}
 
 const writeCursor = ({ createdAt, id }: RequestPosition): string =>
   Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
@@ -86,6 +120,6 @@ function readCursor(cursor: string): RequestPosition {
     );
     return { createdAt, id };
   } catch (error) {
-    throw invalidParam('cursor', 'is not one of this list', error);
+    throw invalidParam('cursor', 'must be the next_cursor of an earlier page', error);
   }
 }

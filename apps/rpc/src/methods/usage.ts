@@ -1,11 +1,32 @@
 import { viewUsage } from '@model-gateway/billing';
+import type { RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
+import type { SummaryParams } from '../spend/spend-summary.ts';
 
-/** What one answer can hold; the CSV file has all. */
+type Groups = RpcResult<'usage.summary'>['groups'];
+
+/** How many groups one answer has; the CSV file has all. */
 const GROUPS_MAX = 10_000;
 
-export function createUsageMethods({ usage, summarizeSpend }: Services): HandlersOf<'usage'> {
+export function createUsageMethods({
+  usage,
+  spend,
+  summarizeSpend,
+}: Services): HandlersOf<'usage'> {
+  /** Adds the names of keys, groups and users that the caller has no other way to look up. */
+  async function named(groups: Groups, { scope, group_by: by }: SummaryParams): Promise<Groups> {
+    if (scope === 'self' || (by !== 'key' && by !== 'group' && by !== 'user')) return groups;
+    const names = await spend.names(
+      by,
+      groups.flatMap(({ key }) => key ?? []),
+    );
+    return groups.map(({ key, ...sums }) => {
+      const name = names.get(key ?? '');
+      return { key, ...(name === undefined ? {} : { name }), ...sums };
+    });
+  }
+
   return {
     'usage.list': async ({ limit, offset, project }, { user }) => {
       const { records, total } = await usage.list({ userId: user.id, project, limit, offset });
@@ -13,7 +34,8 @@ export function createUsageMethods({ usage, summarizeSpend }: Services): Handler
     },
     'usage.summary': async (params, { user }) => {
       const summary = await summarizeSpend(params, user);
-      return { ...summary, groups: summary.groups.slice(0, GROUPS_MAX) };
+      const groups = summary.groups.slice(0, GROUPS_MAX);
+      return { ...summary, groups: await named(groups, params) };
     },
   };
 }

@@ -54,7 +54,9 @@ export function createUsersMethods({
       const { events } = await memory.status(user_id);
       await change((scope) => scope.userDirectory.erase(user_id, successor?.id));
       const nodeIds = new Set(events.flatMap((event) => event.nodeIds));
-      return { ok: true, memory: await memory.forget(user_id, [...nodeIds]) };
+      const forgotten = await memory.forget(user_id, [...nodeIds]);
+      await userDirectory.eraseContent(user_id);
+      return { ok: true, memory: forgotten };
     },
   };
 }

@@ -38,7 +38,7 @@ const CALLBACK_PATH = '/auth/oidc/callback';
 const LOGOUT_PATH = '/auth/oidc/logout';
 const CONSOLE_PATH = '/console/';
 const SECRET_BYTES = 32;
-/** Each one waits for the provider. */
+/** Each callback waits for the provider. */
 const CALLBACKS_AT_ONCE_MAX = 100;
 const BUSY_RETRY_SECS = 5;
 
@@ -59,7 +59,7 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     jwtSecret: dependencies.jwtSecret,
     purpose: 'oidc',
     path: '/auth/oidc',
-    // The provider, another site, sends the browser back with it.
+    // With `Strict` the browser would not send it when the provider, which is another site, redirects back.
     sameSite: 'Lax',
     maxAgeSecs: PENDING_SECS_MAX,
   });
@@ -82,14 +82,15 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     const sealed = pendingCookie.read(request);
     const pending = sealed === undefined ? undefined : pendingSignIns.open(sealed);
     const query = queryOf(request);
-    // A state works once: the cookie goes, and the provider takes its code once.
-    pendingCookie.clear(request, response);
     if (pending === undefined || query.get('state') !== pending.state) {
       throw new ServiceError(
         'invalid_request',
         'this sign-in has expired or began in another browser; start again',
       );
     }
+    // A state works once: its cookie is removed, and the provider accepts its code once. A callback with another state, such as
+    // one of another tab, does not end this sign-in.
+    pendingCookie.clear(request, response);
     const callbackUrl = new URL(`${baseUrlOf(request, config.publicUrl)}${CALLBACK_PATH}`);
     callbackUrl.search = query.toString();
     const identity = identityOf(await provider().claimsOf(callbackUrl, pending), rules);

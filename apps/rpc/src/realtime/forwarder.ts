@@ -3,8 +3,8 @@ import { createDeferred } from '@model-gateway/kernel';
 /** Sends messages one after another; adding one never waits. */
 export interface Forwarder {
   /**
-   * Queues a message that is sent after `prepared`. A message to which that resolves is sent instead of it and of all that
-   * wait behind it. False when the queue is full and the message was not added.
+   * Queues a message that is sent after `prepared`. If `prepared` resolves to another message, that one is sent instead of this
+   * message and of all that wait behind it. False when the queue is full and the message was not added.
    */
   add(message: string, prepared?: Promise<string | undefined>): boolean;
   /** Starts sending after `ready`, or when much is waiting. */
@@ -26,7 +26,7 @@ type Push = (message: string) => Promise<void>;
 
 /** How many messages may be in flight at once. */
 const IN_FLIGHT_MAX = 32;
-/** Without a listener yet, more than this is not kept. */
+/** With more than this waiting, sending begins although there is no listener yet. */
 const UNREAD_BYTES_MAX = 1024 * 1024;
 const WAITING_MESSAGES_MAX = 10_000;
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;

@@ -79,24 +79,25 @@ test('a session ends once, whatever ends it first, and releases everything', () 
   session.listener.onClosed(lost);
   session.end('again');
   session.listener.onClosed(lost);
-  expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['neutral'] });
+  expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['left'] });
   expect(seen.recorded).toEqual([
-    { usage: undefined, status: 499, transcript: 'half a sen' },
+    { usage: undefined, status: 502, transcript: 'half a sen' },
     {
       usage: { prompt_tokens: 0, completion_tokens: 3, total_tokens: 3 },
-      status: 499,
+      status: 502,
       transcript: undefined,
     },
   ]);
   receive({ type: 'late' });
-  expect(seen.forwarded).toHaveLength(1);
+  expect(seen.forwarded).toHaveLength(2);
+  expect(seen.forwarded.at(-1)).toContain('the upstream ended the session');
 });
 
 test('a session whose upstream closes before it is attached is not opened', () => {
   const { session, seen, attach } = setup();
   session.listener.onClosed(lost);
   expect(attach()).toBe(false);
-  expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['neutral'] });
+  expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['left'] });
 });
 
 test('the usage of a response is recorded', () => {
@@ -117,6 +118,33 @@ test('a session ends when the quota of its user is used up', async () => {
   await drained.over;
   expect(drained.seen).toMatchObject({ ended: ['used up'], closed: 1 });
   expect(drained.seen.forwarded.at(-1)).toMatch(/^<{"type":"error".*"message":"used up"/);
+});
+
+test('a session ends when its last response used up the quota, also if that is settled only a moment later', async () => {
+  const refusals = [
+    new ServiceError('quota_reserved', 'not settled yet'),
+    new ServiceError('quota_exceeded', 'used up'),
+  ];
+  const drained = setup({
+    reservations: createResponseReservations(
+      () => Promise.reject(refusals.shift() ?? new Error('asked too often')),
+      1,
+    ),
+  });
+  drained.attach();
+  drained.receive(done);
+  await drained.over;
+  expect(drained.seen).toMatchObject({ ended: ['used up'], closed: 1 });
+});
+
+test('what other requests reserve does not end the session', async () => {
+  let checks = 0;
+  const reservations = createResponseReservations(() => {
+    checks += 1;
+    return Promise.reject(new ServiceError('quota_reserved', 'reserved'));
+  }, 1);
+  expect(await reservations.check()).toBeUndefined();
+  expect(checks).toBe(5);
 });
 
 test('a failed quota check does not end the session', async () => {
@@ -153,6 +181,27 @@ test('a response reserves from its beginning to its end, and a session that ends
   session.end('stopped');
   await new Promise(setImmediate);
   expect(held).toBe(0);
+});
+
+test('events that an upstream repeats neither reserve nor record a response again', async () => {
+  let admitted = 0;
+  const { seen, receive, attach } = setup({
+    reservations: createResponseReservations(async () => {
+      admitted += 1;
+      return reservation;
+    }),
+  });
+  attach();
+  const created = { type: 'response.created', response: { id: 'r' } };
+  for (const event of [created, created, done, done, created]) receive(event);
+  await new Promise(setImmediate);
+  // The response, and the check after it.
+  expect(admitted).toBe(2);
+  expect(seen.recorded).toHaveLength(1);
+  expect(seen.forwarded).toHaveLength(5);
+  receive({ type: 'response.done', response: { usage: { input_tokens: 1 } } });
+  receive({ type: 'response.done', response: { usage: { input_tokens: 1 } } });
+  expect(seen.recorded).toHaveLength(3);
 });
 
 test('a session ends when others reserve the rest of the quota as its response begins, not between responses', async () => {

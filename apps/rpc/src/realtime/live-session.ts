@@ -6,7 +6,7 @@ import {
 } from '@model-gateway/inference';
 import type { RealtimeEvent, RealtimeOpening } from '@model-gateway/router';
 import type { Forwarder } from './forwarder.ts';
-import { refusalEvent } from './refusal-event.ts';
+import { endEvent, refusalEvent, type SessionEnd } from './last-event.ts';
 import type { ResponseReservations } from './response-reservations.ts';
 import type { SessionRecorder } from './session-recorder.ts';
 
@@ -18,8 +18,11 @@ export interface LiveSession {
   attach(upstream: OpenRealtime, recorder: SessionRecorder): boolean;
   /** Queues an event for the upstream; false when the queue is full. */
   send(event: RealtimeEvent): boolean;
-  /** Closes the upstream; received events are still recorded and forwarded. Calling it twice is harmless. */
-  end(reason: string): void;
+  /**
+   * Closes the upstream; received events are still recorded and forwarded, and after them the client gets the reason, unless it
+   * knows. Calling it twice is harmless.
+   */
+  end(reason: string, why?: SessionEnd): void;
   /** Sends the waiting events although no listener has subscribed yet. */
   skipListenerWait(): void;
   /** Resolves when an ended session has finished its remaining work. */
@@ -45,7 +48,7 @@ interface Attached {
   readonly recorder: SessionRecorder;
 }
 
-/** Without an event from either side. */
+/** A session ends after this time without an event from either side. */
 const IDLE_MS = 15 * 60_000;
 const LIFETIME_MS = 6 * 60 * 60_000;
 
@@ -55,10 +58,13 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
   observer.sent({ type: 'session.update', session: options.config });
   let attached: Attached | undefined;
   let isEnded = false;
+  /** Whether the upstream ended the session. */
+  let isLost = false;
 
-  function end(reason: string): void {
+  function end(reason: string, why?: SessionEnd): void {
     if (isEnded) return;
     isEnded = true;
+    if (why !== undefined) forwarder.add(notificationOf(endEvent(why)));
     clearTimeout(idle);
     clearTimeout(lifetime);
     if (attached !== undefined) release(attached);
@@ -67,14 +73,16 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
   }
   function release({ upstream, recorder }: Attached): void {
     upstream.link.close();
-    // The circuit breaker was updated when the session opened, so the end counts as neutral.
-    void upstream.route.settle('neutral');
+    // The circuit breaker was updated when the session opened. The upstream notices a moment later that it was closed.
+    void upstream.route.settle('left');
     // The upstream has worked on these, whichever side ended the session.
-    for (const response of observer.takeUnfinished())
+    for (const response of observer.takeUnfinished({ isLost }))
       void recorder.record(response, reservations.take());
   }
-  const idle = timer(options.idleMs ?? IDLE_MS, () => end('idle for too long'));
-  const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () => end('open for too long'));
+  const idle = timer(options.idleMs ?? IDLE_MS, () => end('idle for too long', 'expired'));
+  const lifetime = timer(options.lifetimeMs ?? LIFETIME_MS, () =>
+    end('open for too long', 'expired'),
+  );
 
   /** Resolves when the response may be forwarded; to the message that replaces it if it is refused. */
   async function begin(expected: ExpectedUsage): Promise<string | undefined> {
@@ -99,7 +107,7 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
 
   /** The event is forwarded to the client when its response is admitted or recorded. */
   function observe(event: RealtimeEvent): Promise<string | undefined> | undefined {
-    const beginning = event['type'] === 'response.created' ? begin(observer.expected()) : undefined;
+    const beginning = observer.isBeginning(event) ? begin(observer.expected()) : undefined;
     const response = observer.observe(event);
     if (response === undefined || attached === undefined) return beginning;
     return record(attached, response);
@@ -113,7 +121,10 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
         const isQueued = forwarder.add(notificationOf(text), observe(event));
         if (!isQueued) end('events were read too slowly');
       },
-      onClosed: (failure) => end(failure.message),
+      onClosed(failure) {
+        isLost = true;
+        end(failure.message, 'upstream_gone');
+      },
     },
     attach(upstream, recorder) {
       attached = { upstream, recorder };

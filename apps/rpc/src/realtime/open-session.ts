@@ -94,7 +94,7 @@ export async function openSession(
 }
 
 /** The text of the event is not changed. */
-const notificationText = (sessionId: string, event: string): string =>
+export const notificationText = (sessionId: string, event: string): string =>
   `{"jsonrpc":"2.0","method":"realtime.event","params":{"session_id":"${sessionId}","event":${event}}}`;
 
 const endedImmediately = (): UpstreamFailure =>

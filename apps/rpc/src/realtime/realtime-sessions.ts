@@ -10,8 +10,10 @@ import {
 } from '@model-gateway/kernel';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { createSignedInSockets } from '../transports/signed-in-sockets.ts';
+import { endEvent } from './last-event.ts';
 import type { LiveSession } from './live-session.ts';
 import {
+  notificationText,
   openSession,
   type OpenedSession,
   type OpenSessionDependencies,
@@ -37,6 +39,8 @@ export interface RealtimeSessions {
   stop(userId: string, sessionId: string): Promise<boolean>;
   /** Ends the sessions of this process that a sign-in or a user has started, also those that are being opened. */
   endSignedOut(end: SignInEnd): void;
+  /** The last notification of a session whose process has ended before it; undefined for others. Never rejects. */
+  endOfLost(streamId: string): Promise<string | undefined>;
   /** Ends the sessions of this process; no new ones are opened. */
   close(): Promise<void>;
 }
@@ -44,7 +48,7 @@ export interface RealtimeSessions {
 interface RealtimeSessionsDependencies extends OpenSessionDependencies {
   readonly conversations: Pick<ConversationStore, 'ownerOf' | 'addTurn'>;
   readonly requests: Requests;
-  readonly entries: Pick<Entries, 'put' | 'remove'>;
+  readonly entries: Pick<Entries, 'put' | 'get' | 'remove'>;
   readonly metrics: Metrics;
 }
 
@@ -56,7 +60,6 @@ interface StartedSession {
 }
 
 const CLOSING_TIMEOUT_MS = 5_000;
-const SIGNED_OUT = 'the sign-in that started it has ended';
 
 export function createRealtimeSessions(
   dependencies: RealtimeSessionsDependencies,
@@ -102,6 +105,7 @@ export function createRealtimeSessions(
 
   function handleLocally(sessionId: string, request: SessionRequest): SessionOutcome {
     const found = local.get(sessionId);
+    if (request.kind === 'check') return found === undefined ? 'not_found' : 'done';
     if (found === undefined || found.userId !== request.userId) return 'not_found';
     if (request.kind === 'event' && request.event.type !== 'session.stop') {
       return found.session.send(request.event) ? 'done' : 'congested';
@@ -124,7 +128,7 @@ export function createRealtimeSessions(
     undo.add(() => local.delete(sessionId));
     const served = await relay.serve(sessionId, (request) => handleLocally(sessionId, request));
     undo.add(() => served.close());
-    await owners.add(streamId, userId);
+    await owners.add(streamId, { sessionId, userId });
     undo.add(() => owners.remove(streamId));
   }
 
@@ -168,14 +172,20 @@ export function createRealtimeSessions(
     endSignedOut(end) {
       for (const started of starts.of(end)) {
         started.isSignedOut = true;
-        started.session?.end(SIGNED_OUT);
+        started.session?.end('the sign-in that started it has ended', 'signed_out');
       }
+    },
+    async endOfLost(streamId) {
+      const sessionId = await owners.sessionOf(streamId);
+      if (sessionId === undefined || local.has(sessionId)) return undefined;
+      if (!(await relay.isLost(sessionId))) return undefined;
+      return notificationText(sessionId, endEvent('process_gone'));
     },
     async close() {
       isClosed = true;
       for (const { session } of local.values()) {
         session.skipListenerWait();
-        session.end('the service is stopping');
+        session.end('the service is stopping', 'stopping');
       }
       await withTimeout(Promise.all(ending), CLOSING_TIMEOUT_MS, () => undefined);
       owners.close();

@@ -1,51 +1,66 @@
 import { sessionOwnerKey } from '@model-gateway/contracts';
 import { describeError, type Entries, type Log } from '@model-gateway/kernel';
 
-/** Publishes the owner of a session's notifications to all replicas while the session is open. */
+/** Publishes which session the notifications of a stream are of, and who owns it, to all replicas while it is open. */
 export interface SessionOwners {
-  add(streamId: string, userId: string): Promise<void>;
+  add(streamId: string, session: OwnedSession): Promise<void>;
   remove(streamId: string): Promise<void>;
+  /** The session of a stream, also for some time after its process was killed. Never rejects. */
+  sessionOf(streamId: string): Promise<string | undefined>;
   close(): void;
 }
 
+interface OwnedSession {
+  readonly sessionId: string;
+  readonly userId: string;
+}
+
 interface SessionOwnersDependencies {
-  readonly entries: Pick<Entries, 'put' | 'remove'>;
+  readonly entries: Pick<Entries, 'put' | 'get' | 'remove'>;
   readonly log: Log;
 }
 
-/** The entry of a killed process expires after this time. */
-const EXPIRES_AFTER_MS = 60_000;
+/** The entries of a killed process expire after this time; its listeners learn it within 45 seconds. */
+const EXPIRES_AFTER_MS = 90_000;
 const REFRESH_MS = 20_000;
 
-export function createSessionOwners({ entries, log }: SessionOwnersDependencies): SessionOwners {
-  const owners = new Map<string, string>();
+const sessionKey = (streamId: string): string => `realtime-session:${streamId}`;
 
-  async function put(streamId: string, userId: string): Promise<void> {
+export function createSessionOwners({ entries, log }: SessionOwnersDependencies): SessionOwners {
+  const owned = new Map<string, OwnedSession>();
+
+  async function put(streamId: string, { sessionId, userId }: OwnedSession): Promise<void> {
     try {
-      await entries.put(sessionOwnerKey(streamId), userId, { expiresAfterMs: EXPIRES_AFTER_MS });
+      const expiry = { expiresAfterMs: EXPIRES_AFTER_MS };
+      await entries.put(sessionOwnerKey(streamId), userId, expiry);
+      await entries.put(sessionKey(streamId), sessionId, expiry);
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'storing the owner of a session failed');
     }
   }
   const refresh = setInterval(() => {
-    for (const [streamId, userId] of owners) void put(streamId, userId);
+    for (const [streamId, session] of owned) void put(streamId, session);
   }, REFRESH_MS);
   refresh.unref();
 
   return {
-    async add(streamId, userId) {
-      owners.set(streamId, userId);
-      await put(streamId, userId);
+    async add(streamId, session) {
+      owned.set(streamId, session);
+      await put(streamId, session);
     },
     async remove(streamId) {
-      owners.delete(streamId);
-      await entries.remove(sessionOwnerKey(streamId)).catch((error: unknown) => {
+      owned.delete(streamId);
+      try {
+        await entries.remove(sessionKey(streamId));
+        await entries.remove(sessionOwnerKey(streamId));
+      } catch (error) {
         log.warn(
           { reason: describeError(error) },
           'removing the owner of a session failed; the entry expires',
         );
-      });
+      }
     },
+    sessionOf: (streamId) => entries.get(sessionKey(streamId)).catch(() => undefined),
     close: () => clearInterval(refresh),
   };
 }

@@ -40,7 +40,7 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
   let written: Promise<unknown> = Promise.resolve();
 
   async function meterUsage(
-    { usage, status, cachedTokens }: Omit<EndedResponse, 'transcript'>,
+    { usage, status, cachedTokens, mediaTokens }: Omit<EndedResponse, 'transcript'>,
     reserving: Promise<Reservation | undefined>,
   ): Promise<void> {
     const reservation = await reserving;
@@ -55,6 +55,7 @@ export function createSessionRecorder(options: SessionRecorderOptions): SessionR
       upstream,
       status,
       cachedTokens,
+      mediaTokens,
     });
   }
 

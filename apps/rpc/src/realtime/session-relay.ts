@@ -1,4 +1,4 @@
-import { RequestError, type Requests, type Subscription } from '@model-gateway/kernel';
+import { isUnreachable, type Requests, type Subscription } from '@model-gateway/kernel';
 import { z } from 'zod';
 
 /** A client request to a session, sent to the process that has it. */
@@ -9,6 +9,8 @@ export const sessionRequestSchema = z.discriminatedUnion('kind', [
     event: z.looseObject({ type: z.string() }),
   }),
   z.object({ kind: z.literal('stop'), userId: z.string() }),
+  /** Only shows that the process of the session is there. */
+  z.object({ kind: z.literal('check') }),
 ]);
 export type SessionRequest = z.output<typeof sessionRequestSchema>;
 
@@ -25,6 +27,8 @@ export interface SessionRelay {
     handle: (request: SessionRequest) => SessionOutcome,
   ): Promise<Subscription>;
   forward(sessionId: string, request: SessionRequest): Promise<SessionOutcome>;
+  /** Whether no process has the session. Never rejects; false where it cannot be known. */
+  isLost(sessionId: string): Promise<boolean>;
 }
 
 /** So that a call to a session of a stopped process returns within a second. */
@@ -42,10 +46,13 @@ export function createSessionRelay(requests: Requests): SessionRelay {
         return outcomeSchema.parse(await requests.call(addressOf(sessionId), request, timeout));
       } catch (error) {
         // Its process has stopped, and the session with it.
-        if (error instanceof RequestError && error.reason === 'unreachable') return 'not_found';
-        return 'no_reply';
+        return isUnreachable(error) ? 'not_found' : 'no_reply';
       }
     },
+    isLost: (sessionId) =>
+      requests
+        .call(addressOf(sessionId), { kind: 'check' }, { timeoutMs: REPLY_TIMEOUT_MS })
+        .then(() => false, isUnreachable),
   };
 }
 

@@ -22,6 +22,8 @@ export interface Sessions {
   ownerOf(sessionId: string): Promise<string | undefined>;
   /** Sets the owner: other authenticated users may not listen. */
   setOwner(sessionId: string, userId: string): Promise<void>;
+  /** For a session that was never begun. */
+  removeOwner(sessionId: string): Promise<void>;
   /** Calls back once, when the session gets a listener on any replica; the returned function cancels it. */
   onListener(sessionId: string, onListener: () => void): () => void;
   /** Resolves to true when the session gets a listener on any replica, to false after the timeout. */
@@ -33,7 +35,7 @@ export interface Sessions {
 interface SessionsDependencies {
   readonly channels: Channels;
   /** Stores the owners of sessions. */
-  readonly entries: Pick<Entries, 'get' | 'put'>;
+  readonly entries: Pick<Entries, 'get' | 'put' | 'remove'>;
   readonly log: Log;
 }
 
@@ -75,6 +77,7 @@ export function createSessions({ channels, entries, log }: SessionsDependencies)
     ownerOf: (sessionId) => entries.get(sessionOwnerKey(sessionId)),
     setOwner: (sessionId, userId) =>
       entries.put(sessionOwnerKey(sessionId), userId, { expiresAfterMs: OWNER_EXPIRES_AFTER_MS }),
+    removeOwner: (sessionId) => entries.remove(sessionOwnerKey(sessionId)),
     onListener: (sessionId, onListener) => listeners.onListener(sessionId, onListener),
     awaitListener: (sessionId, timeoutMs) => listeners.wait(sessionId, timeoutMs),
     start: () => listeners.start(),

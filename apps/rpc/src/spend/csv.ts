@@ -2,7 +2,7 @@
 type Cell = string | number | null;
 
 const LINE_END = '\r\n';
-/** A spreadsheet runs a text that begins with one of these as a formula, with wide signs where such are usual. */
+/** A spreadsheet runs a text that begins with one of these as a formula; some also accept the full-width signs. */
 const FORMULA = /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 

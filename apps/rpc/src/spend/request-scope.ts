@@ -32,7 +32,7 @@ export async function scopedFilter(
         throw new ServiceError('admin_required', 'scope "all" needs a platform admin');
       return { ...rest, groupId, userId };
     case 'group':
-      if (groupId === undefined) throw invalidParam('group_id', 'scope "group" needs it');
+      if (groupId === undefined) throw invalidParam('group_id', 'is required with scope "group"');
       await groups.authorizeReading(user, groupId);
       return { ...rest, groupId, userId };
   }

@@ -70,3 +70,16 @@ test('a stream ends by itself, and of too many of a user the oldest', async () =
   expect(pushed).toHaveLength(11);
   await watches.stop();
 });
+
+test('a stream ends with the right to watch', async () => {
+  const { watches, pushed, written } = await createScene();
+  const asked = [false];
+  await watches.watch(ANN, { groupId: GROUP }, async () => asked.shift() ?? true);
+  const allowed = await watches.watch(BEN, { groupId: GROUP }, async () => true);
+  written({ userId: ANN, groupId: GROUP });
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(asked).toEqual([]);
+  expect(pushed).toEqual([{ stream: allowed.streamId, added: 1 }]);
+  await watches.stop();
+});

@@ -19,12 +19,14 @@ export interface WatchedRequests {
   readonly groupId?: string | undefined;
 }
 
-/** Tells listeners on event streams that there are new requests; what they are is for `requests.list` to say. */
+/** Announces new requests to listeners on event streams, which then call `requests.list`. */
 export interface RequestWatches extends Part {
-  /** A stream of the user that announces the requests. It ends by itself. */
+  /** Opens a stream of the user that announces the requests. It ends after a time, or when the user may no longer read them. */
   watch(
     ownerId: string,
     watched: WatchedRequests,
+    /** Asked before every announcement; never rejects. */
+    isAllowed?: () => Promise<boolean>,
   ): Promise<{ readonly streamId: string; readonly expiresAt: Date }>;
 }
 
@@ -38,6 +40,7 @@ interface RequestWatchesDependencies {
 interface Watch {
   readonly ownerId: string;
   readonly watched: WatchedRequests;
+  readonly isAllowed: (() => Promise<boolean>) | undefined;
   readonly expiresAt: number;
   /** Requests that were not announced yet. */
   waiting: number;
@@ -72,7 +75,9 @@ export function createRequestWatches(dependencies: RequestWatchesDependencies): 
       method: 'requests.changed',
       params: { stream_id: streamId, added: waiting },
     };
-    void sessions.push(streamId, JSON.stringify(notification));
+    const push = (): void => void sessions.push(streamId, JSON.stringify(notification));
+    if (watch.isAllowed === undefined) push();
+    else void watch.isAllowed().then((isAllowed) => (isAllowed ? push() : remove(streamId)));
   }
 
   function onMessage(message: string): void {
@@ -103,12 +108,13 @@ export function createRequestWatches(dependencies: RequestWatchesDependencies): 
       for (const streamId of watches.keys()) remove(streamId);
       await subscription?.close();
     },
-    async watch(ownerId, watched) {
+    async watch(ownerId, watched, isAllowed) {
       const streamId = randomToken();
       await sessions.setOwner(streamId, ownerId);
       makeRoom(ownerId);
       const expiresAt = clock.now() + LASTS_MS;
-      watches.set(streamId, { ownerId, watched, expiresAt, waiting: 0, pause: undefined });
+      const watch = { ownerId, watched, isAllowed, expiresAt, waiting: 0, pause: undefined };
+      watches.set(streamId, watch);
       return { streamId, expiresAt: new Date(expiresAt) };
     },
   };

@@ -12,7 +12,7 @@ type Summary = RpcResult<'usage.summary'>;
 export type SummarizeSpend = (params: SummaryParams, user: User) => Promise<Summary>;
 
 interface SummaryDependencies {
-  readonly spend: SpendQueries;
+  readonly spend: Pick<SpendQueries, 'summary'>;
   readonly groups: Pick<GroupAccess, 'authorizeReading'>;
   readonly clock: Clock;
 }
@@ -47,7 +47,7 @@ export function createSummarizeSpend({
   };
 }
 
-/** 30 days with the last one, from the start of a UTC day. */
+/** The start of a period of 30 UTC days, of which the last one contains its end. */
 const defaultStart = (until: Date): Date =>
   new Date((Math.ceil(until.getTime() / DAY_MS) - PERIOD_DAYS_DEFAULT) * DAY_MS);
 

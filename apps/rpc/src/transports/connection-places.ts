@@ -4,14 +4,14 @@ import { ServiceError } from '@model-gateway/contracts';
 import { describeError, newId, type Log } from '@model-gateway/kernel';
 import type { ClientOf } from './client-of.ts';
 
-/** The event streams and sockets, of which every user, and without one every client address, may have so many at a time. */
+/** Limits how many event streams and sockets a user may have at a time, or without a user a client address. */
 export interface ConnectionPlaces {
   /**
-   * Resolves to what gives the place back, which can be repeated. Rejects with `rate_limit_exceeded` when the user or the
-   * address has as many as allowed. The address of this machine is not limited for clients that use no proxy.
+   * Resolves to a function that releases the place and can be called again. Rejects with `rate_limit_exceeded` when the user or
+   * the address has as many as allowed. Clients on this machine that use no proxy are not limited.
    */
   take(client: ReturnType<ClientOf>, userId?: string): Promise<() => void>;
-  /** Stops renewing the places; those that are not given back expire. */
+  /** Stops renewing the places; those that are not released expire. */
   close(): void;
 }
 
@@ -38,15 +38,18 @@ export function createConnectionPlaces(
   const counts = new Map<string, number>();
   const places = new Set<RequestedCall>();
   const renewing = setInterval(() => {
-    for (const place of places) void begin(place, true);
+    for (const place of places) void begin(place, { renews: true });
   }, renewMs).unref();
 
   /** Whether the store has the place. A failure of the store refuses no client. */
-  async function begin(call: RequestedCall, renews: boolean): Promise<boolean> {
+  async function begin(
+    call: RequestedCall,
+    { renews }: { readonly renews: boolean },
+  ): Promise<boolean> {
     try {
       const request = { knownEpoch: ANY_EPOCH, limits: [], call, renews };
       const { outcome } = await admission.admit(request);
-      // It may have been given back meanwhile.
+      // The place may have been released meanwhile.
       if (outcome !== 'busy' && !places.has(call)) end(call);
       return outcome !== 'busy';
     } catch (error) {
@@ -82,7 +85,7 @@ export function createConnectionPlaces(
         addCount(holder, -1);
         end(place);
       };
-      if (await begin(place, false)) return leave;
+      if (await begin(place, { renews: false })) return leave;
       leave();
       throw refusal();
     },

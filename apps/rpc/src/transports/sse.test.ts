@@ -9,15 +9,17 @@ let server: Server;
 afterEach(() => server.close());
 
 /** A server whose streams are opened when the test says so. */
-async function serve() {
+async function serve(endOfLost: () => Promise<string | undefined> = async () => undefined) {
   const subscribed = createDeferred();
   const listening = createDeferred();
+  let deliver = (_message: string): void => undefined;
   let announce = (_end: SignInEnd): void => undefined;
   const user = { id: 'u', email: 'u@example.com', name: '', isAdmin: false };
   const sse = createSseTransport({
     sessions: {
       ownerOf: async () => undefined,
-      async listen() {
+      async listen(_sessionId, onMessage) {
+        deliver = onMessage;
         listening.resolve();
         await subscribed.promise;
         return { close: async () => undefined };
@@ -35,6 +37,8 @@ async function serve() {
     places: { take: async () => () => undefined },
     metrics: createMetrics(),
     sessionAuth: false,
+    endOfLost,
+    keepaliveMs: 20,
   });
   server = createServer((request, response) => void sse.handle(request, response));
   server.listen(0, '127.0.0.1');
@@ -44,6 +48,7 @@ async function serve() {
     url: `http://127.0.0.1:${port}/api/rpc/events?session=s&token=t`,
     listening: listening.promise,
     open: subscribed.resolve,
+    deliver: (message: string) => deliver(message),
     announce: (end: SignInEnd) => announce(end),
     close: () => sse.close(),
   };
@@ -60,4 +65,23 @@ test.each<SignInEnd>([
   sse.open();
   expect(await (await asking).text()).toBe(': connected\n\n');
   sse.close();
+});
+
+test('a stream whose process is not found twice in a row ends with what its listener has to know, once', async () => {
+  const answers = ['lost', undefined, 'lost', 'lost'];
+  let checks = 0;
+  const sse = await serve(async () => answers[checks++]);
+  sse.open();
+  const response = await fetch(sse.url);
+  let text = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    // Some intervals later.
+    if (!/data: lost\n\n(: keepalive\n\n){3}/.test(text)) continue;
+    sse.deliver('late');
+    sse.close();
+  }
+  const events = text.split('\n\n').filter((event) => event !== ': keepalive');
+  expect(events).toEqual([': connected', 'data: lost', '']);
+  expect(checks).toBe(answers.length);
 });

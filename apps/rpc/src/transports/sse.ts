@@ -18,6 +18,8 @@ interface SseDependencies {
   readonly metrics: Metrics;
   /** Whether the copies of an authenticated call reach only listeners that are authenticated as the same user. */
   readonly sessionAuth: boolean;
+  /** The last message of a session whose process has ended without one; undefined for others. Never rejects. */
+  readonly endOfLost: (sessionId: string) => Promise<string | undefined>;
   readonly keepaliveMs?: number;
 }
 
@@ -34,6 +36,10 @@ interface OpenStream {
   readonly sessionId: string;
   /** The time of the last message, by the monotonic clock of the process. */
   lastMessageAt: number;
+  /** Whether the process of the session seemed to have ended when this was last checked. */
+  seemsLost: boolean;
+  /** Whether the last message said that the process has ended: no other one follows. */
+  isLost: boolean;
 }
 
 const KEEPALIVE_MS = 15_000;
@@ -43,10 +49,10 @@ const DRAIN_CHECK_MS = 250;
 
 export function createSseTransport(dependencies: SseDependencies): SseTransport {
   const { sessions, accounts, signInEnds, clientOf, places, metrics, sessionAuth } = dependencies;
-  const { keepaliveMs = KEEPALIVE_MS } = dependencies;
+  const { endOfLost, keepaliveMs = KEEPALIVE_MS } = dependencies;
   const open = new Map<ServerResponse, OpenStream>();
   const signedIn = createSignedInSockets<ServerResponse>();
-  /** They end as soon as they have begun. */
+  /** Streams whose sign-in ended while they were being opened; they end as soon as they have begun. */
   const signedOut = new WeakSet<ServerResponse>();
   const stopWatching = signInEnds.onEnd((end) => {
     for (const response of signedIn.of(end)) {
@@ -57,7 +63,11 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
   let draining: NodeJS.Timeout | undefined;
   // One timer for all streams: thousands of timers would cost more than the comments they send.
   const keepalive = setInterval(() => {
-    for (const response of open.keys()) write(response, ': keepalive\n\n');
+    for (const [response, stream] of open) {
+      write(response, ': keepalive\n\n');
+      const isSilent = performance.now() - stream.lastMessageAt >= keepaliveMs;
+      if (isSilent && !stream.isLost) void endLost(response, stream);
+    }
   }, keepaliveMs);
   keepalive.unref();
   metrics.gauge({
@@ -65,6 +75,14 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
     help: 'Open notification streams.',
     collect: (gauge) => gauge.set(open.size),
   });
+
+  /** A process may also be unreachable for a moment: it is lost when two checks in a row have not found it. */
+  async function endLost(response: ServerResponse, stream: OpenStream): Promise<void> {
+    const end = await endOfLost(stream.sessionId);
+    stream.isLost = end !== undefined && stream.seemsLost;
+    stream.seemsLost = end !== undefined;
+    if (stream.isLost) write(response, `data: ${end}\n\n`);
+  }
 
   /** The sign-in that the listener is authenticated by. Refuses a user that does not own the session. */
   async function listenerOf(
@@ -108,9 +126,16 @@ export function createSseTransport(dependencies: SseDependencies): SseTransport 
       else response.once('close', leave);
       // Messages that arrive before the stream has begun are buffered.
       const early: string[] = [];
-      const stream: OpenStream = { sessionId, lastMessageAt: -Infinity };
+      const stream: OpenStream = {
+        sessionId,
+        lastMessageAt: -Infinity,
+        seemsLost: false,
+        isLost: false,
+      };
       const onMessage = (message: string): void => {
+        if (stream.isLost) return;
         stream.lastMessageAt = performance.now();
+        stream.seemsLost = false;
         const event = `data: ${message}\n\n`;
         if (response.headersSent) write(response, event);
         else early.push(event);

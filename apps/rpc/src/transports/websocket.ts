@@ -21,10 +21,12 @@ import type { Credentials } from '../protocol/authorize.ts';
 import type { RpcCaller, Dispatcher } from '../protocol/dispatcher.ts';
 import { errorText } from '../protocol/response.ts';
 import { toRpcError } from '../protocol/rpc-error.ts';
+import { createCallsInFlight } from './calls-in-flight.ts';
 import type { ConnectionPlaces } from './connection-places.ts';
 import type { ClientOf } from './client-of.ts';
 import { RPC_MESSAGE_BYTES_MAX, UNSENT_BYTES_MAX } from './limits.ts';
 import { createSignedInSockets } from './signed-in-sockets.ts';
+import { createSocketHeartbeat } from './socket-heartbeat.ts';
 
 interface WebSocketDependencies {
   readonly dispatcher: Dispatcher;
@@ -47,9 +49,6 @@ export interface WebSocketTransport {
   close(): Promise<void>;
 }
 
-const PING_MS = 30_000;
-const PONGS_MISSED_MAX = 2;
-const CALLS_IN_FLIGHT_MAX = 64;
 const CLOSE_TIMEOUT_MS = 2_000;
 /** One second less than the time limit of connections, so that clients still get a close frame. */
 const DRAIN_MS = 29_000;
@@ -74,25 +73,12 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     maxPayload: RPC_MESSAGE_BYTES_MAX,
     perMessageDeflate: false,
   });
-  const missedPongs = new Map<WebSocket, number>();
-  const inFlight = new WeakMap<WebSocket, number>();
+  const heartbeat = createSocketHeartbeat(dependencies.pingMs);
+  const calls = createCallsInFlight();
   const signedIn = createSignedInSockets<WebSocket>();
   /** They accept no more calls, and close when those in flight have finished. */
   const signedOut = new WeakSet<WebSocket>();
   let closing: Promise<void> | undefined;
-  function checkSockets(): void {
-    for (const [socket, missed] of missedPongs) {
-      if (missed >= PONGS_MISSED_MAX) {
-        socket.terminate();
-      } else {
-        missedPongs.set(socket, missed + 1);
-        socket.ping();
-      }
-    }
-  }
-  // If this process was stalled, pongs may have arrived; they are read before the check.
-  const heartbeat = setInterval(() => setImmediate(checkSockets), dependencies.pingMs ?? PING_MS);
-  heartbeat.unref();
   metrics.gauge({
     name: 'service_rpc_sockets',
     help: 'Open WebSockets of the management plane.',
@@ -113,14 +99,12 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
   }
 
   function serve(socket: WebSocket, caller: RpcCaller): void {
-    missedPongs.set(socket, 0);
-    socket.on('pong', () => missedPongs.set(socket, 0));
+    heartbeat.watch(socket);
     socket.on('error', (error) => log.debug({ error }, 'a WebSocket failed'));
     const idle = caller.isAnonymousSocket ? idleTimer(socket) : undefined;
     const { signIn } = caller.credentials;
     if (signIn !== undefined) signedIn.add(socket, signIn);
     socket.once('close', () => {
-      missedPongs.delete(socket);
       idle?.stop();
       if (signIn !== undefined) signedIn.remove(socket, signIn);
     });
@@ -133,30 +117,18 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         socket.close(CLOSE_TEXT_ONLY, 'text frames only');
         return;
       }
-      beginCalls(socket, 1);
+      calls.begin(socket);
       const frame = bytesOf(data);
       const responding =
         frame.length > COUNTED_BODY_BYTES_MIN
           ? respondToLarge(socket, frame, caller)
           : respond(socket, frame, caller);
       void responding.finally(() => {
-        endCalls(socket, 1);
-        if (callsOn(socket) === 0) closeIfDone(socket);
+        calls.end(socket);
+        if (calls.isIdle(socket)) closeIfDone(socket);
         idle?.restart();
       });
     });
-  }
-
-  function beginCalls(socket: WebSocket, calls: number): void {
-    const begun = callsOn(socket) + calls;
-    inFlight.set(socket, begun);
-    if (begun >= CALLS_IN_FLIGHT_MAX) socket.pause();
-  }
-
-  function endCalls(socket: WebSocket, calls: number): void {
-    const left = callsOn(socket) - calls;
-    inFlight.set(socket, left);
-    if (socket.isPaused && left < CALLS_IN_FLIGHT_MAX) socket.resume();
   }
 
   /** Waits for the memory of a large frame. Meanwhile nothing more is read from its socket. */
@@ -170,9 +142,9 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
     const share = bodyMemory.take(signIn?.userId ?? clientIp, frame.length, onSettled);
     try {
       if (!share.isGranted) {
-        beginCalls(socket, CALLS_IN_FLIGHT_MAX);
+        calls.pauseReading(socket);
         const refusal = await settled;
-        endCalls(socket, CALLS_IN_FLIGHT_MAX);
+        calls.continueReading(socket);
         if (refusal !== undefined) {
           socket.send(errorText('null', toRpcError(refusal, log)));
           return;
@@ -188,7 +160,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
   function idleTimer(socket: WebSocket): { restart(): void; stop(): void } {
     let isIdle = false;
     const closeIfIdle = (): void => {
-      if (isIdle && callsOn(socket) === 0) socket.close(CLOSE_IDLE, 'idle');
+      if (isIdle && calls.isIdle(socket)) socket.close(CLOSE_IDLE, 'idle');
     };
     const timer = setTimeout(() => {
       isIdle = true;
@@ -203,8 +175,6 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       stop: () => clearTimeout(timer),
     };
   }
-
-  const callsOn = (socket: WebSocket): number => inFlight.get(socket) ?? 0;
 
   function closeSocket(
     socket: WebSocket,
@@ -224,7 +194,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
   /** The answers of calls in flight, such as `auth.logout` itself, are still sent. */
   function signOut(socket: WebSocket): void {
     signedOut.add(socket);
-    if (callsOn(socket) === 0) closeSocket(socket, CLOSE_SIGNED_OUT, SIGNED_OUT);
+    if (calls.isIdle(socket)) closeSocket(socket, CLOSE_SIGNED_OUT, SIGNED_OUT);
     else
       setTimeout(() => closeSocket(socket, CLOSE_SIGNED_OUT, SIGNED_OUT), CLOSE_TIMEOUT_MS).unref();
   }
@@ -235,7 +205,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
 
   /** Accepts no new sockets and closes each one when its calls have finished. */
   async function closeAll(): Promise<void> {
-    clearInterval(heartbeat);
+    heartbeat.stop();
     server.close();
     const sockets = [...server.clients];
     const late = setTimeout(() => sockets.forEach((socket) => closeSocket(socket)), DRAIN_MS);
@@ -244,7 +214,7 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
         const closed = new Promise<void>((resolve) => {
           socket.once('close', () => resolve());
         });
-        if (callsOn(socket) === 0) closeSocket(socket);
+        if (calls.isIdle(socket)) closeSocket(socket);
         return closed;
       }),
     );

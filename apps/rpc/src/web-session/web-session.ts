@@ -88,7 +88,7 @@ export function createWebSession(
     send(response, 200, { ok: true });
   };
 
-  /** What a page needs to know before anybody is signed in. */
+  /** What a page needs to know before a user is signed in. */
   const options: Handle = async (_request, response) =>
     send(response, 200, {
       is_new: await dependencies.users.isEmpty(),

@@ -23,6 +23,8 @@ export interface TestProvider {
   register(client: Readonly<Record<string, unknown>>): void;
   /** The pages at this address may sign in and out. */
   allow(baseUrl: string): void;
+  /** From now on ID tokens have the claims of the user, and the user info differs by these; undefined ends that. */
+  differ(userInfo: ProviderUser | undefined): void;
   /** Signs with a new key from now on. */
   rotateKeys(): void;
   /** From now on no connection is accepted. */
@@ -47,6 +49,7 @@ export async function startProvider(): Promise<TestProvider> {
   let client: Readonly<Record<string, unknown>> = {};
   const adapter = createProviderStore();
   let key = newKey();
+  let userInfo: ProviderUser | undefined;
   let promptCount = 0;
 
   function serve(): void {
@@ -56,7 +59,11 @@ export async function startProvider(): Promise<TestProvider> {
       ...client,
     };
     const provider = new Provider(issuer, {
-      ...configurationOf(registration, key, users),
+      ...configurationOf(registration, key, (subject, use) => ({
+        ...users.get(subject),
+        ...(use === 'userinfo' ? userInfo : {}),
+      })),
+      conformIdTokenClaims: userInfo === undefined,
       adapter,
     });
     const callback = provider.callback();
@@ -95,6 +102,10 @@ export async function startProvider(): Promise<TestProvider> {
       logouts.push(`${baseUrl}/console/`);
       serve();
     },
+    differ(changed) {
+      userInfo = changed;
+      serve();
+    },
     rotateKeys() {
       key = newKey();
       serve();
@@ -118,7 +129,7 @@ const newKey = (): JsonWebKey =>
 function configurationOf(
   client: Readonly<Record<string, unknown>>,
   key: JsonWebKey,
-  users: ReadonlyMap<string, ProviderUser>,
+  claimsOf: (subject: string, use: string) => ProviderUser,
 ): Configuration {
   return {
     clients: [
@@ -138,7 +149,7 @@ function configurationOf(
     interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_context, subject) => ({
       accountId: subject,
-      claims: () => ({ sub: subject, ...users.get(subject) }),
+      claims: (use) => ({ sub: subject, ...claimsOf(subject, use) }),
     }),
     // The client belongs to the same organization, so no one is asked for consent.
     async loadExistingGrant(context) {

@@ -195,6 +195,31 @@ test('any replica finishes a sign-in, in the browser that began it and in no oth
   expect((await finish(first, own)).status).toBe(403);
 });
 
+test('the answer to a sign-in that another tab has replaced does not end the one of that tab', async () => {
+  become('tabs@example.com');
+  const browser = openBrowser();
+  const { url: earlier } = await browser.visit(start(), { stopAt: atCallback });
+  const { url: later } = await browser.visit(start(), { stopAt: atCallback });
+  expect((await browser.visit(earlier.href)).status).toBe(400);
+  const finished = await browser.visit(later.href, { accept: 'application/json' });
+  expect(finished.status).toBe(200);
+  // Its own answer ends it.
+  expect((await browser.visit(later.href)).status).toBe(400);
+});
+
+test('an email address is as verified as the answer says that has it', async () => {
+  become('first@example.com', { email_verified: undefined });
+  provider.differ({ email: 'attacker@example.com', email_verified: true });
+  const visit = await signInForJson();
+  expect({ status: visit.status, code: errorOf(visit) }).toEqual({
+    status: 403,
+    code: 'sign_in_refused',
+  });
+  provider.differ({ email: 'First@example.com', email_verified: true });
+  expect((await signIn()).user.email).toBe('first@example.com');
+  provider.differ(undefined);
+});
+
 test.each([
   {
     why: 'an email that is not verified',

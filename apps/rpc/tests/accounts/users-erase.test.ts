@@ -1,5 +1,5 @@
 import { newId } from '@model-gateway/kernel';
-import type { RpcAnswer, TestAccount } from '@model-gateway/testkit';
+import { waitUntil, type RpcAnswer, type TestAccount } from '@model-gateway/testkit';
 import { startMemoryService, type RunningMemoryService } from '@model-gateway/testkit/upstreams';
 import { openSocket, startRpc, type RpcServer } from '../rpc-server.ts';
 
@@ -204,6 +204,25 @@ describe('users.erase', () => {
     });
     expect(memory.nodes.filter(({ user_id }) => user_id === id)).toEqual([]);
     expect((await asAdmin('users.erase', { user_id: newId() })).error).toMatchObject(NOT_FOUND);
+  });
+
+  test('has erased the account before what it wrote, which may take longer than a transaction', async () => {
+    const { id, token } = await rpc.createAccount('busy@example.com');
+    const created = await rpc.call('conversations.create', { title: 'long' }, token);
+    const conversation = created.result as { readonly id: string };
+    const isErased = async () => {
+      const { result } = await asAdmin('users.get', { user_id: id });
+      return (result as { readonly erased_at: string | null }).erased_at !== null;
+    };
+    // The transaction holds the conversation, so that its removal takes as long as the transaction.
+    const erasing = await rpc.test.context.database.transaction(async ({ conversations }) => {
+      await conversations.addTurn(conversation.id, [], undefined);
+      const call = asAdmin('users.erase', { user_id: id });
+      await waitUntil(isErased, { what: 'the account is erased' });
+      return { call };
+    });
+    expect((await erasing.call).result).toMatchObject({ ok: true });
+    expect(await personalRows(id)).toEqual(NOTHING);
   });
 
   test('no one can prevent it by registering the address of the erased account', async () => {

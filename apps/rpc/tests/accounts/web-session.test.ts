@@ -133,7 +133,7 @@ test('signing out ends the tokens and sockets of the session, and no other', asy
   expect((await session('', { method: 'DELETE' })).status).toBe(200);
 });
 
-test('a page learns what is possible before anybody is signed in', async () => {
+test('a page learns what is possible before a user is signed in', async () => {
   await rpc.createAccount('somebody@example.com');
   const { status, body } = await session('', { method: 'GET' });
   expect([status, body]).toEqual([

@@ -341,6 +341,12 @@ test('a change over a socket is recorded too', async () => {
   expect(await entries({ target: `group:${id}` })).toMatchObject([{ actor_id: owner.id }]);
 });
 
+test('times of every year that JSON can name are understood', async () => {
+  const year = { from: '0000-01-01T00:00:00Z', to: '9999-12-31T23:59:59Z', limit: 1 };
+  const { result } = await rpc.call('audit.list', year, ADMIN_TOKEN);
+  expect(result).toMatchObject({ entries: [expect.any(Object)] });
+});
+
 test('entries are listed in pages and found by what they are about', async () => {
   const first = await rpc.call('audit.list', { limit: 2 }, ADMIN_TOKEN);
   const page = first.result as { entries: Entry[]; has_more: boolean; before: number };
@@ -368,6 +374,9 @@ test('the chain is verified in steps, and a changed entry is named', async () =>
   await rpc.test.query('ALTER TABLE audit_entries DISABLE TRIGGER USER');
   await rpc.test.query(`UPDATE audit_entries SET action = 'nothing' WHERE seq = 5`);
   expect(await verify()).toMatchObject({ ok: false, checked: 4, broken: { seq: 5 } });
+  await rpc.test.query(`UPDATE audit_entries SET at = 'infinity' WHERE seq = 4`);
+  expect(await verify()).toMatchObject({ ok: false, broken: { seq: 4 } });
+  expect((await entries()).map(({ seq }) => seq)).toContain(4);
 });
 
 test('who was erased is not in the log any more', async () => {

@@ -171,20 +171,47 @@ aliases:
       unchanged: 1,
     },
   });
+  const absent = `webhooks:
+  - url: https://hooks.example.com/group
+    events: [budget.threshold]
+    group_id: ${newId()}
+`;
+  expect((await check(absent)).result).toEqual({
+    problems: [
+      {
+        line: 4,
+        column: 5,
+        field: 'webhooks[0].group_id',
+        message: 'names a group that does not exist',
+      },
+    ],
+    plan: null,
+  });
+  const path = join(folder.path, 'absent-group.yaml');
+  await writeFile(path, absent);
+  const peer = await openPeer(path);
+  await expect(peer.start()).rejects.toThrow(
+    /is wrong: 4:5 webhooks\[0\]\.group_id names a group that does not exist; correct these lines/,
+  );
+  await peer.stop();
   const person = await rpc.createAccount('person@example.com');
   expect((await check(file, {}, person.token)).error).toMatchObject({ code: -32_007 });
   // Nothing was applied.
   expect(await listed('routes.list')).toMatchObject([{ model: 'm' }]);
 });
 
-/** Another process, which applies this file. */
-async function startPeer(file: string): Promise<void> {
+/** Another process, which applies this file when it starts. */
+async function openPeer(file: string): Promise<ReturnType<typeof createRpc>> {
   const config = readRpcConfig({
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',
     SERVICE_CONFIG: file,
   });
-  await rpc.test.serve(createRpc(config, await rpc.test.openPeer()));
+  return createRpc(config, await rpc.test.openPeer());
+}
+
+async function startPeer(file: string): Promise<void> {
+  await rpc.test.serve(await openPeer(file));
 }
 
 test('what leaves the file leaves the installation, and built-in tiers are as they were', async () => {

@@ -79,6 +79,36 @@ const addFailure = () =>
   ]);
 afterAll(() => scene.close());
 
+test('sums of others come with the names of their users and groups', async () => {
+  const named = async (groupBy: string, params: object, user: TestUser) => {
+    const { result } = await scene.call(
+      'usage.summary',
+      { ...PERIOD, group_by: groupBy, ...params },
+      user,
+    );
+    return (result as { readonly groups: readonly object[] }).groups;
+  };
+  const ofGroup = { scope: 'group', group_id: group.id };
+  const { member, owner } = group;
+  expect(await named('user', ofGroup, group.admin)).toMatchObject([
+    { key: owner.id, name: owner.email },
+    { key: member.id, name: member.email },
+  ]);
+  expect(await named('group', { scope: 'all' }, scene.platform)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ key: group.id, name: expect.any(String) }),
+      expect.not.objectContaining({ name: expect.anything() }),
+    ]),
+  );
+  // Its key was never stored.
+  expect(await named('key', ofGroup, group.admin)).toEqual([
+    expect.not.objectContaining({ name: expect.anything() }),
+  ]);
+  expect(await named('user', {}, member)).toEqual([
+    expect.not.objectContaining({ name: expect.anything() }),
+  ]);
+});
+
 const summary = (user: TestUser, params: object): Promise<RpcAnswer> =>
   scene.call('usage.summary', { ...PERIOD, group_by: 'model', ...params }, user);
 

@@ -167,6 +167,7 @@ test('a turn that fails before or after it is accepted is in the request log', a
     cache_write_tokens: null,
     images: null,
     audio_seconds: null,
+    media_tokens: null,
     price: null,
     cached: false,
   });

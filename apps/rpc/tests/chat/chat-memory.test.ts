@@ -13,13 +13,17 @@ import {
 } from '@model-gateway/testkit/upstreams';
 import { createRpc } from '../../src/app.ts';
 import { readRpcConfig } from '../../src/config.ts';
+import { openStream } from '../rpc-server.ts';
+import { startGatedUpstream, type GatedUpstream } from './gated-upstream.ts';
 
 // Long enough for a healthy service on a loaded machine.
 const TIMEOUT_MS = 2_000;
+const ADMIN_TOKEN = 'the admin token of this test';
 const FAR_TOO_LATE_MS = 3_600_000;
 
 let memory: RunningMemoryService;
 let upstream: RunningChatUpstream;
+let gated: GatedUpstream;
 let booted: TestContext;
 let url: string;
 let token: string;
@@ -28,19 +32,26 @@ let userId: string;
 beforeAll(async () => {
   memory = await startMemoryService();
   upstream = await startChatUpstream({ models: ['demo-chat'] });
+  gated = await startGatedUpstream('gated-chat');
   booted = await createTestContext();
-  await booted.context.database.backendConfigs.save({
-    name: 'up',
-    type: 'external',
-    url: upstream.url,
-    apiKey: null,
-    models: ['demo-chat'],
-    capabilities: null,
-  });
+  for (const [model, { url: upstreamUrl }] of [
+    ['demo-chat', upstream],
+    ['gated-chat', gated],
+  ] as const) {
+    await booted.context.database.backendConfigs.save({
+      name: model,
+      type: 'external',
+      url: upstreamUrl,
+      apiKey: null,
+      models: [model],
+      capabilities: null,
+    });
+  }
   const config = readRpcConfig({
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',
     SERVICE_MEMORY_URL: memory.url,
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
     SERVICE_MEMORY_TIMEOUT_MS: `${TIMEOUT_MS}`,
   });
   url = await booted.serve(createRpc(config, booted.context));
@@ -49,6 +60,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await booted.close();
   await upstream.close();
+  await gated.close();
   await memory.close();
 });
 afterEach(async () => {
@@ -86,6 +98,25 @@ test('a turn with memory: false does not use it', async () => {
   expect(state).toBe('disabled');
   expect(messages).toEqual([userMessage('My secret cat')]);
   expect(memory.callsOf('Memory.Recall')).toBe(before);
+});
+
+test('a turn that ends after its user was erased is not remembered', async () => {
+  const erased = await createTestAccount(booted.context, 'erased@example.com');
+  const params = { model: 'gated-chat', messages: [userMessage('I live in Oslo')] };
+  const { result } = await rpcCall(url, 'chat.send', params, erased.token);
+  const { stream_id } = result as { readonly stream_id: string };
+  const stream = await openStream(`${url}/api/rpc/events?session=${stream_id}`);
+  const erasing = await rpcCall(url, 'users.erase', { user_id: erased.id }, ADMIN_TOKEN);
+  expect(erasing.result).toEqual({ ok: true, memory: 'removed' });
+  gated.open();
+  while (!(await stream.next()).includes('"is_complete":true'));
+  stream.close();
+  // The write-back of a later turn comes after it.
+  await send('After the erased turn');
+  await memory.until(() => memory.nodes.some(({ text }) => text === 'After the erased turn'));
+  expect(memory.nodes.filter(({ user_id }) => user_id === erased.id)).toEqual([]);
+  const events = await booted.context.database.memoryEvents.newest(erased.id, 50);
+  expect(events).toEqual([]);
 });
 
 const faults = {

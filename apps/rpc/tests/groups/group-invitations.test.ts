@@ -140,6 +140,32 @@ test('a deactivated member cannot rejoin with an invitation', async () => {
   expect(await memberCount()).toBe(3);
 });
 
+test('who was removed rejoins only with an invitation that was made afterwards', async () => {
+  const who = { group_id: group.id, user_id: group.member.email };
+  const { token } = await invite({ max_uses: 5 });
+  expect((await scene.call('group.members.remove', who, group.admin)).error).toBeUndefined();
+  expect((await accept(token, group.member)).error).toEqual({
+    code: -32_000,
+    message: 'you were removed from the group since this invitation was made: ask for a new one',
+  });
+  expect((await accept(token, await scene.createUser('other'))).error).toBeUndefined();
+  const anew = await invite();
+  expect((await accept(anew.token, group.member)).result).toMatchObject({ my_role: 'member' });
+});
+
+test('who accepts while they are removed stays removed', async () => {
+  const who = { group_id: group.id, user_id: group.member.email };
+  const { token } = await invite({ max_uses: 50 });
+  const answers = await Promise.all([
+    ...Array.from({ length: 10 }, () => accept(token, group.member)),
+    scene.call('group.members.remove', who, group.admin),
+    ...Array.from({ length: 10 }, () => accept(token, group.member)),
+  ]);
+  expect(answers[10]?.error).toBeUndefined();
+  expect(answers.filter(({ error }) => error === undefined)).toHaveLength(1);
+  expect(await memberCount()).toBe(2);
+});
+
 test.each([
   { why: 'removed', method: 'group.members.remove', change: {} },
   { why: 'made an ordinary member', method: 'group.members.update', change: { role: 'member' } },
@@ -151,7 +177,7 @@ test.each([
   const invitee = await scene.createUser('invitee');
   expect((await accept(token, invitee)).error).toMatchObject({
     code: -32_000,
-    message: expect.stringContaining('may not invite to the group any more'),
+    message: expect.stringContaining('may no longer invite to the group'),
   });
   expect((await accept(token, group.admin)).result).toBeUndefined();
 });

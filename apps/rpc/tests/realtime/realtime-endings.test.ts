@@ -106,6 +106,22 @@ describe('a session is removed completely', () => {
     await expectRemoved(talk);
   });
 
+  test('and its client gets the reason, if the upstream is gone', async () => {
+    const talk = await start();
+    await talk.next();
+    api.closeSessions(1011, 'internal detail');
+    expect((await talk.until('error')).at(-1)).toEqual({
+      type: 'error',
+      error: {
+        type: 'server_error',
+        code: 'bad_gateway',
+        message: 'the upstream ended the session',
+        param: null,
+      },
+    });
+    await expectRemoved(talk);
+  });
+
   test('that was never opened', async () => {
     const refused = (model: string) => scene.ann.refusal('realtime.start', { model });
     engine.faults.next({ kind: 'error', message: 'out of memory' }, 1, 'Engine.RealtimeStart');
@@ -194,7 +210,13 @@ describe('a response that is not completed when its session ends is metered by e
     await talk.until('response.audio.delta');
     await talk.stop();
     expect(await row()).toMatchObject([
-      { backend: 'realtime', model: 'a-realtime', prompt_tokens, completion_tokens: 4 },
+      {
+        backend: 'realtime',
+        model: 'a-realtime',
+        prompt_tokens,
+        completion_tokens: 4,
+        status: 499,
+      },
     ]);
     await expectRemoved(talk);
   });
@@ -203,7 +225,7 @@ describe('a response that is not completed when its session ends is metered by e
     const talk = await start({ config });
     api.faults.next({ kind: 'cut', afterDeltas: 4 });
     await talk.say(request);
-    expect(await row()).toMatchObject([{ prompt_tokens, completion_tokens: 2 }]);
+    expect(await row()).toMatchObject([{ prompt_tokens, completion_tokens: 2, status: 502 }]);
     await expectRemoved(talk);
   });
 
@@ -236,6 +258,19 @@ describe('a response that is not completed when its session ends is metered by e
     await talk.stop();
     await expectRemoved(talk);
     expect(await scene.usage()).toMatchObject([{ total_tokens: done.response.usage.total_tokens }]);
+  });
+
+  test('also if the upstream sends its end twice, which the client sees as it came', async () => {
+    const talk = await start({ config });
+    const done = (await talk.respond()).at(-1) as { response: { usage: { total_tokens: number } } };
+    api.sendToAll(JSON.stringify(done));
+    expect(await talk.next()).toEqual(done);
+    const second = (await talk.respond()).at(-1) as typeof done;
+    await talk.stop();
+    await expectRemoved(talk);
+    expect(await scene.usage()).toMatchObject(
+      [second, done].map(({ response }) => ({ total_tokens: response.usage.total_tokens })),
+    );
   });
 });
 

@@ -5,6 +5,7 @@ import { createDatabase } from '@model-gateway/db';
 import { silentLog } from '@model-gateway/kernel';
 import {
   createTestDatabase,
+  fullTable,
   insertAccount,
   rpcCall,
   startProcess,
@@ -150,11 +151,13 @@ test('after a process is killed the next event is refused and not timed out, and
   const talks = [await start('a-realtime'), await start('robot')];
   expect(openThere()).toBe(2);
   await holder.kill();
-  for (const { sessionId, stream } of talks) {
+  for (const { sessionId } of talks) {
     const refused = await ann.refusal('realtime.event', { session_id: sessionId, event });
     expect(refused).toEqual(SESSION_NOT_FOUND);
     expect(await ann.call('realtime.stop', { session_id: sessionId })).toEqual({ removed: false });
-    stream.close();
   }
   await waitUntil(() => openThere() === 0);
+  // That takes two intervals of keepalives.
+  for (const { stream } of fullTable(talks, { small: 0 })) await until(stream, 'error');
+  for (const { stream } of talks) stream.close();
 });

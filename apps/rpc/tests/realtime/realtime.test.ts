@@ -62,6 +62,7 @@ const upstreams = [
     delta: 'response.output_audio_transcript.delta',
     reply: 'one two',
     tokens: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 },
+    audio: { audio_input: 10, cached_audio_input: 0, audio_output: 2, image_output: 0 },
   },
   {
     upstream: 'an engine',
@@ -69,6 +70,7 @@ const upstreams = [
     delta: 'response.audio_transcript.delta',
     reply: 'This is the built-in realtime model. I heard 1.0 seconds of audio.',
     tokens: { prompt_tokens: 10, completion_tokens: 24, total_tokens: 34 },
+    audio: { audio_input: 10, cached_audio_input: 0, audio_output: 12, image_output: 0 },
   },
   {
     upstream: 'the older cloud API',
@@ -76,12 +78,13 @@ const upstreams = [
     delta: 'response.audio_transcript.delta',
     reply: 'one two',
     tokens: { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 },
+    audio: { audio_input: 10, cached_audio_input: 0, audio_output: 2, image_output: 0 },
   },
 ];
 
 describe.each(fullTable(upstreams, { small: 2 }))(
   'over $upstream',
-  ({ model, delta, reply, tokens }) => {
+  ({ model, delta, reply, tokens, audio: mediaTokens }) => {
     const audio = Buffer.alloc(32_000).toString('base64');
 
     test('a session is opened, accepts events and is stopped', async () => {
@@ -119,6 +122,7 @@ describe.each(fullTable(upstreams, { small: 2 }))(
           backend: 'realtime',
           ref_id: null,
           ...tokens,
+          media_tokens: mediaTokens,
         }),
       ]);
       await talk.respond();

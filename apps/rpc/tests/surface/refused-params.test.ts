@@ -1,3 +1,4 @@
+import { newId } from '@model-gateway/kernel';
 import { ADMIN_TOKEN, startRpc, type RpcServer } from '../rpc-server.ts';
 
 const INVALID_PARAMS = -32_602;
@@ -15,6 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => rpc.test.close());
 
+const cursorAt = (time: string): string =>
+  Buffer.from(JSON.stringify([time, newId()])).toString('base64url');
+
 /** Params that fit the schema of the method, and that its rules refuse. */
 const refused: readonly (readonly [string, object, string])[] = [
   ['keys.create', { name: 'old', expires_at: PAST }, 'expires_at'],
@@ -26,6 +30,8 @@ const refused: readonly (readonly [string, object, string])[] = [
   ['requests.list', { from: '2026-02-01', to: '2026-01-01' }, 'from'],
   ['audit.list', { from: '2026-02-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'from'],
   ['requests.list', { cursor: 'of another list' }, 'cursor'],
+  ['requests.list', { cursor: cursorAt('2026-02-30 00:00:00+00') }, 'cursor'],
+  ['requests.list', { cursor: cursorAt('2026-99-99 99:99:99+00') }, 'cursor'],
   ['audit.verify', { after: 3 }, 'hash'],
   ['audit.verify', { hash: 'a'.repeat(64) }, 'after'],
   ['webhooks.create', { ...HOOK, url: 'http://127.0.0.1/' }, 'url'],

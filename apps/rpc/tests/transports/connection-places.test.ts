@@ -50,13 +50,14 @@ async function openStream(
   opening: Opening = {},
   headers: Readonly<Record<string, string>> = headersOf(opening),
 ) {
-  const aborting = new AbortController();
-  const close = () => aborting.abort();
-  opened.push(close);
   const url = `${urlOf(opening)}/api/rpc/events?session=s`;
-  const response = await fetch(url, { headers, signal: aborting.signal });
+  const response = await fetch(url, { headers });
   const { status } = response;
-  return status === 200 ? { status, close } : { status, body: await response.json(), close };
+  // Holds the answer: `fetch` ends the connection of one that nothing refers to any more.
+  const close = () => void response.body?.cancel();
+  if (status !== 200) return { status, body: await response.json(), close: () => undefined };
+  opened.push(close);
+  return { status, close };
 }
 
 async function openWebSocket(opening: Opening = {}): Promise<Answer> {

@@ -62,6 +62,7 @@ test('an event stream is kept alive by a comment', async () => {
     ...anonymous,
     metrics: createMetrics(),
     sessionAuth: false,
+    endOfLost: async () => undefined,
     keepaliveMs: 20,
   });
   const server = createServer((request, response) => void sse.handle(request, response));

@@ -43,6 +43,7 @@ const ANSWER = Array.from({ length: TOKENS }, (_, count) => `t${count}`).join(' 
 
 let database: TestDatabase;
 let dataDir = '';
+let env: Readonly<Record<string, string>> = {};
 let upstream: RunningChatUpstream;
 let left: TestProcess;
 let right: TestProcess;
@@ -52,7 +53,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   dataDir = await mkdtemp(join(tmpdir(), 'model-gateway-rpc-'));
   upstream = await startChatUpstream({ models: ['m'], answer: () => ANSWER });
-  const env = {
+  env = {
     DATABASE_URL: database.url,
     REDIS_URL: testRedisUrl(),
     SERVICE_REDIS_PREFIX: uniquePrefix(),
@@ -217,6 +218,37 @@ test('a turn is stopped through another process than its own, once', async () =>
   await waitUntil(async () => /^service_rpc_chat_streams 0$/m.test(await readMetrics(left)));
   expect((await stop(streamId)).result).toEqual({ stopped: false });
   upstreamAnswers.open();
+});
+
+test('the listeners of a process that was killed learn it from their own process', async () => {
+  const killed = await startProcess({ app: 'rpc', env });
+  const upstreamAnswers = createGate();
+  upstream.faults.always({ kind: 'held', until: upstreamAnswers.opened });
+  const sent = await rpcCall(
+    killed.url,
+    'chat.send',
+    { model: 'm', ...userMessage('Hi') },
+    ann.token,
+  );
+  const { stream_id } = sent.result as { stream_id: string };
+  const [stream, running] = await Promise.all([
+    openStream(eventsUrl(right.url, stream_id)),
+    openStream(eventsUrl(right.url, await send())),
+  ]);
+  killed.signal('SIGKILL');
+  await killed.exited;
+  expect(await readToEnd(stream)).toEqual([
+    {
+      stream_id,
+      token: expect.stringContaining('Stream error: the process that generated the response ended'),
+      is_complete: true,
+      error: { code: -32_000, message: expect.stringContaining('the process that generated') },
+    },
+  ]);
+  stream.close();
+  // The other one has been as silent.
+  upstreamAnswers.open();
+  expect(textOf(await readToEnd(running))).toBe(ANSWER);
 });
 
 test('a stopping process finishes its streams, also when the listeners are on another process', async () => {

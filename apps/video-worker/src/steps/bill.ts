@@ -17,7 +17,7 @@ export type BillJob = <End extends BilledEnd>(
   end: (ending: EndingJob) => Promise<End | undefined>,
 ) => Promise<End | undefined>;
 
-/** What the end of a job depends on. */
+/** The facts that the end of a job depends on. */
 export interface EndingJob {
   readonly jobs: VideoJobStore;
   readonly work: VideoWork;

@@ -1,27 +1,17 @@
-import type {
-  CancelledTask,
-  UpstreamTelemetry,
-  VideoJobStore,
-  VideoWork,
-} from '@model-gateway/inference';
-import { abortAfter, type Log } from '@model-gateway/kernel';
-import {
-  UpstreamFailure,
-  type Backend,
-  type Router,
-  type VideoCharge,
-} from '@model-gateway/router';
+import type { VideoJobStore, VideoWork } from '@model-gateway/inference';
+import type { Log } from '@model-gateway/kernel';
+import type { VideoCharge } from '@model-gateway/router';
 import type { NextStep, StepMemo } from '../job-queue.ts';
 import type { VideoTiming } from '../video-timing.ts';
 import type { BillJob } from './bill.ts';
+import type { CancelTask } from './cancel-task.ts';
 
 /** Asks the upstream of a cancelled job to cancel its task, and bills what it still charges. */
 export type CancelJob = (work: VideoWork, memo: StepMemo) => Promise<NextStep | undefined>;
 
 interface CancelDependencies {
   readonly jobs: Pick<VideoJobStore, 'addCancelledTask'>;
-  readonly router: Pick<Router, 'use'>;
-  readonly telemetry: UpstreamTelemetry;
+  readonly cancelTask: CancelTask;
   readonly bill: BillJob;
   readonly timing: VideoTiming;
   readonly log: Log;
@@ -29,43 +19,8 @@ interface CancelDependencies {
   readonly stopping: AbortSignal;
 }
 
-const CANCEL_TIMEOUT_MS = 10_000;
-
 export function createCancel(dependencies: CancelDependencies): CancelJob {
-  const { jobs, router, telemetry, bill, timing, log, stopping } = dependencies;
-
-  /** Undefined when the upstream has not answered and is to be asked again. */
-  async function chargeOf({
-    backend: name,
-    taskId,
-  }: CancelledTask): Promise<VideoCharge | undefined> {
-    const used = router.use(name);
-    // The backend may be registered again.
-    if (used === undefined) return undefined;
-    try {
-      return await ask(used.backend, taskId);
-    } catch (failure) {
-      return isAnswer(failure) ? 'nothing' : undefined;
-    } finally {
-      used.release();
-    }
-  }
-
-  async function ask(backend: Backend, taskId: string): Promise<VideoCharge> {
-    // Not every upstream can cancel.
-    if (backend.cancelVideo === undefined) return 'nothing';
-    const call = telemetry.begin('video', backend, undefined);
-    const asking = backend.cancelVideo.bind(backend, taskId);
-    try {
-      const charge = await call.run(() => abortAfter(CANCEL_TIMEOUT_MS, stopping, asking));
-      call.end();
-      return charge;
-    } catch (failure) {
-      if (stopping.aborted) call.leave();
-      else call.fail(failure);
-      throw failure;
-    }
-  }
+  const { jobs, cancelTask, bill, timing, log, stopping } = dependencies;
 
   async function end(work: VideoWork, charge: VideoCharge): Promise<void> {
     const billed = await bill(work.id, async ({ jobs: stored, price }) => {
@@ -87,7 +42,7 @@ export function createCancel(dependencies: CancelDependencies): CancelJob {
       if (taskId === undefined || !(await jobs.addCancelledTask(work.id, taskId))) return undefined;
       return { afterMs: 0 };
     }
-    const charge = await chargeOf(work.cancelling);
+    const charge = await cancelTask(work.cancelling);
     if (stopping.aborted && charge === undefined) return { afterMs: 0, memo };
     if (charge === undefined && !timing.isExpired(work.cancelling.cancelledAt))
       return timing.afterFailure(memo);
@@ -95,10 +50,6 @@ export function createCancel(dependencies: CancelDependencies): CancelJob {
     return undefined;
   };
 }
-
-/** An upstream that refuses, or answers something else, will not answer differently later. */
-const isAnswer = (failure: unknown): boolean =>
-  failure instanceof UpstreamFailure && (!failure.isBackendAtFault || failure.wasUnreadable);
 
 /** The upstream never makes a cancelled video cost more than a finished one. */
 function costOf(charge: VideoCharge, price: number): number {

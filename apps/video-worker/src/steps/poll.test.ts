@@ -8,6 +8,7 @@ const clock = manualClock(1_000_000);
 const stopping = new AbortController();
 const queried: string[] = [];
 const failed: string[] = [];
+const cancelled: unknown[] = [];
 
 function pollWith(backends: Readonly<Record<string, Backend['queryVideo']>>): PollJob {
   return createPoll({
@@ -33,6 +34,10 @@ function pollWith(backends: Readonly<Record<string, Backend['queryVideo']>>): Po
     notifications: { progress: () => Promise.resolve() },
     settle: () => Promise.resolve(),
     fail: (_jobId, { message }) => Promise.resolve(void failed.push(message)),
+    cancelTask: ({ backend, taskId }) => {
+      cancelled.push([backend, taskId]);
+      return Promise.resolve('nothing');
+    },
     timing: createVideoTiming({ pollMs: 2_000, timeoutSecs: 60, clock }),
     clock,
     stopping: stopping.signal,
@@ -67,13 +72,15 @@ test('after each timeout a job waits longer, and a slow upstream gets one query 
   expect(failed).toEqual([]);
 });
 
-test('a job is polled again at its time limit at the latest', async () => {
+test('a job is polled again at its time limit at the latest, and its task is then cancelled', async () => {
   const poll = pollWith({ unresponsive });
   const job = jobOn('unresponsive');
   clock.advance(59_000);
   expect(await poll(job, { failures: 9 })).toMatchObject({ afterMs: 1_000 });
   clock.advance(1_000);
+  expect(cancelled).toEqual([]);
   expect(await poll(job, { failures: 10 })).toBeUndefined();
+  expect(cancelled).toEqual([['unresponsive', 'task']]);
   expect(failed.at(-1)).toContain('not finished within 60 s');
   failed.length = 0;
 });

@@ -9,6 +9,7 @@ import { abortAfter, type Clock } from '@model-gateway/kernel';
 import { UpstreamFailure, type Backend, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
 import type { NextStep, StepMemo } from '../job-queue.ts';
+import type { CancelTask } from './cancel-task.ts';
 import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
 import type { SettleJob } from './settle.ts';
 
@@ -22,6 +23,7 @@ interface PollDependencies {
   readonly notifications: Pick<VideoNotifications, 'progress'>;
   readonly settle: SettleJob;
   readonly fail: FailJob;
+  readonly cancelTask: CancelTask;
   readonly timing: VideoTiming;
   readonly clock: Clock;
   /** Aborted when this worker stops: other workers continue. */
@@ -45,7 +47,7 @@ type TaskState =
 export function createPoll(dependencies: PollDependencies): PollJob {
   const { jobs, router, telemetry, notifications, settle, fail, timing, clock, stopping } =
     dependencies;
-  const { queryTimeoutMs = QUERY_TIMEOUT_MS } = dependencies;
+  const { cancelTask, queryTimeoutMs = QUERY_TIMEOUT_MS } = dependencies;
   /** Until when a slow backend gets one query at a time. */
   const slowUntil = new Map<string, number>();
   const inFlight = new Map<string, number>();
@@ -98,6 +100,8 @@ export function createPoll(dependencies: PollDependencies): PollJob {
     const remainingMs = timing.remainingMs(poll.startedAt);
     if (remainingMs > 0) return { ...next, afterMs: Math.min(next.afterMs, remainingMs) };
     await fail(poll.id, jobTimedOut(timing, why));
+    // The job is not billed any more, but the upstream would charge for the video.
+    await cancelTask(poll);
     return undefined;
   }
 

@@ -67,7 +67,7 @@ export function createWebhookRunner(
   };
 }
 
-/** One with refused requests is Degraded, and answers. */
+/** A backend with refused requests is Degraded, but it answers, so it counts as healthy. */
 const watchedBackend = ({ backend, state, checkedAt }: ReturnType<Router['list']>[number]) => ({
   name: backend.name,
   isHealthy: checkedAt === undefined ? undefined : state !== 'Unhealthy',

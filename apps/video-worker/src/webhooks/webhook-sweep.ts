@@ -49,8 +49,10 @@ export function createWebhookSweep(dependencies: WebhookSweepDependencies): Part
   async function clean(): Promise<void> {
     const now = clock.now();
     if (now - cleanedAt < CLEANING_INTERVAL_MS) return;
-    await outbox.removeOld(new Date(now - DELIVERIES_KEPT_MS), new Date(now - EVENTS_KEPT_MS));
-    cleanedAt = now;
+    const [deliveriesBefore, eventsBefore] = [now - DELIVERIES_KEPT_MS, now - EVENTS_KEPT_MS];
+    // One batch with each sweep, so that new events do not wait until all old ones are removed.
+    if (!(await outbox.removeOld(new Date(deliveriesBefore), new Date(eventsBefore))))
+      cleanedAt = now;
   }
 
   async function sweep(): Promise<void> {

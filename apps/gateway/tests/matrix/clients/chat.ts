@@ -138,7 +138,9 @@ function readCompletion(answer: Fields): ModelAnswer {
       id: String(call['id']),
       name: String(called['name']),
       arguments: JSON.parse(String(called['arguments'])) as object,
-      signature: call['signature'] as string | undefined,
+      signature: fieldsOf(fieldsOf(call['extra_content'])['google'])['thought_signature'] as
+        | string
+        | undefined,
     });
   });
   const [detail] = listOf(message['reasoning_details']);

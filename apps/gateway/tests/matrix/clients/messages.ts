@@ -57,7 +57,7 @@ export const messagesClient: MatrixClient = {
   joined: joinedEvents,
   read: readMessage,
   readError: (body) => fieldsOf(body['error']) as { type: unknown; message: unknown },
-  hears({ refusal, text, calls, usage: { reasoning: _reasoning, ...usage }, ...said }) {
+  hears({ refusal, text, calls, usage, ...said }) {
     const { thought } = said;
     return present({
       ...said,
@@ -140,10 +140,11 @@ function readMessage(answer: Fields): ModelAnswer {
         .join('') || undefined,
     calls: calls.length === 0 ? undefined : calls,
     finish: FINISH[String(answer['stop_reason'])] ?? ('' as ModelAnswer['finish']),
-    usage: {
+    usage: present({
       prompt: Number(usage['input_tokens']) + cached,
       completion: Number(usage['output_tokens']),
       cached,
-    },
+      reasoning: fieldsOf(usage['output_tokens_details'])['thinking_tokens'] as number | undefined,
+    }),
   });
 }

@@ -33,7 +33,7 @@ export const anthropicApi: UpstreamApi = {
   stream: (said) => ({ type: 'text/event-stream', text: eventsOf(said).map(eventText).join('') }),
   read: readBody,
   error: (_status, message) => ({ type: 'error', error: { type: 'some_error', message } }),
-  says: ({ calls, usage: { reasoning: _reasoning, ...usage }, ...said }) =>
+  says: ({ calls, usage, ...said }) =>
     present({
       ...said,
       calls: calls?.map(unsigned),
@@ -51,15 +51,17 @@ const blocksOf = ({ thought, text, calls = [] }: ModelAnswer): readonly Fields[]
   ...calls.map(({ id, name, arguments: input }) => ({ type: 'tool_use', id, name, input })),
 ];
 
-const usageOf = ({ usage: { prompt, completion, cached = 0 } }: ModelAnswer): Fields => ({
-  input_tokens: prompt - cached,
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: cached,
-  output_tokens: completion,
-});
+const usageOf = ({ usage: { prompt, completion, cached = 0, reasoning } }: ModelAnswer): Fields =>
+  present({
+    input_tokens: prompt - cached,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: cached,
+    output_tokens: completion,
+    output_tokens_details: reasoning === undefined ? undefined : { thinking_tokens: reasoning },
+  });
 
 function eventsOf(said: ModelAnswer): readonly Fields[] {
-  const { output_tokens: _output, ...prompt } = usageOf(said);
+  const { output_tokens: _output, output_tokens_details: details, ...prompt } = usageOf(said);
   const blocks = blocksOf(said).flatMap((block, index) => {
     const { begun, deltas } = streamed(block);
     return [
@@ -76,7 +78,7 @@ function eventsOf(said: ModelAnswer): readonly Fields[] {
     {
       type: 'message_delta',
       delta: { stop_reason: STOP_REASONS[said.finish], stop_sequence: null },
-      usage: { output_tokens: said.usage.completion },
+      usage: present({ output_tokens: said.usage.completion, output_tokens_details: details }),
     },
     { type: 'message_stop' },
   ];

@@ -1,5 +1,6 @@
 import {
   describeError,
+  isUnreachable,
   randomToken,
   type Entries,
   type Log,
@@ -7,18 +8,20 @@ import {
 } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** Stops streams on whichever process they run. */
-export interface StreamStops {
+/** Knows which process each stream runs on, to stop it from any other, and to tell whether that process has ended. */
+export interface StreamProcesses {
   /** Makes a stream of this process reachable from all. Never rejects. */
   add(streamId: string): Promise<void>;
   /** The stream has ended. */
   remove(streamId: string): void;
   /** Whether the user had such a stream, and it was stopped. */
   stop(userId: string, streamId: string): Promise<boolean>;
+  /** Whether the process of a stream has ended before the stream. Never rejects; false where it cannot be known. */
+  isLost(streamId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-interface StreamStopsDependencies {
+interface StreamProcessesDependencies {
   readonly calls: Requests;
   /** Stores the process of each stream. */
   readonly entries: Pick<Entries, 'get' | 'put' | 'remove'>;
@@ -29,14 +32,15 @@ interface StreamStopsDependencies {
   readonly stopHere: (userId: string, streamId: string) => boolean;
 }
 
-const requestSchema = z.object({ userId: z.string(), streamId: z.string() });
+/** Without a user the request only shows that the process is there. */
+const requestSchema = z.object({ userId: z.string().optional(), streamId: z.string() });
 
 /** So that a call about a stream of a stopped process returns within a second. */
 const REPLY_TIMEOUT_MS = 700;
 /** Longer than any stream lasts. */
 const EXPIRES_AFTER_MS = 24 * 60 * 60 * 1000;
 
-export function createStreamStops(dependencies: StreamStopsDependencies): StreamStops {
+export function createStreamProcesses(dependencies: StreamProcessesDependencies): StreamProcesses {
   const { calls, entries, log, isHere, stopHere } = dependencies;
   const processId = randomToken();
   let serving: ReturnType<Requests['serve']> | undefined;
@@ -45,7 +49,7 @@ export function createStreamStops(dependencies: StreamStopsDependencies): Stream
   async function serve(): Promise<void> {
     serving ??= calls.serve(addressOf(processId), async (payload) => {
       const { userId, streamId } = requestSchema.parse(payload);
-      return stopHere(userId, streamId);
+      return userId === undefined ? isHere(streamId) : stopHere(userId, streamId);
     });
     try {
       await serving;
@@ -73,6 +77,14 @@ export function createStreamStops(dependencies: StreamStopsDependencies): Stream
         .call(addressOf(owner), { userId, streamId }, { timeoutMs: REPLY_TIMEOUT_MS })
         .catch(() => false);
       return reply === true;
+    },
+    async isLost(streamId) {
+      if (isHere(streamId)) return false;
+      const owner = await entries.get(keyOf(streamId)).catch(() => undefined);
+      if (owner === undefined) return false;
+      return calls
+        .call(addressOf(owner), { streamId }, { timeoutMs: REPLY_TIMEOUT_MS })
+        .then(() => false, isUnreachable);
     },
     async close() {
       await (await serving?.catch(() => undefined))?.close();
