@@ -70,6 +70,8 @@ export interface NavigationOutcome extends PageAddress {
   readonly status: number | null;
   readonly statusText: string;
   readonly loadState: LoadState;
+  /** The network error that the document broke off with. */
+  readonly loadError?: string | undefined;
   readonly redirected: boolean;
 }
 
@@ -92,6 +94,8 @@ export interface ActionOutcome extends PageAddress {
   /** The HTTP status of the document that the action opened, if it opened one and there was a status. */
   readonly status?: number;
   readonly statusText?: string;
+  /** The URL that the page is navigating to, whose server has not responded yet. */
+  readonly pendingUrl?: string | undefined;
 }
 
 export interface ClickOutcome extends ActionOutcome {

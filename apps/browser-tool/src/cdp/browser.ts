@@ -28,6 +28,8 @@ export interface Browser {
 
 const ONLY_PAGES = [{ type: 'page' }, { exclude: true }];
 const FIRST_PAGE_TIMEOUT_MS = 10_000;
+/** With one more, the oldest is closed: a page could otherwise open tabs until the memory is full. */
+const TABS_MAX = 20;
 const DOWNLOADS_MAX = 100;
 const CLOSING_CHECK_MS = 500;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -74,12 +76,18 @@ export async function createBrowser(
     const isPopup = active !== undefined && !active.hasEnded && !isOpening;
     pages.push(page);
     active = page;
+    const [oldest] = pages;
+    if (pages.length > TABS_MAX && oldest !== undefined) closeTab(oldest);
     if (isPopup) {
       opened = { page, url: openedUrl };
       openedUrl = undefined;
       environment.notes().openedTab = { url: '' };
     }
     first.resolve();
+  }
+
+  function closeTab({ targetId }: Page): void {
+    void connection.send('Target.closeTarget', { targetId }).catch(() => undefined);
   }
 
   function detached(sessionId: string): void {
@@ -184,11 +192,7 @@ export async function createBrowser(
     async replacePage() {
       const old = active;
       const page = await openPage();
-      if (old !== undefined && old !== page) {
-        void connection
-          .send('Target.closeTarget', { targetId: old.targetId })
-          .catch(() => undefined);
-      }
+      if (old !== undefined && old !== page) closeTab(old);
       return page;
     },
     async resize(viewport, deviceScaleFactor, mobile) {

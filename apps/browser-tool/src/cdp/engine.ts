@@ -34,6 +34,7 @@ const WAIT_PAUSES_MS = [0, 16, 50];
 const WAIT_PAUSE_MS = 100;
 // The minimum, so that a timeout of 0 still gets a result.
 const COUNT_MS_MIN = 1_000;
+const BUSY_TIMEOUT_MS = 1_000;
 const PING_TIMEOUT_MS = 2_000;
 const START_PAGE_MS = 10_000;
 /** For a new tab in the place of one that hangs or crashed. */
@@ -93,7 +94,7 @@ async function openStart(
     () =>
       problem !== undefined ||
       page.hasEnded ||
-      (loading.shown > shown && !loading.isNavigating && loading.reached('DOMContentLoaded')),
+      (loading.shown > shown && !loading.isNavigating && loading.hasContent),
     { timeoutMs: START_PAGE_MS, signal },
   );
   if (isThere && problem === undefined) return;
@@ -284,14 +285,16 @@ function createCdpEngine(
   };
 }
 
-/** Whether scripts run in a page. Terminates a script that blocks it. */
+/** Whether scripts run in a page. Terminates a script that blocks it; a page that is only busy keeps its scripts. */
 async function isResponsive(page: Page): Promise<boolean> {
   const ping = async (): Promise<boolean> => {
-    void page.send('Runtime.terminateExecution').catch(() => undefined);
     await page.send('Runtime.evaluate', { expression: '1' });
     return true;
   };
-  return withTimeout(ping(), PING_TIMEOUT_MS).catch(() => false);
+  const isAnswered = ping();
+  if (await withTimeout(isAnswered, BUSY_TIMEOUT_MS).catch(() => false)) return true;
+  void page.send('Runtime.terminateExecution').catch(() => undefined);
+  return withTimeout(isAnswered, PING_TIMEOUT_MS).catch(() => false);
 }
 
 function crashError(page: Page): ToolError {

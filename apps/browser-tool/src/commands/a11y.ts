@@ -8,6 +8,8 @@ import { cutLines, snapshotLines } from './snapshot-text.ts';
 const TEXT_CHARS_DEFAULT = 20_000;
 const TREE_CHARS_DEFAULT = 1_000_000;
 const CHARS_MAX = 5_000_000;
+const MORE_ELEMENTS =
+  '… the page has more elements than a snapshot can hold; pass target to read a part of it';
 
 const maxChars = z.int().min(100).max(CHARS_MAX);
 
@@ -53,7 +55,10 @@ export const a11y = command({
           throw badCursor(cursor, lines.length);
         const page = cutLines(lines, limit ?? TEXT_CHARS_DEFAULT, cursor);
         const isCut = truncated || page.truncated;
-        return { url, title, nodes: [], ...counts, text: page.text, truncated: isCut };
+        // Otherwise a model would take the last line for the end of the page.
+        const text =
+          truncated && !page.truncated ? `${page.text}\n${MORE_ELEMENTS}`.trimStart() : page.text;
+        return { url, title, nodes: [], ...counts, text, truncated: isCut };
       }
       const budget = { chars: limit ?? TREE_CHARS_DEFAULT, isCut: false };
       const kept = withinBudget(nodes, budget);
@@ -83,7 +88,10 @@ function cutAt(node: AccessibleNode, depth: number): AccessibleNode {
 function interactiveNodes(node: AccessibleNode): readonly AccessibleNode[] {
   const inner = node.children.flatMap(interactiveNodes);
   if (node.ref === undefined) return inner;
-  const texts = node.children.filter(({ role }) => role === 'text' || role === 'option');
+  const parts = node.children.flatMap((child) =>
+    node.tag === 'select' && child.role === 'group' ? child.children : [child],
+  );
+  const texts = parts.filter(({ role }) => role === 'text' || role === 'option');
   return [{ ...node, children: texts.filter(({ ref }) => ref === undefined) }, ...inner];
 }
 

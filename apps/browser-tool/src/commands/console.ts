@@ -5,11 +5,16 @@ import {
   type ConsoleEntry,
   type ConsoleLevel,
 } from '../capture/console-log.ts';
+import { clipText } from '../capture/clip-text.ts';
+import { indentLines } from '../one-line.ts';
 import { command, READING } from './command.ts';
 
 const LIMIT_DEFAULT = 200;
 const TOOL_LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
+/** What a model should read at once; programs get everything unless they ask for less. */
+const TOOL_CHARS_MAX = 20_000;
+const CHARS_MAX = 50_000_000;
 
 const limitField = z.int().min(1).max(LIMIT_MAX);
 const level = z.enum(CONSOLE_LEVELS);
@@ -34,6 +39,7 @@ export const consoleMessages = command({
     limit: limitField.default(LIMIT_DEFAULT),
     since: z.int().min(0).optional(),
     source: z.enum(CONSOLE_SOURCES).optional(),
+    maxChars: z.int().min(100).max(CHARS_MAX).optional(),
     clear: z.boolean().default(false),
   }),
   tool: {
@@ -43,13 +49,17 @@ export const consoleMessages = command({
     fields: ['level', 'all', 'limit', 'clear'],
     listedDefaults: ['level', 'all', 'limit', 'clear'],
     overrides: { level: level.default('info'), limit: limitField.default(TOOL_LIMIT_DEFAULT) },
+    fixed: { maxChars: TOOL_CHARS_MAX },
     annotations: { ...READING, openWorldHint: false },
-    text: ({ entries }) => consoleText(entries as readonly ConsoleEntry[]),
+    text: ({ entries, omitted = 0 }) =>
+      consoleText(entries as readonly ConsoleEntry[], Number(omitted)),
   },
-  async run({ clear, ...query }, { captures }) {
-    const { entries, next, dropped } = captures.console.query(query);
+  async run({ clear, maxChars, ...query }, { captures }) {
+    const { entries: found, next, dropped } = captures.console.query(query);
     if (clear) captures.console.clear();
-    return { entries, next, dropped };
+    const entries = maxChars === undefined ? found : newestWithin(found, maxChars);
+    const omitted = found.length - entries.length;
+    return { entries, next, dropped, ...(omitted === 0 ? {} : { omitted }) };
   },
 });
 
@@ -70,12 +80,31 @@ export const pageErrors = command({
   },
 });
 
-function consoleText(entries: readonly ConsoleEntry[]): string {
+/** The newest entries whose JSON fits, with long texts cut so that one message does not hide all others. */
+function newestWithin(entries: readonly ConsoleEntry[], maxChars: number): readonly ConsoleEntry[] {
+  const textMax = Math.ceil(maxChars / 10);
+  const kept: ConsoleEntry[] = [];
+  let chars = 0;
+  for (const { text, stack, ...entry } of entries.toReversed()) {
+    const shown = {
+      ...entry,
+      text: clipText(text, textMax),
+      ...(stack === undefined ? {} : { stack: clipText(stack, textMax) }),
+    };
+    chars += JSON.stringify(shown).length;
+    if (chars > maxChars && kept.length > 0) break;
+    kept.push(shown);
+  }
+  return kept.toReversed();
+}
+
+function consoleText(entries: readonly ConsoleEntry[], omitted: number): string {
   if (entries.length === 0) return 'No console messages';
-  return entries
-    .map(({ level: severity, text, url, line, count }) => {
-      const times = count > 1 ? ` (${count} times)` : '';
-      return `[${severity.toUpperCase()}] ${text}${times} @ ${url}${line === null ? '' : `:${line}`}`;
-    })
-    .join('\n');
+  const lines = entries.map(({ level: severity, text, url, line, count }) => {
+    const times = count > 1 ? ` (${count} times)` : '';
+    const place = `${url}${line === null ? '' : `:${line}`}`;
+    return `[${severity.toUpperCase()}] ${indentLines(text)}${times} @ ${place}`;
+  });
+  const more = `… ${omitted} earlier messages are left out; pass a level such as "error" for fewer`;
+  return [...(omitted === 0 ? [] : [more]), ...lines].join('\n');
 }

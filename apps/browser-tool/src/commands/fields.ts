@@ -27,12 +27,13 @@ export function elementOf(value: unknown): ElementReport {
 
 /** The page after an action, with the status of a new document. */
 export function actionData(outcome: ActionOutcome): CommandData {
-  const { navigated, url, title, status, statusText = '' } = outcome;
+  const { navigated, url, title, status, statusText = '', pendingUrl } = outcome;
   return {
     navigated,
     url,
     title,
     ...(status === undefined ? {} : { status }),
     ...(statusText === '' ? {} : { status_text: statusText }),
+    ...(pendingUrl === undefined ? {} : { pending_url: pendingUrl }),
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addressText } from './address-text.ts';
 import { command, deadlineFor, runCall, TIMEOUT_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
-import { navigationData } from './navigate.ts';
+import { loadText, navigationData } from './navigate.ts';
 
 const TIMEOUT_MS = 30_000;
 const DEADLINE_MS = 60_000;
@@ -38,7 +38,7 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
             unlisted: ['dialog', 'promptText'] as const,
             annotations: ANNOTATIONS,
             canSnapshot: true,
-            text: ({ url }) => `Went ${direction} to ${addressText(url)}`,
+            text: (data) => `Went ${direction} to ${addressText(data['url'])}${loadText(data)}`,
           },
         }),
     async run({ waitUntil, timeoutMs, dialog, promptText }, context) {

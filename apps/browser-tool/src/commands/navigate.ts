@@ -17,17 +17,24 @@ const DEADLINE_MS = 60_000;
 
 /** The result of a navigation. */
 export function navigationData(outcome: NavigationOutcome): CommandData {
-  const { url, title, status, statusText, loadState, redirected } = outcome;
+  const { url, title, status, statusText, loadState, loadError, redirected } = outcome;
   return {
     url,
     title,
     status,
     ...(statusText === '' ? {} : { status_text: statusText }),
     load_state: loadState,
+    ...(loadError === undefined ? {} : { load_error: loadError }),
     redirected,
     elapsed_ms: 0,
     dialogs: [],
   };
+}
+
+/** What is missing of a page, if anything. */
+export function loadText({ load_state: state, load_error: error }: CommandData): string {
+  if (typeof error === 'string') return ` (incomplete: its loading broke off with ${error})`;
+  return state === 'interactive' ? ' (still loading)' : '';
 }
 
 export const navigate = command({
@@ -53,8 +60,7 @@ export const navigate = command({
     annotations: { ...READING, readOnlyHint: false },
     listedDefaults: ['includeSnapshot'],
     canSnapshot: true,
-    text: ({ url, load_state: state }) =>
-      `Navigated to ${addressText(url)}${state === 'interactive' ? ' (still loading)' : ''}`,
+    text: (data) => `Navigated to ${addressText(data['url'])}${loadText(data)}`,
   },
   async run({ url, waitUntil, waitFor, timeoutMs, dialog, promptText }, context) {
     const address = context.checkUrl(url);

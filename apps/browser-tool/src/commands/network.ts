@@ -11,7 +11,16 @@ const BODY_BYTES_MAX = 10 * 1024 * 1024;
 const BODYLESS = ['GET', 'HEAD'];
 const STATUSES = /^\s*[1-5](\d\d|xx)(\s*,\s*[1-5](\d\d|xx))*\s*$/i;
 const REDACTED = '[redacted]';
-const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'set-cookie']);
+const SECRET_HEADERS = new Set([
+  'api-key',
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'set-cookie',
+  'x-api-key',
+  'x-auth-token',
+  'x-goog-api-key',
+]);
 
 export const network = command({
   name: 'network',

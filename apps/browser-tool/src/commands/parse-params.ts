@@ -41,7 +41,7 @@ export function parseParams<Schema extends z.ZodObject>(
   const { values, givenNames } = canonical(given as Raw, known, aliases, soleAliases);
   const ignored = Object.keys(values).filter((key) => !known.includes(key) && key !== DESCRIPTION);
   if (style.isStrict && ignored.length > 0)
-    throw unknownField(name, ignored[0] ?? '', known, style);
+    throw unknownField(name, givenNames.get(ignored[0] ?? '') ?? '', known, style);
   const kept = Object.fromEntries(Object.entries(values).filter(([key]) => known.includes(key)));
   const parsed = schema.safeParse(style.isText ? fromText(kept, schema) : kept);
   if (parsed.success) return { params: parsed.data, ignored };

@@ -1,9 +1,7 @@
 import type { AccessibleNode } from '../engine.ts';
+import { oneLine } from '../one-line.ts';
 
 const TEXT_CHARS_MAX = 200;
-// All characters that some readers treat as a line break.
-const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
-const LINE_BREAKS = /\s*[\n\r\v\f\u0085\u2028\u2029]\s*/g;
 const INDENT = '  ';
 const CURSOR = /^n(\d{1,9})$/;
 // Reserved for the line that says how to continue.
@@ -129,9 +127,4 @@ function quoted(text: string): string {
 function clip(text: string): string {
   const line = oneLine(text);
   return line.length <= TEXT_CHARS_MAX ? line : `${line.slice(0, TEXT_CHARS_MAX - 1)}…`;
-}
-
-/** Removes line breaks, so that text of a page cannot imitate a line of the tool. */
-export function oneLine(text: string): string {
-  return LINE_BREAK.test(text) ? text.replace(LINE_BREAKS, ' ') : text;
 }

@@ -43,6 +43,20 @@ test.each([
 });
 
 test.each([
+  { site: 'cross-site', answer: 'FORBIDDEN_ORIGIN' },
+  { site: 'same-site', answer: 'FORBIDDEN_ORIGIN' },
+  { site: 'same-origin', answer: 'answered' },
+  { site: 'none', answer: 'answered' },
+])('a Sec-Fetch-Site of "$site" is $answer', ({ site, answer }) => {
+  expect(access({ host: 'localhost:8080', 'sec-fetch-site': site })).toBe(answer);
+});
+
+test('an allowed Origin is answered whatever its site, as the two names of this machine differ in it', () => {
+  const headers = { host: '127.0.0.1:8080', origin: 'http://localhost:8080' };
+  expect(access({ ...headers, 'sec-fetch-site': 'cross-site' })).toBe('answered');
+});
+
+test.each([
   { authorization: 'Bearer secret', answer: 'answered' },
   { authorization: 'bearer secret', answer: 'answered' },
   { authorization: 'Bearer secrets', answer: 'UNAUTHORIZED' },

@@ -13,11 +13,14 @@ export interface AccessRules {
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 const LOOPBACK_LISTENED = ['127.0.0.1', 'localhost', '::1'];
+/** Requests of the server's own pages, and addresses that a user typed. */
+const OWN_SITES = ['same-origin', 'none'];
 const HTTP_PORT = 80;
 
 /**
- * Rejects requests that a web page could have sent: by their Host, against DNS names that an attacker points to loopback, and by
- * their Origin. Checks the bearer token if one is set.
+ * Rejects requests that a web page could have sent: by their Host, against DNS names that an attacker points to loopback, by their
+ * Origin, and where they have none, as those of frames and images, by what browsers say of their site. Checks the bearer token if
+ * one is set.
  */
 export function checkAccess(
   headers: IncomingHttpHeaders,
@@ -52,6 +55,13 @@ export function checkAccess(
         details: { origin },
       },
     );
+  }
+  const site = headers['sec-fetch-site'];
+  if (origin === undefined && typeof site === 'string' && !OWN_SITES.includes(site)) {
+    throw new ToolError('FORBIDDEN_ORIGIN', 'Requests of web pages are not allowed.', {
+      hint: 'Call from a program, or open the address directly.',
+      details: { sec_fetch_site: site },
+    });
   }
   if (token !== undefined && !hasToken(headers.authorization, token)) {
     throw new ToolError('UNAUTHORIZED', 'The bearer token is missing or wrong.', {

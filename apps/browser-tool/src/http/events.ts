@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { EventHub } from '../capture/event-hub.ts';
+import { wellFormed } from '../well-formed.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 // A slow client misses events, so that they do not fill the memory.
@@ -28,7 +29,7 @@ export function streamEvents(
       response.write(`: ${missed} events were dropped\n\n`);
       missed = 0;
     }
-    send(`event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`);
+    send(`event: ${kind}\ndata: ${JSON.stringify(wellFormed(data))}\n\n`);
   });
   const keepAlive = setInterval(() => send(': \n\n'), KEEP_ALIVE_MS);
   const end = (): void => {

@@ -8,6 +8,7 @@ import { commands } from '../commands/index.ts';
 import { parseParams, type ParamStyle } from '../commands/parse-params.ts';
 import { screenshot } from '../commands/screenshot.ts';
 import { HTTP_STATUS, ToolError } from '../tool-error.ts';
+import { wellFormed } from '../well-formed.ts';
 import { checkAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
 import { createDebugMetrics } from './debug-metrics.ts';
@@ -200,7 +201,7 @@ function sendData(request: Request, response: Response, data: CommandData): void
     response.type(type).send(Buffer.from(image, 'base64'));
     return;
   }
-  response.json({ ok: true, data });
+  response.json({ ok: true, data: wellFormed(data) });
 }
 
 function sendError(response: Response, error: unknown, log: Log): void {
@@ -210,13 +211,14 @@ function sendError(response: Response, error: unknown, log: Log): void {
   }
   const known = error instanceof ToolError ? error : unexpected(error);
   if (known.code === 'INTERNAL') log.error({ error }, 'a request failed');
-  response.status(HTTP_STATUS[known.code]).json({
+  const answer = {
     ok: false,
     error: known.sentence,
     code: known.code,
     ...(known.hint === undefined ? {} : { hint: known.hint }),
     ...(known.details === undefined ? {} : { details: known.details }),
-  });
+  };
+  response.status(HTTP_STATUS[known.code]).json(wellFormed(answer));
 }
 
 function unexpected(error: unknown): ToolError {

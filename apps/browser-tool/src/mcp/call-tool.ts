@@ -5,6 +5,7 @@ import { parseParams } from '../commands/parse-params.ts';
 import type { PageAddress } from '../engine.ts';
 import type { RunCall } from '../session/browser-session.ts';
 import { ToolError } from '../tool-error.ts';
+import { wellFormed } from '../well-formed.ts';
 import { withSnapshot } from './page-after-action.ts';
 import { resultText, eventLines } from './result-text.ts';
 import { toolParams, type ToolCommand } from './tool-list.ts';
@@ -25,9 +26,9 @@ export async function callTool(
     const params = command.params.parse({ ...parsed, ...command.tool.fixed }) as CommandData;
     const tool = await openTool();
     const { data, address } = await run(tool, command, params, signal);
-    return success(command, { ...address, ...data }, params, tool);
+    return wellFormed(success(command, { ...address, ...data }, params, tool));
   } catch (error) {
-    return failure(error);
+    return wellFormed(failure(error));
   }
 }
 

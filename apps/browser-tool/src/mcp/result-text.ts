@@ -1,12 +1,16 @@
+import { clipText } from '../capture/clip-text.ts';
 import { addressText } from '../commands/address-text.ts';
 import type { CommandData, ToolDefinition } from '../commands/command.ts';
-import { oneLine } from '../commands/snapshot-text.ts';
 import type { DialogReport, DownloadReport } from '../engine.ts';
+import { oneLine } from '../one-line.ts';
 
 interface Counts {
   readonly errors: number;
   readonly warnings: number;
 }
+
+const EVENT_LINES_MAX = 10;
+const DIALOG_CHARS_MAX = 500;
 
 /** The tools whose results include the page URL and title. */
 const TOOLS_WITH_ADDRESS = new Set([
@@ -56,17 +60,25 @@ export function eventLines(data: CommandData): readonly string[] {
   const dialogs = (data['dialogs'] ?? []) as readonly DialogReport[];
   const downloads = (data['downloads'] ?? []) as readonly DownloadReport[];
   return [
-    ...dialogs.map(dialogLine),
-    ...downloads.map(
-      ({ filename, url }) =>
-        `- Download: ${oneLine(filename)} was denied (${oneLine(addressText(url))})`,
-    ),
+    ...firstLines(dialogs.map(dialogLine), 'dialogs'),
+    ...firstLines(downloads.map(downloadLine), 'downloads'),
   ];
+}
+
+/** A page may open as many dialogs as it likes; the data of the result has more of them. */
+function firstLines(lines: readonly string[], what: string): readonly string[] {
+  if (lines.length <= EVENT_LINES_MAX) return lines;
+  const rest = lines.length - EVENT_LINES_MAX;
+  return [...lines.slice(0, EVENT_LINES_MAX), `- … ${rest} more ${what}`];
 }
 
 function noteLines(data: CommandData): readonly string[] {
   const tab = data['opened_tab'] as { readonly url: string } | undefined;
+  const pending = data['pending_url'];
   return [
+    ...(pending === undefined
+      ? []
+      : [`- Navigation: ${addressText(pending)} has not responded yet; this is the page before`]),
     ...eventLines(data),
     ...(tab === undefined ? [] : [`- Opened tab: ${addressText(tab.url)} is the active page now`]),
     ...(data['restarted'] === true
@@ -78,7 +90,11 @@ function noteLines(data: CommandData): readonly string[] {
   ];
 }
 
+function downloadLine({ filename, url }: DownloadReport): string {
+  return `- Download: ${oneLine(filename)} was denied (${oneLine(addressText(url))})`;
+}
+
 function dialogLine({ type, message, action }: DialogReport): string {
   const advice = action === 'dismissed' ? ' (pass dialog:"accept" to accept)' : '';
-  return `- Dialog: ${type} ${JSON.stringify(message)} was ${action}${advice}`;
+  return `- Dialog: ${type} ${JSON.stringify(clipText(message, DIALOG_CHARS_MAX))} was ${action}${advice}`;
 }

@@ -35,7 +35,8 @@ export function accessibleName(element: Element, role: string): string {
     if (content !== '') return clipText(content, NAME_CHARS_MAX);
   }
   const title = normalizeText(element.getAttribute('title'));
-  return title === '' ? normalizeText(element.getAttribute('placeholder')) : title;
+  const name = title === '' ? normalizeText(element.getAttribute('placeholder')) : title;
+  return clipText(name, NAME_CHARS_MAX);
 }
 
 /** The texts of the elements that an attribute such as `aria-labelledby` refers to. */

@@ -60,7 +60,10 @@ export function accessibleTree(
 export function pageRoots(): readonly (Element | null)[] {
   const knowsModals = CSS.supports('selector(:modal)');
   const modals = knowsModals ? [...document.querySelectorAll('dialog:modal')] : [];
-  return modals.length > 0 ? modals : [document.body ?? document.documentElement];
+  if (modals.length > 0) return modals;
+  // Beside the body, if the document is not well-formed.
+  const isBroken = document.querySelector('html > parsererror') !== null;
+  return [isBroken ? document.documentElement : (document.body ?? document.documentElement)];
 }
 
 /** The position of a walk: the depth in elements and in nodes, and whether an ancestor is already clickable. */

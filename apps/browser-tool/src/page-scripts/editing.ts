@@ -1,7 +1,7 @@
 import { contentText } from './accessible-name.ts';
 import { isComposedAncestor } from './composed-tree.ts';
 import { elementOf, reportElement } from './element-refs.ts';
-import { normalizeText, tagMarkup } from './page-text.ts';
+import { clipText, normalizeText, tagMarkup } from './page-text.ts';
 
 /** How text is entered: by the keyboard, or already done by setting the value. */
 export type EditingKind = 'keyboard' | 'done';
@@ -40,7 +40,9 @@ export type EditingStart =
 export function startEditing({ ref, text, clear }: EditingRequest): EditingStart {
   const element = elementOf(ref);
   if (element === undefined) return { ok: false, why: 'stale' };
-  if (element.localName === 'select') return chooseOption(element as HTMLSelectElement, text);
+  if (element.localName === 'select') {
+    return chooseOption(element as HTMLSelectElement, text, clear);
+  }
   const field = element as HTMLInputElement;
   const expected = element.localName === 'input' ? expectedFormat(field, text, clear) : undefined;
   if (expected !== undefined) return { ok: false, why: 'bad-value', expected, value: field.value };
@@ -131,8 +133,12 @@ export function selectContent(element: Element, clear: boolean): void {
   if (!clear) selection.collapseToEnd();
 }
 
-/** Chooses an option by its text or its value. */
-export function chooseOption(select: HTMLSelectElement, text: string): EditingStart {
+/** Chooses an option by its text or its value; where several can be chosen, in addition to the others unless they are cleared. */
+export function chooseOption(
+  select: HTMLSelectElement,
+  text: string,
+  clear: boolean,
+): EditingStart {
   const options = [...select.options];
   const enabled = options.filter((each) => !each.matches(':disabled'));
   const option = findOption(enabled, text);
@@ -141,9 +147,12 @@ export function chooseOption(select: HTMLSelectElement, text: string): EditingSt
     return {
       ok: false,
       why: isDisabled ? 'disabled-option' : 'no-option',
-      options: (isDisabled ? enabled : options).map((each) => normalizeText(each.text)),
+      options: (isDisabled ? enabled : options).map((each) =>
+        clipText(normalizeText(each.text), 200),
+      ),
     };
   }
+  if (select.multiple && clear) for (const other of options) other.selected = other === option;
   selectOption(option, select);
   return { ok: true, kind: 'done', isFocused: true };
 }
@@ -162,9 +171,8 @@ export function findOption(
 
 export function selectOption(option: HTMLOptionElement, select: HTMLSelectElement): void {
   select.focus({ preventScroll: true });
-  if (select.multiple) option.selected = !option.selected;
-  else select.value = option.value;
-  option.selected = select.multiple ? option.selected : true;
+  if (!select.multiple) select.value = option.value;
+  option.selected = true;
   dispatchChange(select);
 }
 
@@ -173,7 +181,12 @@ export function clickOption({ ref }: { readonly ref: string }): boolean {
   const element = elementOf(ref);
   const select = element?.localName === 'option' ? element.closest('select') : null;
   if (element === undefined || select === null) return false;
-  selectOption(element as HTMLOptionElement, select);
+  const option = element as HTMLOptionElement;
+  if (!select.multiple || !option.selected) selectOption(option, select);
+  else {
+    option.selected = false;
+    dispatchChange(select);
+  }
   return true;
 }
 
@@ -182,7 +195,8 @@ export function readField({ ref }: { readonly ref: string }): string {
   const element = elementOf(ref);
   if (element === undefined) return '';
   if (element.localName === 'select') {
-    return normalizeText((element as HTMLSelectElement).selectedOptions[0]?.text);
+    const chosen = [...(element as HTMLSelectElement).selectedOptions];
+    return normalizeText(chosen.map(({ text }) => text).join(', '));
   }
   if (element.localName !== 'input' && element.localName !== 'textarea')
     return contentText(element);

@@ -1,4 +1,5 @@
 import { accessibleName } from './accessible-name.ts';
+import { propertyOf } from './composed-tree.ts';
 import { clipText } from './page-text.ts';
 import { roleOf } from './role.ts';
 
@@ -48,7 +49,7 @@ export function countRefsFrom(next: number): void {
 /** The element of a ref if it is in the document. */
 export function elementOf(ref: string): Element | undefined {
   const element = elementRefs.byRef.get(ref)?.deref();
-  return element?.isConnected === true ? element : undefined;
+  return element !== undefined && propertyOf(element, 'isConnected') ? element : undefined;
 }
 
 /** The description of an element for callers. */

@@ -1,5 +1,11 @@
 import { accessibleName } from './accessible-name.ts';
-import { composedClosest, composedParent, searchRoots } from './composed-tree.ts';
+import {
+  composedClosest,
+  composedParent,
+  matchesSelector,
+  propertyOf,
+  searchRoots,
+} from './composed-tree.ts';
 import { elementOf } from './element-refs.ts';
 import { normalizeText } from './page-text.ts';
 import { INTERACTIVE_ROLES, roleOf } from './role.ts';
@@ -60,7 +66,7 @@ export function hasAncestors(element: Element, steps: readonly string[]): boolea
     current !== null && rest > 0;
     current = composedParent(current)
   ) {
-    if (current.matches(steps[rest - 1] ?? '*')) rest -= 1;
+    if (matchesSelector(current, steps[rest - 1] ?? '*')) rest -= 1;
   }
   return rest === 0;
 }
@@ -105,7 +111,10 @@ export function copyWithShadowRoots(
 ): Element {
   const copy = owner.importNode(element, false);
   originals.set(copy, element);
-  for (const child of [...element.childNodes, ...(element.shadowRoot?.childNodes ?? [])]) {
+  for (const child of [
+    ...propertyOf(element, 'childNodes'),
+    ...(propertyOf(element, 'shadowRoot')?.childNodes ?? []),
+  ]) {
     copy.append(
       child instanceof Element
         ? copyWithShadowRoots(child, owner, originals)
@@ -142,12 +151,15 @@ export function findByText(text: string, isExact: boolean): readonly Element[] {
   const visit = (element: Element): boolean => {
     if (['script', 'style', 'template', 'noscript', 'head'].includes(element.localName))
       return false;
-    const isButton = element.matches('input[type=submit], input[type=button], input[type=reset]');
+    const isButton = matchesSelector(
+      element,
+      'input[type=submit], input[type=button], input[type=reset]',
+    );
     const own = isButton ? (element as HTMLInputElement).value : (element.textContent ?? '');
     const match = compare(own);
     if (!isExact && match === '') return false;
     // A child with the whole text is smaller; an exact text may be spread over several children.
-    const inner = [...element.children].map((child) => visit(child));
+    const inner = [...propertyOf(element, 'children')].map((child) => visit(child));
     if (inner.includes(true)) return true;
     if (match === '') return false;
     const control = composedClosest(element, TEXT_CONTROLS);

@@ -1,4 +1,4 @@
-import { composedClosest, isComposedAncestor } from './composed-tree.ts';
+import { composedClosest, isComposedAncestor, propertyOf } from './composed-tree.ts';
 
 /** The element that would receive a click at this point instead; undefined if the element itself would. */
 export function coverAt(
@@ -27,12 +27,12 @@ export function coverOf(element: Element, hit: Element): Element | undefined {
 /** The innermost element at a point, inside of open shadow roots too. */
 export function deepElementFromPoint(x: number, y: number): Element | undefined {
   let hit = document.elementFromPoint(x, y) ?? undefined;
-  for (let root = hit?.shadowRoot ?? null; root !== null;) {
+  for (let root = hit === undefined ? null : propertyOf(hit, 'shadowRoot'); root !== null;) {
     // Slotted text belongs to the host; the element that shows it comes later in the list.
     const inner = root.elementsFromPoint(x, y).find((each) => each.getRootNode() === root);
     if (inner === undefined) break;
     hit = inner;
-    root = inner.shadowRoot;
+    root = propertyOf(inner, 'shadowRoot');
   }
   return hit;
 }

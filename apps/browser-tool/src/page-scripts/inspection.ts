@@ -1,4 +1,5 @@
 import type { DomElement } from '../engine.ts';
+import { matchesSelector, propertyOf } from './composed-tree.ts';
 import { refOf } from './element-refs.ts';
 import { findElements, type PageQuery } from './find-elements.ts';
 import type { NotReady } from './readiness.ts';
@@ -56,16 +57,18 @@ export function inspectElements(request: InspectionRequest):
   }
   if (request.query?.kind === 'ref' && found.length === 0) return { ok: false, why: 'stale' };
   const shown = found.slice(0, request.all ? request.limit : 1);
-  const budget = { html: request.maxChars, text: request.maxChars, isCut: false };
+  const { maxChars } = request;
+  const budget = { html: maxChars, text: maxChars, value: maxChars, isCut: false };
   const matches = shown.map((element) => inspectElement(element, request, budget));
   const truncated = budget.isCut || (shown.length < found.length && request.all);
   return { ok: true, count: found.length, matches, truncated };
 }
 
-/** How many characters are left, for markup and for text. */
+/** How many characters are left, for markup, for text, and for the values of the requested attribute. */
 export interface InspectionBudget {
   html: number;
   text: number;
+  value: number;
   isCut: boolean;
 }
 
@@ -74,7 +77,7 @@ export function inspectElement(
   request: InspectionRequest,
   budget: InspectionBudget,
 ): DomElement {
-  const take = (kind: 'html' | 'text', whole: string): string => {
+  const take = (kind: 'html' | 'text' | 'value', whole: string): string => {
     const taken = clipText(whole, Math.max(1, budget[kind]));
     if (taken.length < whole.length) budget.isCut = true;
     budget[kind] = Math.max(0, budget[kind] - taken.length);
@@ -82,18 +85,20 @@ export function inspectElement(
   };
   const { x, y, width, height } = element.getBoundingClientRect();
   const { attribute, computed, html } = request;
+  const value = attribute === undefined ? null : shownAttribute(element, attribute);
   const text = normalizeText((element as HTMLElement).innerText ?? element.textContent);
   return {
     ref: refOf(element),
     tag: element.localName,
     text: take('text', text),
-    ...(html === 'none'
-      ? {}
-      : { html: take('html', html === 'outer' ? element.outerHTML : element.innerHTML) }),
+    ...(html === 'none' ? {} : { html: take('html', markupOf(element, html)) }),
     attributes: Object.fromEntries(
-      [...element.attributes].map(({ name, value }) => [name, clipText(value, 2_000)]),
+      [...propertyOf(element, 'attributes')].map(({ name }) => [
+        name,
+        clipText(shownAttribute(element, name) ?? '', 2_000),
+      ]),
     ),
-    ...(attribute === undefined ? {} : { value: element.getAttribute(attribute) }),
+    ...(attribute === undefined ? {} : { value: value === null ? null : take('value', value) }),
     visible: isVisible(element),
     rect: { x, y, width, height },
     ...(computed === false ? {} : { computed: computedStyles(element, computed) }),
@@ -107,4 +112,29 @@ export function computedStyles(
   const style = getComputedStyle(element);
   const properties = names === true ? COMPUTED_PROPERTIES : names;
   return Object.fromEntries(properties.map((name) => [name, style.getPropertyValue(name)]));
+}
+
+/** Password fields whose value is also in the markup: servers may send it, and frameworks set it while the user types. */
+export const PASSWORDS_IN_MARKUP = 'input[type=password][value]:not([value=""])';
+
+/** An attribute; bullets for the value of a password field. */
+export function shownAttribute(element: Element, name: string): string | null {
+  const isSecret = name.toLowerCase() === 'value' && matchesSelector(element, PASSWORDS_IN_MARKUP);
+  return isSecret ? '•••' : element.getAttribute(name);
+}
+
+/** The markup of an element, with bullets as values of password fields. */
+export function markupOf(element: Element, kind: 'outer' | 'inner'): string {
+  const isSecret =
+    matchesSelector(element, PASSWORDS_IN_MARKUP) ||
+    element.querySelector(PASSWORDS_IN_MARKUP) !== null;
+  // A document without a window runs nothing of what is copied into it.
+  const shown = isSecret
+    ? document.implementation.createHTMLDocument().importNode(element, true)
+    : element;
+  if (isSecret) {
+    for (const field of [shown, ...shown.querySelectorAll(PASSWORDS_IN_MARKUP)])
+      if (matchesSelector(field, PASSWORDS_IN_MARKUP)) field.setAttribute('value', '•••');
+  }
+  return kind === 'outer' ? shown.outerHTML : shown.innerHTML;
 }

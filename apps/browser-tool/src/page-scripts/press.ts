@@ -1,3 +1,4 @@
+import { matchesSelector, propertyOf } from './composed-tree.ts';
 import { coverOf, deepElementFromPoint } from './hit-test.ts';
 import { tagMarkup } from './page-text.ts';
 
@@ -60,9 +61,9 @@ export function expectPress(
 ): void {
   const hit = deepElementFromPoint(x, y);
   // A frame receives the presses at its element.
-  if (hit === undefined || hit.matches(FRAME_ELEMENTS)) return;
+  if (hit === undefined || matchesSelector(hit, FRAME_ELEMENTS)) return;
   expectedPress.target = target;
-  expectedPress.mayBeInFrame = hit.localName.includes('-') || hit.matches(SHADOW_HOSTS);
+  expectedPress.mayBeInFrame = hit.localName.includes('-') || matchesSelector(hit, SHADOW_HOSTS);
   expectedPress.endsAt = performance.now() + PRESS_TIMEOUT_MS;
   // The page may have removed the listeners, by document.open().
   listenForPresses();
@@ -95,7 +96,7 @@ export function arrivalOf(event: Event, target: Element): PressArrival {
   if (!(hit instanceof Element) || path.includes(target))
     return { at: 'target', isReleased: false };
   // A page that draws itself again may replace an element by an equal one.
-  const isTarget = target.isConnected
+  const isTarget = propertyOf(target, 'isConnected')
     ? coverOf(target, hit) === undefined
     : hit.closest(target.localName) !== null;
   return isTarget

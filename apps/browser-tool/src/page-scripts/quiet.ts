@@ -1,4 +1,5 @@
 import { searchRoots } from './composed-tree.ts';
+import { isScriptless } from './waiting.ts';
 
 /** Waits until the document has not changed for a while, or until the timeout. */
 export function awaitQuiet({
@@ -8,6 +9,7 @@ export function awaitQuiet({
   readonly quietMs: number;
   readonly capMs: number;
 }): Promise<void> {
+  if (isScriptless()) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       observer.disconnect();

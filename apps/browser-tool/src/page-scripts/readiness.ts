@@ -1,4 +1,4 @@
-import { searchRoots } from './composed-tree.ts';
+import { isComposedAncestor, matchesSelector, propertyOf, searchRoots } from './composed-tree.ts';
 import { refOf, reportElement, type PageElementReport } from './element-refs.ts';
 import { findElements, preferVisible, type PageQuery } from './find-elements.ts';
 import { coverAt } from './hit-test.ts';
@@ -6,6 +6,7 @@ import { tagMarkup } from './page-text.ts';
 import { expectPress, forgetPress } from './press.ts';
 import { isDisabled, isEditingHost } from './role.ts';
 import { isVisible } from './visibility.ts';
+import { isScriptless, nextAnimationFrame } from './waiting.ts';
 
 export interface ReadinessRequest {
   readonly query: PageQuery;
@@ -37,10 +38,17 @@ export interface NotReady {
     | 'not-editable'
     | 'covered';
   readonly element?: PageElementReport;
-  readonly cover?: { readonly markup: string; readonly ref: string };
+  readonly cover?: {
+    readonly markup: string;
+    readonly ref: string;
+    /** Whether it contains the element, which then lets clicks through. */
+    readonly isAround?: boolean;
+  };
   readonly candidates?: readonly PageElementReport[];
   readonly count?: number;
   readonly message?: string;
+  /** Whether to check again, because the document cannot wait itself. */
+  readonly mayChange?: boolean;
 }
 
 export type Readiness =
@@ -58,6 +66,7 @@ export async function awaitReadiness(request: ReadinessRequest): Promise<Readine
     const checkedAt = performance.now();
     const state = await checkReadiness(request);
     if (state.ok || isFinal(state.why)) return state;
+    if (isScriptless()) return { ...state, mayChange: state.why !== 'covered' };
     const now = performance.now();
     let pause = pauses[attempt] ?? 100;
     if (state.why === 'covered') {
@@ -102,7 +111,10 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
     scrollToElement(element);
     return { ok: true, element: reportElement(element), point: pointIn(element, request.position) };
   }
-  if (request.action === 'type' && !isEditableKind(element)) return failed('not-editable');
+  if (request.action === 'type' && !isEditableKind(element)) {
+    const kind = element.localName === 'input' ? (element as HTMLInputElement).type : '';
+    return { ...failed('not-editable'), message: kind };
+  }
   const label = request.action === 'click' ? visibleLabelOf(element) : undefined;
   const shown = label ?? element;
   if (!isVisible(shown)) return failed('not-visible');
@@ -111,7 +123,8 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
     if (isDisabled(element)) return failed('disabled');
     return { ok: true, element: reportElement(element), point: pointIn(element, undefined) };
   }
-  if (!(await isStable(shown))) return failed(element.isConnected ? 'moving' : 'not-found');
+  if (!(await isStable(shown)))
+    return failed(propertyOf(element, 'isConnected') ? 'moving' : 'not-found');
   if (isDisabled(element)) return failed('disabled');
   if (request.action === 'type' && isReadOnly(element)) return failed('not-editable');
   // A label starts with its mark or first word; there may be a link in its middle.
@@ -120,7 +133,11 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
   const cover = coverAt(shown, point);
   if (cover === 'outside') return failed('out-of-view');
   if (cover !== undefined) {
-    return { ...failed('covered'), cover: { markup: tagMarkup(cover), ref: refOf(cover) } };
+    const isAround = isComposedAncestor(cover, shown);
+    return {
+      ...failed('covered'),
+      cover: { markup: tagMarkup(cover), ref: refOf(cover), isAround },
+    };
   }
   if (request.expectsPress === true) expectPress(shown, point);
   return { ok: true, element: reportElement(element), point };
@@ -135,7 +152,7 @@ export function actedOn(element: Element, action: ReadinessRequest['action']): E
 
 /** The visible label that replaces a hidden checkbox, radio button or file input. */
 export function visibleLabelOf(element: Element): HTMLElement | undefined {
-  if (!element.matches('input[type=checkbox], input[type=radio], input[type=file]'))
+  if (!matchesSelector(element, 'input[type=checkbox], input[type=radio], input[type=file]'))
     return undefined;
   if (isVisible(element)) return undefined;
   return [...((element as HTMLInputElement).labels ?? [])].find((label) => isVisible(label));
@@ -175,14 +192,20 @@ export async function isStable(element: Element): Promise<boolean> {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x, y, width, height].join(' ');
   };
+  if (isScriptless()) return propertyOf(element, 'isConnected');
   await animationsStarted(element);
   // Until the next frame this is the box of the previous one.
   const before = boxOf();
-  // On a loaded machine frames take longer, and without a frame nothing moves.
-  await nextAnimationFrame(isAnimated(element) ? 1_000 : 200);
-  // An animation may not move in its first frame, and one that turns back is where it was two frames ago.
-  if (isAnimated(element) && boxOf() === before) await nextAnimationFrame(1_000);
-  return element.isConnected && boxOf() === before;
+  for (let frames = 0; frames < 2; frames += 1) {
+    const isMoving = isAnimated(element);
+    // An animation may not move in its first frame, and one that turns back is where it was two frames ago.
+    if (frames === 1 && !isMoving) break;
+    const hasCome = await nextAnimationFrame(isMoving ? 1_000 : 200);
+    // On a loaded machine frames take longer, and without a frame nothing moves. Pages in the background have none.
+    if (isMoving && !hasCome && document.visibilityState === 'visible') return false;
+    if (boxOf() !== before) return false;
+  }
+  return propertyOf(element, 'isConnected');
 }
 
 /** Whether an animation runs in the document or in a shadow root around an element. */
@@ -206,14 +229,6 @@ export async function animationsStarted(element: Element): Promise<void> {
   if (pending.length === 0) return;
   const started = Promise.allSettled(pending.map((animation) => animation.ready));
   await Promise.race([started, new Promise((resolve) => setTimeout(resolve, 1_000))]);
-}
-
-/** Waits for the next animation frame; a background page has none, so there is a timeout. */
-export function nextAnimationFrame(timeoutMs: number): Promise<unknown> {
-  return new Promise((resolve) => {
-    requestAnimationFrame(resolve);
-    setTimeout(resolve, timeoutMs);
-  });
 }
 
 /** The point to click: the given position, or the middle of the visible part of the first box. */
@@ -244,8 +259,9 @@ export function fieldOf(element: Element): Element {
   if (isEditableKind(element)) return element;
   const control = element.localName === 'label' ? (element as HTMLLabelElement).control : null;
   if (control !== null && isEditableKind(control)) return control;
-  if (element.shadowRoot === null) return element;
-  const fields = searchRoots(element.shadowRoot)
+  const shadow = propertyOf(element, 'shadowRoot');
+  if (shadow === null) return element;
+  const fields = searchRoots(shadow)
     .flatMap((root) => [...root.querySelectorAll('input, textarea, select, [contenteditable]')])
     .filter((field) => isEditableKind(field) && isVisible(field));
   return fields.length === 1 && fields[0] !== undefined ? fields[0] : element;
@@ -262,5 +278,5 @@ export function isEditableKind(element: Element): boolean {
 
 /** Whether the page made it read-only. */
 export function isReadOnly(element: Element): boolean {
-  return element.matches('input[readonly], textarea[readonly], [aria-readonly=true]');
+  return matchesSelector(element, 'input[readonly], textarea[readonly], [aria-readonly=true]');
 }

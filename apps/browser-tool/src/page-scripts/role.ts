@@ -1,3 +1,5 @@
+import { matchesSelector, propertyOf } from './composed-tree.ts';
+
 /** Roles of interactive elements. */
 export const INTERACTIVE_ROLES: readonly string[] = [
   'button',
@@ -84,13 +86,11 @@ export const INPUT_ROLES: Readonly<Record<string, string>> = {
   submit: 'button',
 };
 
-/** Longer than every role that there is. */
-export const ROLE_CHARS_MAX = 50;
-
 /** The ARIA role of an element; `generic` if it has none. */
 export function roleOf(element: Element): string {
   const given = (element.getAttribute('role') ?? '').trim().split(/\s+/)[0] ?? '';
-  const own = given.slice(0, ROLE_CHARS_MAX).toLowerCase();
+  // Every role is one word. Anything else could imitate a ref.
+  const own = /^[a-z-]{1,50}$/i.test(given) ? given.toLowerCase() : '';
   if (own === 'presentation' || own === 'none')
     return isFocusable(element) ? tagRole(element) : 'none';
   return own === '' ? tagRole(element) : own;
@@ -160,8 +160,12 @@ export function isFocusable(element: Element): boolean {
 
 /** Whether it or a group around it is disabled. */
 export function isDisabled(element: Element): boolean {
-  if (element.matches(':disabled')) return true;
-  for (let current: Element | null = element; current !== null; current = current.parentElement) {
+  if (matchesSelector(element, ':disabled')) return true;
+  for (
+    let current: Element | null = element;
+    current !== null;
+    current = propertyOf(current, 'parentElement')
+  ) {
     if (current.getAttribute('aria-disabled') === 'true') return true;
   }
   return false;

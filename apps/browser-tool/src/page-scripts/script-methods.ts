@@ -7,14 +7,9 @@ import { inspectElements } from './inspection.ts';
 import { clipText, tagMarkup } from './page-text.ts';
 import { readPressArrival } from './press.ts';
 import { awaitQuiet } from './quiet.ts';
-import {
-  awaitReadiness,
-  findOne,
-  nextAnimationFrame,
-  scrollToElement,
-  type NotReady,
-} from './readiness.ts';
+import { awaitReadiness, findOne, scrollToElement, type NotReady } from './readiness.ts';
 import { isVisible } from './visibility.ts';
+import { nextAnimationFrame } from './waiting.ts';
 
 /** The methods of the tool's scripts in a page. Parameters and results are JSON. */
 export const scriptMethods = {
@@ -119,6 +114,8 @@ export interface FramePoint {
   readonly y: number;
   /** The element that covers the frame at this point. */
   readonly cover?: { readonly markup: string; readonly ref: string };
+  /** How much the user, or a phone, zoomed this document. */
+  readonly scale: number;
   readonly next: number;
 }
 
@@ -155,7 +152,9 @@ export async function pointInParent(
     cover === undefined || cover === 'outside'
       ? {}
       : { cover: { markup: tagMarkup(cover), ref: refOf(cover) } };
-  return { ...point, ...report, next: elementRefs.next };
+  // An engine may have no visual viewport.
+  const scale = globalThis.visualViewport?.scale ?? 1;
+  return { ...point, ...report, scale, next: elementRefs.next };
 }
 
 /** Scrolls the page or an element, and returns the new scroll position. */

@@ -14,6 +14,7 @@ import * as readiness from './readiness.ts';
 import * as role from './role.ts';
 import * as states from './states.ts';
 import * as visibility from './visibility.ts';
+import * as waiting from './waiting.ts';
 
 const MODULES = [
   accessibleName,
@@ -32,6 +33,7 @@ const MODULES = [
   role,
   states,
   visibility,
+  waiting,
 ];
 
 /**

@@ -1,4 +1,5 @@
 import { contentText, referredText } from './accessible-name.ts';
+import { matchesSelector } from './composed-tree.ts';
 import { clipText, normalizeText } from './page-text.ts';
 import { isDisabled, isEditingHost } from './role.ts';
 
@@ -15,18 +16,33 @@ export function statesOf(element: Element, role: string): string[] {
   if (aria('pressed') === 'true') states.push('pressed');
   const current = aria('current');
   if (current !== null && current !== 'false') states.push('current');
-  if (element.matches('[required], [aria-required=true]')) states.push('required');
-  if (element.matches('input[readonly], textarea[readonly], [aria-readonly=true]'))
+  if (matchesSelector(element, '[required], [aria-required=true]')) states.push('required');
+  if (matchesSelector(element, 'input[readonly], textarea[readonly], [aria-readonly=true]'))
     states.push('readonly');
-  if (aria('invalid') !== null && aria('invalid') !== 'false') states.push('invalid');
+  if (isInvalid(element)) states.push('invalid');
   if (isFocused(element)) states.push('active');
-  if (role === 'heading')
-    states.push(`level=${clipText(aria('level') ?? element.localName.slice(1), 50)}`);
+  if (role === 'heading') states.push(`level=${levelOf(element)}`);
   return states;
 }
 
+/** The level of a heading; 2 is the default of headings without a tag of their own. */
+export function levelOf(element: Element): number {
+  const given = Number(element.getAttribute('aria-level') ?? '');
+  if (Number.isInteger(given) && given > 0) return given;
+  return Number(/^h([1-6])$/.exec(element.localName)?.[1] ?? 2);
+}
+
+/** Whether its content is invalid, and the page or the browser already shows that. */
+export function isInvalid(element: Element): boolean {
+  const invalid = element.getAttribute('aria-invalid');
+  if (invalid !== null) return invalid !== 'false';
+  if (!matchesSelector(element, 'input, select, textarea')) return false;
+  // A form marks its fields when it refuses to be sent. Not every engine knows it.
+  return CSS.supports('selector(:user-invalid)') && matchesSelector(element, ':user-invalid');
+}
+
 export function checkedState(element: Element): 'checked' | 'mixed' | undefined {
-  if (element.matches('input[type=checkbox], input[type=radio]')) {
+  if (matchesSelector(element, 'input[type=checkbox], input[type=radio]')) {
     const input = element as HTMLInputElement;
     if (input.indeterminate) return 'mixed';
     return input.checked ? 'checked' : undefined;

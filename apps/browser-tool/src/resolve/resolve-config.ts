@@ -96,7 +96,7 @@ export function resolveConfigFrom(
   };
 }
 
-/** Whoever runs a mirror on the machine itself decides what is in it. */
+/** A mirror on this machine serves what its operator chose, so the shipped checksums do not apply to it. */
 function isOnThisMachine(mirror: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(mirror).hostname);
 }

@@ -4,6 +4,7 @@ import { ToolError } from '../tool-error.ts';
 import { elementText, notReadyError } from './not-ready.ts';
 
 const OPTIONS_SHOWN_MAX = 30;
+const OPTIONS_REPORTED_MAX = 200;
 
 /** The error for a field that did not accept a text. */
 export function editingError(
@@ -18,16 +19,16 @@ export function editingError(
       return notReadyError(target, { ok: false, why: 'stale' }, 0);
     case 'no-option':
       return new ToolError('INVALID_ARGUMENT', `${elementText(element)} has no option ${quoted}.`, {
-        hint: `Its options: ${failure.options.slice(0, OPTIONS_SHOWN_MAX).join(', ')}.`,
-        details: { target, options: failure.options },
+        hint: `Its options: ${shownOptions(failure.options)}.`,
+        details: { target, ...reportedOptions(failure.options) },
       });
     case 'disabled-option':
       return new ToolError(
         'ELEMENT_DISABLED',
         `The option ${quoted} of ${elementText(element)} is disabled.`,
         {
-          hint: `Enabled options: ${failure.options.slice(0, OPTIONS_SHOWN_MAX).join(', ')}.`,
-          details: { target, options: failure.options },
+          hint: `Enabled options: ${shownOptions(failure.options)}.`,
+          details: { target, ...reportedOptions(failure.options) },
         },
       );
     case 'bad-value':
@@ -56,4 +57,14 @@ export function focusTakenError(
       details: { target, element },
     },
   );
+}
+
+function shownOptions(options: readonly string[]): string {
+  const rest = options.length - OPTIONS_SHOWN_MAX;
+  const shown = options.slice(0, OPTIONS_SHOWN_MAX).join(', ');
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}
+
+function reportedOptions(options: readonly string[]) {
+  return { options: options.slice(0, OPTIONS_REPORTED_MAX), options_count: options.length };
 }

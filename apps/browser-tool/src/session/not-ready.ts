@@ -1,12 +1,26 @@
 import type { ElementReport } from '../engine.ts';
+import { oneLine } from '../one-line.ts';
 import type { NotReady } from '../page-scripts/readiness.ts';
 import { ToolError } from '../tool-error.ts';
 
 /** An element in messages: `button "Save" [ref=e3]`. */
 export function elementText({ role, name, ref, tag }: ElementReport): string {
   const kind = role === 'generic' || role === 'none' ? `<${tag}>` : role;
-  return `${kind}${name === '' ? '' : ` "${name}"`} [ref=${ref}]`;
+  return `${kind}${name === '' ? '' : ` "${oneLine(name)}"`} [ref=${ref}]`;
 }
+
+const EDITABLE_HINT =
+  'Choose an input, a textarea, a select or an editable element that is not read-only.';
+
+/** What to do with the types of input fields that take no text. */
+const NOT_EDITABLE_HINTS: Readonly<Record<string, string>> = {
+  checkbox: 'Click it to change it.',
+  radio: 'Click it to choose it.',
+  button: 'Click it instead.',
+  submit: 'Click it instead.',
+  reset: 'Click it instead.',
+  file: "Give it files with browser_evaluate: this target and the function (input) => { const list = new DataTransfer(); list.items.add(new File(['content'], 'name.txt')); input.files = list.files; input.dispatchEvent(new Event('change', { bubbles: true })); }",
+};
 
 /** The error for a target that is not ready for an action. */
 export function notReadyError(target: string, state: NotReady, waitedMs: number): ToolError {
@@ -14,12 +28,20 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
   const details = {
     target,
     ...(state.element === undefined ? {} : { element: state.element }),
-    ...(state.cover === undefined ? {} : { cover: state.cover }),
+    ...(state.cover === undefined
+      ? {}
+      : { cover: { markup: state.cover.markup, ref: state.cover.ref } }),
   };
   const waited = waitedMs > 0 ? ` after waiting ${waitedMs} ms` : '';
   switch (state.why) {
     case 'covered': {
-      const cover = `${state.cover?.markup ?? 'another element'} [ref=${state.cover?.ref ?? '?'}]`;
+      const cover = `${oneLine(state.cover?.markup ?? 'another element')} [ref=${state.cover?.ref ?? '?'}]`;
+      if (state.cover?.isAround === true) {
+        return new ToolError('ELEMENT_COVERED', `Clicks on ${element} go to ${cover} around it.`, {
+          hint: 'It is inert or clipped there, lets clicks through, or a pseudo-element of that one covers it. Use another element, or enable it first.',
+          details,
+        });
+      }
       return new ToolError('ELEMENT_COVERED', `${element} is covered by ${cover}.`, {
         hint: 'Close or click that element first, or pass force:true.',
         details,
@@ -48,7 +70,7 @@ export function notReadyError(target: string, state: NotReady, waitedMs: number)
       });
     case 'not-editable':
       return new ToolError('ELEMENT_NOT_EDITABLE', `${element} does not accept text.`, {
-        hint: 'Choose an input, a textarea, a select or an editable element that is not read-only.',
+        hint: NOT_EDITABLE_HINTS[state.message ?? ''] ?? EDITABLE_HINT,
         details,
       });
     case 'ambiguous':

@@ -14,7 +14,7 @@ export interface RefRegistry {
   readonly next: number;
   /** Records that all numbers below `next` are used, the new ones for this document. */
   advance(next: number, document: RefDocument): void;
-  /** Keeps numbers for a document that may still issue refs for a call whose response nobody awaits any more. */
+  /** Keeps numbers for a document that may still issue refs for an aborted call. */
   reserve(document: RefDocument): void;
   /** The document that a ref was issued for; undefined for one that was never issued. */
   find(number: number): RefDocument | undefined;

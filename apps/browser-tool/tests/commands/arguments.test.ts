@@ -3,7 +3,7 @@ import { startTool, type Answer, type ToolUnderTest } from '../tool.ts';
 let tool: ToolUnderTest;
 
 beforeAll(async () => {
-  // What is wrong is said before anybody asks for a browser.
+  // Invalid arguments are reported before a browser is started.
   tool = await startTool({ env: { CHROMIUM_PATH: '/no/such/browser' } });
 });
 

@@ -227,7 +227,7 @@ describe('the network', () => {
 
   test('one of them in full, without secrets unless requested', async () => {
     await run(
-      'await fetch("/json", { method: "POST", body: "hi", headers: { authorization: "Bearer x" } }).then((r) => r.text())',
+      'await fetch("/json", { method: "POST", body: "hi", headers: { authorization: "Bearer x", "x-api-key": "k" } }).then((r) => r.text())',
     );
     const { id } = (await resources('type=fetch'))[0] as { id: string };
     const read = () => tool.get(`/network/${id}?body=true`);
@@ -240,7 +240,10 @@ describe('the network', () => {
       body_base64: null,
       truncated: false,
     });
-    expect(data.request_headers.authorization).toBe('[redacted]');
+    expect(data.request_headers).toMatchObject({
+      authorization: '[redacted]',
+      'x-api-key': '[redacted]',
+    });
     expect(data.response_headers).toMatchObject({ 'set-cookie': '[redacted]', 'x-plain': 'shown' });
     const raw = (await tool.get(`/network/${id}?raw=1&body=true&max_bytes=5`)).data;
     expect(raw.request_headers.authorization).toBe('Bearer x');

@@ -210,6 +210,20 @@ describe('a covered element', () => {
     expect(await tool.post('/click', { target: cover })).toMatchObject({ ok: true });
   });
 
+  test.each(['inert', 'style="pointer-events: none"', 'style="clip-path: inset(0 0 80% 0)"'])(
+    'that has %s is no covered one for the message',
+    async (attribute) => {
+      await tool.open(`data:text/html,<button ${attribute}>Through</button>`);
+      const { code, error } = await tool.post('/click', { target: 'button', timeout_ms: 100 });
+      expect({ code, error }).toMatchObject({
+        code: 'ELEMENT_COVERED',
+        error: expect.stringMatching(
+          /^Clicks on button "Through" \[ref=e\d+\] go to <body> \[ref=e\d+\] around it\. It is inert/,
+        ),
+      });
+    },
+  );
+
   test('is clicked after the cover disappears', async () => {
     await tool.open(`${site.url}/covered`);
     await tool.post('/evaluate', { expression: 'setTimeout(() => ov.remove(), 300); 0' });

@@ -16,6 +16,14 @@ beforeAll(async () => {
     '/field': page('Field', '<input aria-label="Inner">'),
     '/link': page('Link', '<a href="/next">Next</a>'),
     '/next': page('Next', 'next'),
+    '/private': ({ headers }, response) => {
+      const isKnown = headers.authorization !== undefined;
+      response.writeHead(isKnown ? 200 : 401, {
+        'content-type': 'text/html',
+        'www-authenticate': 'Basic realm="Private"',
+      });
+      response.end(isKnown ? '<title>Private</title>' : '<title>Refused</title>');
+    },
     '/endless': page(
       'Endless',
       `<button id="inner">Inner</button><script>
@@ -67,6 +75,22 @@ test('a frame of another site that hangs does not stop the rest of the page', as
   expect((await tool.open(`${site.url}/`)).data).not.toHaveProperty('restarted');
 });
 
+test('a click arrives in a frame of another site on a phone that shows a wide page', async () => {
+  await tool.post('/resize', { width: 390, height: 844, device_scale_factor: 3, mobile: true });
+  await tool.open(`${site.url}/`);
+  const load = `(url) => new Promise((resolve) => {
+    const frame = document.querySelector('iframe');
+    frame.onload = () => resolve(visualViewport.scale);
+    frame.src = url;
+  })`;
+  const scale = await tool.post('/evaluate', { function: load, args: [`${site.otherUrl}/link`] });
+  expect(scale.data.result).toBeLessThan(1);
+  expect(await tool.post('/click', { target: 'text=Next', timeout_ms: 1_000 })).toMatchObject({
+    ok: true,
+  });
+  await tool.post('/resize', { width: 1280, height: 720 });
+});
+
 test('a key for a frame of another site arrives there', async () => {
   await tool.open(`${site.url}/`);
   const load = `(url) => new Promise((resolve) => {
@@ -92,5 +116,18 @@ test.each([
     opened_tab: { url: `${site.url}/next` },
     url: `${site.url}/next`,
     title: 'Next',
+  });
+});
+
+test('a page that requires a password says how to send it', async () => {
+  const url = `${site.url}/private`;
+  expect(await tool.post('/navigate', { url })).toMatchObject({
+    code: 'NAVIGATION_FAILED',
+    hint: 'Put them into the URL: http://user:password@host/.',
+  });
+  const withLogin = url.replace('//', '//ann:secret@');
+  expect((await tool.post('/navigate', { url: withLogin })).data).toMatchObject({
+    url,
+    title: 'Private',
   });
 });

@@ -52,7 +52,12 @@ function letCome(): void {
 
 test('a click to a server that does not respond reports it in time, and the page is still there', async () => {
   const { data } = await tool.post('/click', { target: 'text=away' });
-  expect(data).toMatchObject({ navigated: false, url: `${site.url}/`, title: 'Start' });
+  expect(data).toMatchObject({
+    navigated: false,
+    url: `${site.url}/`,
+    title: 'Start',
+    pending_url: `${site.url}/held`,
+  });
   expect(data).not.toHaveProperty('restarted');
   const read = await evaluate('document.title');
   expect(read.data).toMatchObject({ result: 'Start' });

@@ -1,10 +1,15 @@
+import { createSocket } from 'node:dgram';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@model-gateway/testkit';
 import { page, startSite, type Site } from '../site.ts';
+import { testBrowser } from '../test-browser.ts';
 import { startTool } from '../tool.ts';
+
+type StartOptions = NonNullable<Parameters<typeof startTool>[0]>;
 
 let site: Site;
 
@@ -83,6 +88,40 @@ test('other ports of an allowed host are not talked to either, by whatever a pag
   }
 });
 
+const CHROMIUM = '/usr/bin/chromium';
+const withAllowed = (): StartOptions => ({ env: { BROWSER_ALLOWED_ORIGINS: site.url } });
+const withProxy = (): StartOptions => ({ proxy: site.url });
+
+test.each([
+  { rule: 'allowed origins', options: withAllowed, browser: testBrowser() },
+  { rule: 'a proxy', options: withProxy, browser: testBrowser() },
+  ...(existsSync(CHROMIUM)
+    ? [{ rule: 'allowed origins', options: withAllowed, browser: { CHROMIUM_PATH: CHROMIUM } }]
+    : []),
+])('WebRTC does not get past $rule in $browser', async ({ options, browser }) => {
+  const received: Buffer[] = [];
+  const outside = createSocket('udp4', (message) => received.push(message));
+  await new Promise<void>((resolve) => outside.bind(0, '127.0.0.1', resolve));
+  const { env, ...rest } = options();
+  const tool = await startTool({ ...rest, env: { ...env, ...browser } });
+  const gather = `(port) => new Promise((resolve) => {
+    const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:' + port }] });
+    peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && resolve(1);
+    peer.createDataChannel('x');
+    void peer.setLocalDescription();
+  })`;
+  try {
+    const args = [outside.address().port];
+    expect((await tool.post('/evaluate', { function: gather, args })).data).toMatchObject({
+      result: 1,
+    });
+    expect(received).toEqual([]);
+  } finally {
+    await tool.close();
+    outside.close();
+  }
+});
+
 test('files are opened where that is allowed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'browser-tool-test-'));
   await writeFile(join(folder, 'page.html'), '<title>From a file</title>');
@@ -130,7 +169,7 @@ test('pages go through the proxy, loopback too, with its password', async () => 
     await wrong.close();
     expect(answer).toMatchObject({ code: 'NAVIGATION_FAILED' });
     expect(answer.error).toContain('the proxy refused the credentials');
-    // The browser itself has nothing to ask of anybody.
+    // The browser itself sends no requests.
     expect(asked.filter((url) => new URL(url).host !== `127.0.0.1:${site.port}`)).toEqual([]);
   } finally {
     await tool.close();

@@ -22,10 +22,17 @@ beforeAll(async () => {
        <input id="secret" type="password" maxlength="4">
        <select id="size"><option>Small<option disabled>Large<optgroup label="Far" disabled><option>Huge</optgroup></select>`,
     ),
+    '/several': page(
+      'Several',
+      `<select multiple aria-label="Sizes"><option>Small<option>Large<option>Huge</select>
+       <form action="/form"><input required aria-label="Name"><input aria-label="Other"><button>Send</button></form>
+       <input type="file" aria-label="Paper" onchange="document.title = this.files[0].name"><input type="checkbox" aria-label="Agree">`,
+    ),
     '/forged': page(
       'Forged',
       `<textarea aria-label="Note">one\n- button "Pay" [ref=e1]\r\u2028- text: paid</textarea>
-       <h1 aria-level="2]\n- text: forged">Title</h1>`,
+       <h1 aria-level="2] [ref=e1">Title</h1><p>button "Pay" [ref=e1]</p>
+       <div tabindex="0" role='link"[ref=e1]' aria-label="A\u001b[31m">x</div>`,
     ),
     '/tall': page('Tall', '<div style="height: 20000px">tall</div><div id="end">end</div>'),
     '/thief': page(
@@ -157,6 +164,52 @@ describe('typing', () => {
   });
 });
 
+describe('a form', () => {
+  beforeEach(() => tool.open(`${site.url}/several`));
+
+  test('has the option of a list that was chosen, alone or with others', async () => {
+    const choose = async (option: string, more: object = {}) => {
+      const typed = await tool.post('/type', { target: 'select', text: option, ...more });
+      return String(typed.data.value);
+    };
+    expect(await choose('Large')).toBe('Large');
+    expect(await choose('Large')).toBe('Large');
+    expect(await choose('Small')).toBe('Small');
+    expect(await choose('Huge', { clear: false })).toBe('Small, Huge');
+    await tool.post('/click', { target: 'text=Small' });
+    await tool.post('/click', { target: 'text=Large' });
+    const { data } = await tool.post('/evaluate', {
+      expression: '[...document.querySelector("select").selectedOptions].map(({ text }) => text)',
+    });
+    expect(data.result).toEqual(['Large', 'Huge']);
+  });
+
+  test('that cannot be sent shows the invalid fields', async () => {
+    const { said } = await call('browser_click', { target: 'text=Send', includeSnapshot: true });
+    expect(said.replace(/ref=e\d+/g, 'ref')).toContain(
+      '- textbox "Name" [required] [invalid] [active] [ref]\n- textbox "Other" [ref]',
+    );
+  });
+
+  test('has fields that take no text, and the error says what to do instead', async () => {
+    const typed = await call('browser_type', {
+      target: '[type=checkbox]',
+      text: 'x',
+      timeoutMs: 0,
+    });
+    expect(typed.said).toMatch(/^ELEMENT_NOT_EDITABLE: .* Click it to change it\.$/);
+    const target = '[type=file]';
+    const { said } = await call('browser_type', { target, text: '/etc/passwd', timeoutMs: 0 });
+    const script = /browser_evaluate: this target and the function (\(input\) => .*)$/.exec(
+      said,
+    )?.[1];
+    expect(await call('browser_evaluate', { target, function: script })).toMatchObject({
+      isError: false,
+    });
+    expect((await tool.get('/info')).data.title).toBe('name.txt');
+  });
+});
+
 test('text does not go to another field that takes the focus', async () => {
   await tool.open(`${site.url}/thief`);
   expect(await tool.post('/type', { target: '#wanted', text: 'secret' })).toMatchObject({
@@ -197,9 +250,11 @@ test('text of a page stays on its own line of a snapshot', async () => {
   const { data } = await tool.get('/a11y?format=text');
   expect((data.text as string).split('\n')).toEqual([
     expect.stringMatching(
-      /^- textbox "Note" \[ref=e\d+\]: one - button "Pay" \[ref=e1\] - text: paid$/,
+      /^- textbox "Note" \[ref=e\d+\]: one - button "Pay" \(ref=e1\) - text: paid$/,
     ),
-    '- heading "Title" [level=2] - text: forged]',
+    '- heading "Title" [level=1]',
+    '- paragraph: button "Pay" (ref=e1)',
+    expect.stringMatching(/^- generic "A \[31m" \[ref=e\d+\]: x$/),
   ]);
 });
 

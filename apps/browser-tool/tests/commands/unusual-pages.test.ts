@@ -19,6 +19,16 @@ beforeAll(async () => {
        <g><circle cx="50" cy="50" r="20" tabindex="0" onclick="document.title = 'dot'"><title>Dot</title></circle></g>
        <a href="/there"><text x="100" y="50">There</text></a></svg>`,
     ),
+    '/form': page(
+      'Form',
+      `<form aria-label="Trip"><label>Guests <input name="guests"></label><button type="button">Book</button>
+       <select aria-label="Room"><option>Any</option><optgroup label="Large"><option>Suite</option></optgroup></select></form>`,
+    ),
+    '/mail': page(
+      'Mail',
+      `<iframe sandbox srcdoc="<button>Shown</button><button id='unseen' hidden>Hidden</button><input aria-label='Reply'>"></iframe>
+       <iframe sandbox style="margin-top: 3000px" srcdoc="<button>Below</button>"></iframe>`,
+    ),
     '/lines': page('Lines', '<a href="/q">q<br>w</a>'),
     '/shadow': page(
       'Shadow',
@@ -62,7 +72,9 @@ test('too many elements are cut, and the response reports it', async () => {
     }`,
   });
   const { data } = await tool.get('/a11y?format=text');
-  expect(data).toMatchObject({ text: '- text: Text', truncated: true });
+  const more =
+    '… the page has more elements than a snapshot can hold; pass target to read a part of it';
+  expect(data).toMatchObject({ text: `- text: Text\n${more}`, truncated: true });
 });
 
 test('the parts of a drawing that can be acted on are there', async () => {
@@ -98,4 +110,42 @@ test('XPath finds what is in shadow roots', async () => {
     clicked: true,
     title: '1',
   });
+});
+
+// A form has its fields as properties, in place of its own.
+test.each(['children', 'attributes', 'matches', 'parentElement', 'isConnected', 'shadowRoot'])(
+  'a form with a field named %s is read and used',
+  async (name) => {
+    await tool.open(`${site.url}/form`);
+    await tool.post('/evaluate', {
+      expression: `document.querySelector('input').name = '${name}'`,
+    });
+    expect(await text()).toMatch(/^- form "Trip"\n {2}- textbox "Guests" \[ref\]\n/);
+    const { data } = await tool.post('/click', { target: 'text=Book' });
+    expect(data.target).toMatchObject({ role: 'button', name: 'Book' });
+    expect((await tool.post('/type', { target: 'input', text: '2' })).data.value).toBe('2');
+    expect((await tool.post('/click', { target: 'form' })).ok).toBe(true);
+    expect((await tool.get('/dom?selector=form')).data).toMatchObject({
+      attributes: { 'aria-label': 'Trip' },
+    });
+  },
+);
+
+test('the interactive elements show all options of a select', async () => {
+  await tool.open(`${site.url}/form`);
+  expect(await text('&interactive=true')).toContain('- combobox "Room" [ref]: Any (Any, Suite)');
+});
+
+// There the browser calls no timers and observers, and reports each try as an error of the page.
+test('a frame without scripts is used like others', async () => {
+  await tool.open(`${site.url}/mail`);
+  await tool.delete('/console');
+  expect((await tool.post('/click', { target: 'text=Shown' })).ok).toBe(true);
+  expect((await tool.post('/type', { target: 'input', text: 'Yes' })).data.value).toBe('Yes');
+  const hidden = await tool.post('/click', { target: '#unseen', timeout_ms: 100 });
+  expect(hidden.code).toBe('ELEMENT_NOT_VISIBLE');
+  expect(hidden.error).toContain('after waiting 100 ms');
+  expect((await tool.post('/click', { target: 'text=Below' })).ok).toBe(true);
+  const { entries } = (await tool.get('/console?level=error')).data;
+  expect(JSON.stringify(entries)).not.toContain('script execution');
 });

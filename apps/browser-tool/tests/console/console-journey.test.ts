@@ -196,7 +196,7 @@ test('a video job is submitted and followed until it is done', async () => {
   await see('Open the video');
 });
 
-test('new requests appear by themselves', async () => {
+test('new requests appear by themselves, and a click on one opens it', async () => {
   const rows = async (): Promise<number> =>
     Number(await evaluate('document.querySelectorAll("tbody tr").length'));
   const ask = async (): Promise<void> => {
@@ -212,6 +212,9 @@ test('new requests appear by themselves', async () => {
   const before = await rows();
   await ask();
   await waitUntil(async () => (await rows()) > before, { what: 'the row of the request' });
+  await act('/click', { target: 'tbody tr:first-child td:nth-child(3)' });
+  await see('Your reference');
+  await press('Close', DIALOG);
 });
 
 test('the way of a request is explained, from the list of models', async () => {
@@ -255,7 +258,8 @@ test('the settings are shown with where they come from, and no secret', async ()
       `[...document.querySelectorAll("tbody tr")].find((row) => row.querySelector("code").textContent === "${name}").innerText`,
     );
   expect(await row('SERVICE_API_RATE_LIMIT_RPM')).toMatch(/100000[^]*Environment/);
-  expect(await row('SERVICE_JWT_SECRET')).toMatch(/Set[^]*Data directory/);
+  for (const generated of ['SERVICE_JWT_SECRET', 'SERVICE_ADMIN_TOKEN'])
+    expect(await row(generated)).toMatch(/Set[^]*Data directory/);
 });
 
 test('the key works until it is revoked', async () => {
@@ -297,7 +301,7 @@ test('no page scrolls sideways on a phone, and none breaks the policy of the ser
   await tool.post('/resize', WIDE);
   const { data } = await tool.get('/console?level=error&all=true');
   const { entries } = data as { readonly entries: readonly { readonly text: string }[] };
-  // Whoever has no session is told so with this status.
+  // A browser without a session gets this status.
   expect(entries.map(({ text }) => text).filter((text) => !text.includes('401'))).toEqual([]);
 });
 

@@ -22,6 +22,21 @@ const ACCOUNT = { email: 'person@example.com', password: 'long enough' };
 const LOST = 'No connection to the service.';
 const WIDE = { width: 1280, height: 900 };
 
+/** A call that fails is sent three times, and again a while later. */
+const ASKED_IN_TWO_TURNS = 4;
+const COUNT_SKELETONS = `(() => {
+  window.skeletons = 0;
+  window.asked = 0;
+  const { fetch } = window;
+  window.fetch = (url, request) => {
+    if (String(request?.body).includes('webhooks.list')) window.asked += 1;
+    return fetch(url, request);
+  };
+  new MutationObserver(() => {
+    window.skeletons += document.querySelectorAll('.skeleton').length;
+  }).observe(document.body, { childList: true, subtree: true });
+})()`;
+
 let folder: TemporaryFolder;
 let database: TestDatabase;
 let postgres: StoreLine;
@@ -135,15 +150,40 @@ test('a lost connection is shown, heals by itself and misses nothing; a new vers
   expect(await isSamePage()).toBe(true);
 });
 
+test('a page that is chosen while the connection is lost opens when it is back', async () => {
+  line.cut();
+  await visit('Prices');
+  await see(LOST);
+  line.restore();
+  await see('Token prices');
+  await goneFrom(LOST);
+});
+
 test('while Postgres is away the page says so, and shows the content when it is back', async () => {
   postgres.cut();
   await visit('Webhooks');
   await see('The service failed', 'The database is not reachable.');
+  // It stays while the service is asked again, instead of the skeleton of a page that loads.
+  await evaluate(COUNT_SKELETONS);
+  const asked = async (): Promise<number> => Number(await evaluate('window.asked'));
+  await waitUntil(async () => (await asked()) >= ASKED_IN_TWO_TURNS, { what: 'the next turn' });
+  expect(await evaluate('window.skeletons')).toBe(0);
+  expect(await text()).toContain('The service failed');
   postgres.restore();
   await goneFrom('The service failed');
   await goneFrom('The database is not reachable.');
   await see('No webhook yet.');
   expect(await isSamePage()).toBe(true);
+});
+
+test('the overview says that nothing needs attention only when it could be checked', async () => {
+  postgres.cut();
+  await visit('Overview');
+  await see('Not everything could be checked.');
+  expect(await text()).not.toContain('Nothing needs attention.');
+  postgres.restore();
+  await see('Nothing needs attention.');
+  await goneFrom('Not everything could be checked.');
 });
 
 test('while Redis is away pages still open and say so, and new requests appear again when it is back', async () => {

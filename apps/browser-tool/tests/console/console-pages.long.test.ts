@@ -207,3 +207,78 @@ test('dialogs of the newer pages open and close by keyboard, and give the focus 
     });
   }
 });
+
+test('a form begins in its first field, and two clicks at once create one key, which is shown', async () => {
+  await openWhole('/console/keys');
+  await page.press('Create a key');
+  await waitUntil(
+    async () => (await page.evaluate('document.activeElement?.getAttribute("name")')) === 'name',
+    { what: 'the focus on the name' },
+  );
+  const name = `Unbroken${'x'.repeat(80)}`;
+  await page.fill('Name', name);
+  const submit = `document.querySelector('[role=dialog] button[type=submit]')`;
+  await page.evaluate(`(() => {
+    const send = globalThis.fetch;
+    const released = new Promise((release) => { globalThis.release = release; });
+    globalThis.fetch = async (...call) => { await released; return send(...call); };
+    ${submit}.click();
+    ${submit}.click();
+  })()`);
+  await waitUntil(async () => (await page.evaluate(`${submit}.disabled`)) === true, {
+    what: 'the call',
+  });
+  await page.key('Escape');
+  await page.evaluate('globalThis.release()');
+  await page.see('Copy it now.');
+  await page.press('I have copied it');
+  await page.see(name);
+  expect(
+    await page.evaluate(
+      `[...document.querySelectorAll('tbody tr')].filter((row) => row.textContent.includes('${name}')).length`,
+    ),
+  ).toBe(1);
+  for (const width of [900, 1280]) {
+    await tool.post('/resize', { width, height: 900 });
+    await openWhole('/console/keys');
+    expect([width, await isNarrowEnough()]).toEqual([width, true]);
+  }
+});
+
+test('the search leads to the key that was chosen, among others', async () => {
+  await openWhole('/console/playground');
+  await page.key('Control+k');
+  await page.see('Pages');
+  await tool.post('/type', { target: '.search input.input', text: 'First key' });
+  await waitUntil(
+    async () =>
+      String(await page.evaluate('document.querySelector("[role=option]").textContent')).startsWith(
+        'First key (service-',
+      ),
+    { what: 'the key as the first that is found' },
+  );
+  await page.key('Enter');
+  await page.see('Find a key');
+  const names = `[...document.querySelectorAll('tbody td:first-child')].map((cell) => cell.textContent)`;
+  expect(await page.evaluate(names)).toEqual([expect.stringMatching(/^First key service-/)]);
+  expect(
+    await page.evaluate(
+      `new Set([...document.querySelectorAll('td.name-short')].map((cell) => getComputedStyle(cell).whiteSpace)).has('nowrap')`,
+    ),
+  ).toBe(true);
+});
+
+test.each(['http://127.0.0.1:9/', '//127.0.0.1:9/', 'javascript:1'])(
+  'a link to the sign-in page does not lead on to %s',
+  async (elsewhere) => {
+    await openWhole(`/console/sign-in?return_to=${encodeURIComponent(elsewhere)}`);
+    expect(await page.evaluate('location.href')).toBe(`${service.url}/console/playground`);
+  },
+);
+
+test('what is invalid in an address is left out, and the rest of it is shown', async () => {
+  await openWhole('/console/usage?by=nothing&measure=requests&scope=none&range=2w');
+  await page.see('Requests per hour');
+  await openWhole('/console/requests?status=none&key_id=none');
+  await page.see('demo-chat');
+});

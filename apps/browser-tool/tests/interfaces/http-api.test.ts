@@ -75,6 +75,19 @@ describe('who is answered', () => {
     );
   });
 
+  test('frames and images of pages are refused too, whose requests have no Origin', async () => {
+    await tool.open(`${site.url}/`);
+    const load = `(url) => new Promise((resolve) => {
+      const frame = document.createElement('iframe');
+      frame.onload = () => resolve(1);
+      frame.src = url;
+      document.body.append(frame);
+    })`;
+    await tool.post('/evaluate', { function: load, args: [`${tool.url}/console?clear=true`] });
+    const { data } = await tool.get('/a11y?format=text');
+    expect(data.text).toContain('Requests of web pages are not allowed.');
+  });
+
   test('no answer has CORS headers', async () => {
     const answer = await send('GET', '/health', { origin: `http://localhost:${tool.port}` });
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual(

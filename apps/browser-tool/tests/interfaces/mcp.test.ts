@@ -222,8 +222,8 @@ describe("the SDK's own client", () => {
       },
       {
         name: 'browser_click',
-        args: { target: 'a', color: 1 },
-        text: /color is not a parameter of browser_click; its parameters are target, element, button/,
+        args: { target: 'a', back_color: 1 },
+        text: /^INVALID_ARGUMENT: back_color is not a parameter of browser_click; its parameters are target, element, button/,
       },
       {
         name: 'browser_resize',

@@ -61,7 +61,8 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     }
     await reportOpenedTab(call);
     const address = await readAddress(shown, scripts, call);
-    return { navigated, ...address, ...responseOf(shown, page, mark) };
+    const { pendingUrl } = shown.loading;
+    return { navigated, ...address, ...responseOf(shown, page, mark), pendingUrl };
   }
 
   async function reportOpenedTab(call: EngineCall): Promise<void> {
@@ -234,10 +235,10 @@ const isBlank = (url: string): boolean => url === '' || url === 'about:blank';
 async function waitForTab(page: Page, url: string | undefined, call: EngineCall): Promise<void> {
   const { loading, changes } = page;
   await waitForTabStart(page, url, call);
-  await changes.until(
-    () => page.hasEnded || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
-    { timeoutMs: TAB_TIMEOUT_MS, signal: call.signal },
-  );
+  await changes.until(() => page.hasEnded || (!loading.isNavigating && loading.hasContent), {
+    timeoutMs: TAB_TIMEOUT_MS,
+    signal: call.signal,
+  });
 }
 
 /** Waits until a tab starts to load. Tabs start empty, and some stay empty. */

@@ -137,14 +137,19 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
     let inputPoint: InputPoint = { ...point, sessionId };
     let isSameProcess = true;
     let cover: NotReady['cover'];
+    let scale = 1;
     while (frame?.parentId !== undefined) {
       const outer = await scripts.pointInParent(page, frame, point, call);
       point = { x: outer.x, y: outer.y };
       cover ??= outer.cover;
+      scale = outer.scale;
       frame = page.frames.find(frame.parentId);
       isSameProcess &&= frame?.sessionId === sessionId;
       if (isSameProcess) inputPoint = { ...point, sessionId };
     }
+    // The browser multiplies positions by the zoom of the page, such as a wide one on a phone. Its other processes are not zoomed.
+    if (sessionId !== page.sessionId)
+      inputPoint = { ...inputPoint, x: inputPoint.x / scale, y: inputPoint.y / scale };
     return { point, inputPoint, cover };
   }
 
@@ -200,6 +205,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
         coveredSince = isOuterCover ? (coveredSince ?? now) : undefined;
         const mayChange =
           state === undefined ||
+          state.mayChange === true ||
           (isOuterCover && now - (coveredSince ?? now) < COVERED_FRAME_TIMEOUT_MS);
         if (!mayChange || now - start >= options.timeoutMs) {
           const why: NotReady = state ?? { ok: false, why: 'not-found' };

@@ -63,7 +63,7 @@ export async function settle(
       signal,
     });
   }
-  if (isNavigating() || (hasNavigated() && !page.loading.reached('DOMContentLoaded'))) {
+  if (isNavigating() || (hasNavigated() && !page.loading.hasContent)) {
     await awaitDocument(page, call);
     return hasNavigated();
   }
@@ -84,12 +84,12 @@ export async function settle(
 async function awaitDocument(page: Page, { signal }: EngineCall): Promise<void> {
   const { loading, changes } = page;
   // A navigation without a document, such as a download, keeps the previous document, which has already loaded.
-  await changes.until(
-    () => page.hasEnded || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
-    { timeoutMs: DOCUMENT_TIMEOUT_MS, signal },
-  );
+  await changes.until(() => page.hasEnded || (!loading.isNavigating && loading.hasContent), {
+    timeoutMs: DOCUMENT_TIMEOUT_MS,
+    signal,
+  });
   if (loading.isNavigating) return;
-  await changes.until(() => page.hasEnded || loading.reached('load'), {
+  await changes.until(() => page.hasEnded || loading.hasLoaded, {
     timeoutMs: LOAD_TIMEOUT_MS,
     signal,
   });

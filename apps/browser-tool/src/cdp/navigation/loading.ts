@@ -23,6 +23,12 @@ export interface Loading {
   readonly shown: number;
   /** Whether the current document reached `DOMContentLoaded`, `load` or `networkIdle`. */
   reached(milestone: string): boolean;
+  /** Whether the current document has its content: it was read to the end, or broke off. */
+  readonly hasContent: boolean;
+  /** Whether nothing more comes: the current document has loaded, or broke off. */
+  readonly hasLoaded: boolean;
+  /** The network error that the current document broke off with. */
+  readonly loadError: string | undefined;
   responseOf(loaderId: string): DocumentResponse | undefined;
   /** The last URL that the server redirected it to. */
   redirectOf(loaderId: string): string | undefined;
@@ -44,6 +50,8 @@ export function createLoading(frameId: string): Loading {
   let startedLoader = '';
   let navigatingTo: string | undefined;
   let pendingUrl = '';
+  // Also without milestones: the connection broke off, or the page stopped its own loading.
+  let isStopped = false;
   // Events may arrive before the document is shown.
   const milestones = new LRUCache<string, ReadonlySet<string>>(REMEMBERED);
   const responses = new LRUCache<string, DocumentResponse>(REMEMBERED);
@@ -53,6 +61,7 @@ export function createLoading(frameId: string): Loading {
   function show(next: string): void {
     shown += 1;
     navigatingTo = undefined;
+    isStopped = false;
     loaderId = next;
   }
 
@@ -74,8 +83,13 @@ export function createLoading(frameId: string): Loading {
       case 'Page.navigatedWithinDocument':
         if (event.params.frameId === frameId) shown += 1;
         break;
+      case 'Page.frameStartedLoading':
+        if (event.params.frameId === frameId) isStopped = false;
+        break;
       case 'Page.frameStoppedLoading':
-        if (event.params.frameId === frameId) navigatingTo = undefined;
+        if (event.params.frameId !== frameId) break;
+        navigatingTo = undefined;
+        isStopped = true;
         break;
       case 'Page.lifecycleEvent': {
         const { frameId: id, loaderId: loader, name } = event.params;
@@ -109,6 +123,8 @@ export function createLoading(frameId: string): Loading {
     }
   }
 
+  const reached = (milestone: string): boolean => milestones.get(loaderId)?.has(milestone) === true;
+
   return {
     get started() {
       return started;
@@ -128,7 +144,16 @@ export function createLoading(frameId: string): Loading {
     get loaderId() {
       return loaderId;
     },
-    reached: (milestone) => milestones.get(loaderId)?.has(milestone) === true,
+    reached,
+    get hasContent() {
+      return isStopped || reached('DOMContentLoaded');
+    },
+    get hasLoaded() {
+      return isStopped || reached('load');
+    },
+    get loadError() {
+      return isStopped && !reached('load') ? failures.get(loaderId) : undefined;
+    },
     responseOf: (loader) => responses.get(loader),
     redirectOf: (loader) => redirects.get(loader),
     failureOf: (loader) => failures.get(loader),

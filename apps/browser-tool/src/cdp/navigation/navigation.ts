@@ -191,13 +191,14 @@ async function awaitLoad(
   await changes.until(() => isCommitted() || !loading.isNavigating, { timeoutMs: rest(), signal });
   if (waitUntil === 'commit') return loading.reached('load') ? 'complete' : 'interactive';
   const isThere = await changes.until(
-    () => page.hasEnded || (!loading.isNavigating && loading.reached('DOMContentLoaded')),
+    () => page.hasEnded || (!loading.isNavigating && loading.hasContent),
     { timeoutMs: rest(), signal },
   );
   if (!isThere) throw await stopAndTimeOut(page, shownUrl(page.main), timeoutMs);
   if (waitUntil === 'domcontentloaded') return loading.reached('load') ? 'complete' : 'interactive';
-  const milestone = waitUntil === 'networkidle' ? 'networkIdle' : 'load';
-  await changes.until(() => page.hasEnded || loading.reached(milestone), {
+  const isDone = (): boolean =>
+    waitUntil === 'networkidle' ? loading.reached('networkIdle') : loading.hasLoaded;
+  await changes.until(() => page.hasEnded || isDone(), {
     timeoutMs: Math.min(LOAD_TIMEOUT_MS, rest()),
     signal,
   });
@@ -219,6 +220,7 @@ async function outcomeOf(
     status: answer?.status ?? null,
     statusText: answer?.statusText ?? '',
     loadState,
+    loadError: loading.loadError,
     redirected: loading.redirectOf(firstLoader) !== undefined || loading.loaderId !== firstLoader,
   };
 }
@@ -314,6 +316,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'net::ERR_ABORTED': 'the navigation was interrupted',
   'net::ERR_ADDRESS_UNREACHABLE': 'the address is unreachable',
   'net::ERR_CERT_AUTHORITY_INVALID': 'its certificate is not trusted',
+  'net::ERR_CERT_COMMON_NAME_INVALID': 'its certificate is for another host',
+  'net::ERR_CERT_DATE_INVALID': 'its certificate is expired or not valid yet',
   'net::ERR_CONNECTION_REFUSED': 'the connection was refused',
   'net::ERR_CONNECTION_RESET': 'the connection was reset',
   'net::ERR_CONNECTION_TIMED_OUT': 'the connection timed out',
@@ -322,13 +326,18 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'net::ERR_INTERNET_DISCONNECTED': 'there is no network',
   'net::ERR_NAME_NOT_RESOLVED': 'there is no such host',
   'net::ERR_PROXY_CONNECTION_FAILED': 'the proxy could not be reached',
+  'net::ERR_SSL_PROTOCOL_ERROR': 'the server did not answer with TLS',
   'net::ERR_TOO_MANY_REDIRECTS': 'it redirects in a loop',
   // The browser retries the same credentials until it stops.
   'net::ERR_TOO_MANY_RETRIES': 'the proxy refused the credentials',
   'net::ERR_TUNNEL_CONNECTION_FAILED': 'the proxy refused the connection',
+  'net::ERR_UNSAFE_PORT': 'browsers do not connect to this port',
 };
 
 const HINTS: Readonly<Record<string, string>> = {
+  'net::ERR_INVALID_AUTH_CREDENTIALS': 'Put them into the URL: http://user:password@host/.',
+  'net::ERR_SSL_PROTOCOL_ERROR': 'Check the port, or use http:// instead of https://.',
+  'net::ERR_UNSAFE_PORT': 'Use another port.',
   'net::ERR_TOO_MANY_RETRIES': "Check the user name and password in the proxy's URL.",
 };
 

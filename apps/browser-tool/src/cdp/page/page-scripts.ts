@@ -1,4 +1,5 @@
 import { describeError } from '@model-gateway/kernel';
+import type { Protocol } from 'devtools-protocol';
 import type { EngineCall } from '../../engine.ts';
 import type {
   ScriptResponse,
@@ -41,6 +42,8 @@ export interface PageScripts {
 const CONTEXT_TIMEOUT_MS = 2_000;
 // A frame whose document never loads has no context until the tool creates one, and there may be many such frames.
 const FRAME_CONTEXT_TIMEOUT_MS = 100;
+const INSTALL = `globalThis.${SCRIPTS_NAME} ??= ${scriptSource}; 0`;
+const MISSING = `ReferenceError: ${SCRIPTS_NAME} is not defined`;
 const UNLOADED =
   /context was destroyed|context with specified id|navigated or closed|Session with given id|Target closed|context not found|uniqueContextId|Promise was collected|No frame/i;
 
@@ -50,6 +53,19 @@ export function isDocumentUnloaded(error: unknown): boolean {
     error instanceof DocumentUnloadedError ||
     (error instanceof CdpError && UNLOADED.test(describeError(error)))
   );
+}
+
+/**
+ * Runs a script, and again after installing the tool's scripts if they are missing: when a script of a page is ended, those of the
+ * tool may just have been starting in a new document.
+ */
+async function installIfMissing<
+  Answer extends { readonly exceptionDetails?: Protocol.Runtime.ExceptionDetails | undefined },
+>(run: () => Promise<Answer>, install: () => Promise<unknown>): Promise<Answer> {
+  const answer = await run();
+  if (answer.exceptionDetails?.exception?.description?.startsWith(MISSING) !== true) return answer;
+  await install();
+  return run();
 }
 
 /** Numbers refs with the counter of the session. */
@@ -80,10 +96,7 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
     );
     await page.send(
       'Runtime.evaluate',
-      {
-        expression: `globalThis.${SCRIPTS_NAME} ??= ${scriptSource}; 0`,
-        contextId: executionContextId,
-      },
+      { expression: INSTALL, contextId: executionContextId },
       frame.sessionId,
     );
     const made = context();
@@ -100,10 +113,15 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
   ) {
     const [frame, { uniqueId: uniqueContextId }] = await contextOf(page, frameId, call);
     try {
-      const { result, exceptionDetails } = await page.send(
-        'Runtime.evaluate',
-        { expression, uniqueContextId, awaitPromise: true, returnByValue: byValue },
-        frame.sessionId,
+      const send = (source: string) =>
+        page.send(
+          'Runtime.evaluate',
+          { expression: source, uniqueContextId, awaitPromise: true, returnByValue: byValue },
+          frame.sessionId,
+        );
+      const { result, exceptionDetails } = await installIfMissing(
+        () => send(expression),
+        () => send(INSTALL),
       );
       call.signal.throwIfAborted();
       if (exceptionDetails !== undefined) {
@@ -154,15 +172,20 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
       parent.sessionId,
     );
     if (object.objectId === undefined) throw new DocumentUnloadedError('the frame was removed');
-    const { result, exceptionDetails } = await page.send(
-      'Runtime.callFunctionOn',
-      {
-        functionDeclaration: body,
-        objectId: object.objectId,
-        awaitPromise: true,
-        returnByValue: true,
-      },
-      parent.sessionId,
+    const { objectId } = object;
+    const { result, exceptionDetails } = await installIfMissing(
+      () =>
+        page.send(
+          'Runtime.callFunctionOn',
+          { functionDeclaration: body, objectId, awaitPromise: true, returnByValue: true },
+          parent.sessionId,
+        ),
+      () =>
+        page.send(
+          'Runtime.evaluate',
+          { expression: INSTALL, contextId: executionContextId },
+          parent.sessionId,
+        ),
     );
     if (exceptionDetails !== undefined) throw new DocumentUnloadedError(exceptionDetails.text);
     return result.value as Result;

@@ -7,7 +7,7 @@ import { ToolError } from '../../tool-error.ts';
 import { createChanges, type Changes } from '../changes.ts';
 import { createConsoleCapture } from '../capture/console-capture.ts';
 import { createConsoleThrottle } from '../capture/console-throttle.ts';
-import type { CdpEvent, CdpConnection } from '../cdp-connection.ts';
+import { CdpError, type CdpEvent, type CdpConnection } from '../cdp-connection.ts';
 import { SCRIPTS_WORLD, createFrameTree, shownUrl, type Frame, type FrameTree } from './frames.ts';
 import { createLoading, type Loading } from '../navigation/loading.ts';
 import { createNetworkCapture } from '../capture/network-capture.ts';
@@ -84,6 +84,8 @@ export function createPage(
   const throttle = createConsoleThrottle(connection, environment.captures);
   // By session id, the target id of its frame or worker.
   const sessions = new Map([[sessionId, targetId]]);
+  // The browser does not answer all commands of a tab that is closed, such as a press of a mouse button.
+  const unanswered = new Set<(error: CdpError) => void>();
   let ending: 'crashed' | 'closed' | undefined;
   const { promise: ended, resolve: resolveEnded } = createDeferred<'crashed' | 'closed'>();
 
@@ -105,7 +107,14 @@ export function createPage(
     get main() {
       return frames.find(targetId) ?? blankFrame(targetId, sessionId);
     },
-    send: (method, params, session = sessionId) => connection.send(method, params, session),
+    send: (method, params, session = sessionId) =>
+      new Promise((resolve, reject) => {
+        unanswered.add(reject);
+        void connection
+          .send(method, params, session)
+          .then(resolve, reject)
+          .finally(() => unanswered.delete(reject));
+      }),
     owns: (session) => sessions.has(session),
     sourceOf: (entryId) => network.sourceOf(entryId),
     handle,
@@ -115,6 +124,7 @@ export function createPage(
       throttle.stop();
       network.closeSockets();
       resolveEnded(how);
+      if (how === 'closed') for (const reject of unanswered) reject(new CdpError('Target closed'));
       changes.emit();
     },
   };

@@ -23,6 +23,12 @@ const FEATURES_OFF = [
   'WebUIOmniboxPopup',
 ].join(',');
 
+/** Otherwise WebRTC would send to any host, past the rules and the proxy. Chromium reads the first, its headless shell the second. */
+const WEBRTC_FLAGS = [
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+];
+
 /** The flags of Chromium: no window, no traffic of its own, and it ends with the tool. */
 export function chromiumFlags({
   sandbox,
@@ -72,6 +78,7 @@ export function chromiumFlags({
       ? []
       : [`--proxy-server=${proxyServer}`, '--proxy-bypass-list=<-loopback>']),
     ...(allowedOrigins.length === 0 ? [] : [hostRules(allowedOrigins, proxyServer)]),
+    ...(allowedOrigins.length === 0 && proxyServer === undefined ? [] : WEBRTC_FLAGS),
   ];
 }
 
