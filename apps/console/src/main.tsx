@@ -22,7 +22,12 @@ applyTheme(storedTheme());
 const language = storedLanguage();
 document.documentElement.lang = language;
 const texts = await loadTexts(language);
-const session = createSession();
+const pages = new BroadcastChannel('signed-out');
+const session = createSession(undefined, undefined, {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- Only pages of this origin hear the channel.
+  announce: () => pages.postMessage(null),
+  onAnnounced: (listener) => pages.addEventListener('message', listener),
+});
 const api = createApi(session, location.origin);
 const queries = createQueries();
 // What was missed while the stream was away is asked for again.

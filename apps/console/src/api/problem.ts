@@ -70,6 +70,10 @@ export function problemOf(error: unknown): Problem {
   };
 }
 
+/** What to do about a call that changes something: the page does not make it again by itself. */
+export const remedyOfCall = (remedy: TextKey): TextKey =>
+  remedy === 'error.connection.remedy' ? 'error.connection.action' : remedy;
+
 const NOTHING = {
   message: undefined,
   requestId: undefined,

@@ -1,6 +1,7 @@
 import { RpcCallError, RpcConnectionError } from '@model-gateway/client';
-import { keepPreviousData, QueryClient } from '@tanstack/react-query';
+import { keepPreviousData, QueryCache, QueryClient } from '@tanstack/react-query';
 import { HttpError } from './session.ts';
+import { noteFailures } from './use-query.ts';
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 5000;
@@ -11,8 +12,11 @@ const INTERNAL_ERROR = -32_603;
 /** The cache of everything that was asked for. */
 export function createQueries(): QueryClient {
   return new QueryClient({
+    queryCache: new QueryCache(noteFailures),
     defaultOptions: {
       queries: {
+        // A service on this machine is reachable without a network.
+        networkMode: 'always',
         staleTime: FRESH_MS,
         // The old content stays until the new is there.
         placeholderData: keepPreviousData,
@@ -22,7 +26,7 @@ export function createQueries(): QueryClient {
         refetchInterval: ({ state: { status, error } }) =>
           status === 'error' && isPassing(error) ? RECOVERY_MS : false,
       },
-      mutations: { retry: false },
+      mutations: { retry: false, networkMode: 'always' },
     },
   });
 }

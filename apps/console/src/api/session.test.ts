@@ -44,3 +44,17 @@ test('who signs out knows that the session is over', async () => {
   await session.signOut();
   expect(session.getState()).toEqual({ status: 'signed-out', hasEnded: false });
 });
+
+test('signing out ends the session of the other pages too', async () => {
+  const listeners: (() => void)[] = [];
+  const openPage = (...answers: Response[]): Session =>
+    createSession(async () => answers.shift() ?? Response.error(), undefined, {
+      announce: () => listeners[1]?.(),
+      onAnnounced: (listener) => void listeners.push(listener),
+    });
+  const first = openPage(Response.json(SIGNED_IN), Response.json({ ok: true }));
+  const second = openPage(Response.json(SIGNED_IN));
+  await Promise.all([first.restore(), second.restore()]);
+  await first.signOut();
+  expect(second.getState()).toEqual({ status: 'signed-out', hasEnded: true });
+});

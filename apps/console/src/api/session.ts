@@ -83,6 +83,13 @@ class OtherAccountError extends Error {
   }
 }
 
+/** The other pages of this browser, which share the cookie. */
+interface OtherPages {
+  /** Lets them know that the user has signed out. */
+  readonly announce: () => void;
+  readonly onAnnounced: (listener: () => void) => void;
+}
+
 const PATH = '/api/session';
 /** A token is replaced this long before it ends, so that no call is refused in between. */
 const EARLY_MS = 30_000;
@@ -91,6 +98,7 @@ const SECOND_MS = 1000;
 export function createSession(
   fetch_: typeof fetch = fetch,
   now: () => number = () => Date.now(),
+  otherPages?: OtherPages,
 ): Session {
   let state: SessionState = { status: 'unknown' };
   let access: { readonly token: string; readonly endsAt: number } | undefined;
@@ -152,6 +160,8 @@ export function createSession(
     return renewing;
   }
 
+  otherPages?.onAnnounced(() => leave(state.status === 'signed-in'));
+
   return {
     getState: () => state,
     onChange(listener) {
@@ -172,6 +182,7 @@ export function createSession(
     },
     async signOut() {
       await send('', { method: 'DELETE' });
+      otherPages?.announce();
       leave(false);
     },
     async token() {

@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { RpcInput, RpcMethodName, RpcResult } from '@model-gateway/contracts';
 import type { RpcCallArguments } from '@model-gateway/client';
-import { createContext, useContext, useSyncExternalStore } from 'react';
+import { createContext, useContext, useState, useSyncExternalStore } from 'react';
 import type { Api } from './api.ts';
+import { sharedCall } from './shared-call.ts';
 import type { SessionState, SessionUser } from './session.ts';
 
 export const ApiContext = createContext<Api | undefined>(undefined);
@@ -36,8 +37,12 @@ export function useCall<Name extends RpcMethodName>(
 ) {
   const api = useApi();
   const queries = useQueryClient();
+  const [share] = useState(sharedCall);
   return useMutation<RpcResult<Name>, Error, RpcInput<Name>>({
-    mutationFn: (params) => api.call(method, ...([params] as unknown as RpcCallArguments<Name>)),
+    mutationFn: (params) =>
+      share(JSON.stringify(params), () =>
+        api.call(method, ...([params] as unknown as RpcCallArguments<Name>)),
+      ),
     onSuccess: async () => {
       await Promise.all(changes.map((name) => queries.invalidateQueries({ queryKey: [name] })));
     },

@@ -29,6 +29,9 @@ test('times are shown relative to now, and bytes with their unit', () => {
   expect(format.relative(now - 190_000, now)).toBe('3 minutes ago');
   expect(format.relative(now + 7_200_000, now)).toBe('in 2 hours');
   expect(format.relative(now, now)).toBe('now');
+  // At another time of the day this was the day before yesterday.
+  expect(format.relative(now - 47 * 3_600_000, now)).toBe('1 day ago');
+  expect(createFormat('de').relative(now + 60 * 3_600_000, now)).toBe('in 2 Tagen');
   expect(format.bytes(1536)).toBe('1.5 kB');
   expect(spaced(format.dateTime(now))).toBe('Jan 2, 2026, 12:00:00 AM');
   expect(spaced(createFormat('de', 'UTC').money(1234.5))).toBe('1.234,50 $');

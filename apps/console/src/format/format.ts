@@ -25,11 +25,12 @@ export interface Format {
 }
 
 const SECOND_MS = 1000;
+const DAY_MS = 86_400_000;
 const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ['year', 31_536_000_000],
   ['month', 2_592_000_000],
   ['week', 604_800_000],
-  ['day', 86_400_000],
+  ['day', DAY_MS],
   ['hour', 3_600_000],
   ['minute', 60_000],
   ['second', SECOND_MS],
@@ -69,6 +70,8 @@ export function createFormat(locale: string, timeZone?: string): Format {
   const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...zone });
   const exactClock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...zone });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  // 47 hours ago is one whole day ago, but not "yesterday".
+  const relativeDays = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
 
   // Making a formatter takes a hundred times as long as using it, and a table uses one in every row.
   const formatters = new Map<string, Intl.NumberFormat>();
@@ -135,7 +138,8 @@ export function createFormat(locale: string, timeZone?: string): Format {
         'second' as const,
         SECOND_MS,
       ];
-      return relative.format(Math.trunc(distance / ms), unit);
+      const words = ms >= DAY_MS ? relativeDays : relative;
+      return words.format(Math.trunc(distance / ms), unit);
     },
   };
 }

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ServiceStatus } from '../api/connection.ts';
 import { useApi } from '../api/use-api.ts';
+import { useQuery } from '../api/use-query.ts';
 import { useConnection } from '../api/use-connection.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Button } from '../ui/button.tsx';

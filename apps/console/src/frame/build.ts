@@ -10,3 +10,10 @@ export async function isNewBuild(): Promise<boolean> {
     return false;
   }
 }
+
+/** Whether the service answers at all. */
+export const isReachable = (): Promise<boolean> =>
+  fetch('/console/build.json', { cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  );

@@ -15,7 +15,8 @@ export function CustomRange({ initial, onClose, onApply }: CustomRangeProps) {
   const { t } = useLanguage();
   const [from, setFrom] = useState(() => localTime(initial.from));
   const [to, setTo] = useState(() => localTime(initial.to));
-  const isValid = from !== '' && to !== '' && from < to;
+  // As moments: where clocks are changed, an hour of the day is missing or is there twice.
+  const isValid = Date.parse(from) < Date.parse(to);
   return (
     <Dialog isOpen onClose={onClose} title={t('frame.range')}>
       <form

@@ -1,11 +1,10 @@
-import {
-  createRootRouteWithContext,
-  createRoute,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
+import { lazyPage } from './lazy-page.ts';
 import type { RouterContext } from '../router-context.ts';
-import { frameSearch } from './time-range.ts';
+import { pageSearch } from './page-search.ts';
+import { frameSearch, type FrameSearch } from './time-range.ts';
+
+const NO_RANGE = { range: undefined, from: undefined, to: undefined, paused: undefined };
 
 export const rootRoute = createRootRouteWithContext<RouterContext>()();
 
@@ -13,7 +12,7 @@ export const rootRoute = createRootRouteWithContext<RouterContext>()();
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
-  validateSearch: frameSearch,
+  validateSearch: pageSearch<FrameSearch>(NO_RANGE, frameSearch),
   beforeLoad: async ({ context, location }) => {
     const { session } = context.api;
     const state = await session.restore();
@@ -26,5 +25,5 @@ export const shellRoute = createRoute({
       },
     });
   },
-  component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
+  component: lazyPage(() => import('./shell.tsx'), 'Shell'),
 });

@@ -1,10 +1,10 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { modelsQuery } from '../api/models.ts';
 import { useApi, useUser } from '../api/use-api.ts';
+import { useQuery } from '../api/use-query.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { matching } from '../ui/matching.ts';
 import { ACCOUNT_PAGE, NAVIGATION } from './navigation.ts';
@@ -119,6 +119,7 @@ function useHits(text: string): readonly HitGroup[] {
           id: `key ${id}`,
           label: `${name} (${hint})`,
           to: '/keys',
+          search: { find: hint },
         })),
       },
     ];

@@ -22,7 +22,7 @@ export const RANGE_DEFAULT: RangeName = '24h';
 /** Reads the range of an address; anything invalid is the default. */
 export function frameSearch(search: Readonly<Record<string, unknown>>): FrameSearch {
   const { range, from, to, paused } = search;
-  const isCustom = isTime(from) && isTime(to) && from < to;
+  const isCustom = isTime(from) && isTime(to) && Date.parse(from) < Date.parse(to);
   return {
     ...(typeof range === 'string' && Object.hasOwn(RANGES, range)
       ? { range: range as RangeName }

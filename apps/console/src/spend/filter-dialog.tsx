@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
+import { useQuery } from '../api/use-query.ts';
 import { useTimeRange } from '../frame/use-time-range.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Button } from '../ui/button.tsx';
@@ -84,11 +84,15 @@ function FilterField({ name, search, fallback, onChange }: FilterFieldProps) {
   });
   const value = search[name] ?? ALL;
   const choices = useMemo(() => {
-    const keys = new Set((found.data?.groups ?? []).flatMap(({ key }) => key ?? []));
-    if (value !== ALL) keys.add(value);
+    const keys = new Map(
+      (found.data?.groups ?? []).flatMap((group) =>
+        group.key === null ? [] : [[group.key, group.name]],
+      ),
+    );
+    if (value !== ALL && !keys.has(value)) keys.set(value, undefined);
     return [
       { value: ALL, label: t('spend.filter.any') },
-      ...[...keys].map((key) => ({ value: key, label: nameOf(dimension, key) })),
+      ...[...keys].map(([key, given]) => ({ value: key, label: nameOf(dimension, key, given) })),
     ];
   }, [found.data, value, nameOf, dimension, t]);
   return (

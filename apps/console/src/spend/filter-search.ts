@@ -1,4 +1,5 @@
 import type { RpcInput } from '@model-gateway/contracts';
+import type { Nothing } from '../frame/page-search.ts';
 
 /** What a page about requests filters by, in its address. */
 export interface FilterSearch {
@@ -15,6 +16,16 @@ export interface FilterSearch {
 export const FILTERS = ['model', 'upstream', 'key_id', 'project', 'user_id'] as const;
 
 export type FilterName = (typeof FILTERS)[number];
+
+/** An address without filters. */
+export const NO_FILTERS: Nothing<FilterSearch> = {
+  scope: undefined,
+  model: undefined,
+  upstream: undefined,
+  key_id: undefined,
+  project: undefined,
+  user_id: undefined,
+};
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const NAME_CHARS_MAX = 255;

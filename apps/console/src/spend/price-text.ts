@@ -5,6 +5,10 @@ import type { Translate } from '../texts/texts.ts';
 const FURTHER = [
   'cached_input_per_million',
   'cache_write_per_million',
+  'audio_input_per_million',
+  'audio_output_per_million',
+  'cached_audio_input_per_million',
+  'image_output_per_million',
   'per_image',
   'per_minute_audio',
   'per_request',

@@ -46,12 +46,14 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
       {
         id: 'model',
         header: t('usage.column.model'),
+        isName: true,
         cell: ({ model }) => model ?? '–',
         sortBy: ({ model }) => model ?? '',
       },
       {
         id: 'upstream',
         header: t('usage.column.upstream'),
+        isName: true,
         cell: ({ upstream }) => upstream ?? '–',
       },
       ...(onOpen === undefined ? [] : [keyColumn(t('spend.dimension.key'), nameOf)]),
@@ -92,9 +94,14 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
       },
     ];
   }, [t, format, nameOf, onOpen]);
+  const onRowClick = useMemo(
+    () => (onOpen === undefined ? undefined : ({ id }: Usage) => onOpen(id)),
+    [onOpen],
+  );
   return (
     <DataTable
       label={t('usage.title')}
+      onRowClick={onRowClick}
       columns={columns}
       rows={rows}
       rowId={({ id }) => id}
@@ -106,6 +113,7 @@ export function RequestTable({ rows, onOpen }: RequestTableProps) {
 const keyColumn = (header: string, nameOf: ReturnType<typeof useNames>): Column<Usage> => ({
   id: 'key',
   header,
+  isName: true,
   cell: ({ key_id: id }) => nameOf('key', id),
   sortBy: ({ key_id: id }) => nameOf('key', id).toLowerCase(),
 });

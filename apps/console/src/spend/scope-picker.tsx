@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
+import { useQuery } from '../api/use-query.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Select } from '../ui/select.tsx';
 

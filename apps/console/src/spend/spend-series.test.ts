@@ -88,6 +88,12 @@ test('the largest groups have a series each, the rest is one, and the sum stays 
   ]);
 });
 
+test('a group of which every request failed has a series', () => {
+  const failing = { ...group('down', 0), errors: 9, failed: 9 };
+  expect(largestKeys([group('up', 5), failing], 'requests')).toEqual(['up', 'down']);
+  expect(largestKeys([group('up', 5), failing], 'errors', 1)).toEqual(['down']);
+});
+
 test('the rest has the name of what belongs to no group, where it is nothing else', () => {
   const parts = [{ key: 'a', overTime: [] }];
   expect(isRestUngrouped({ groups: [group('a', 5), group(null, 1)], parts })).toBe(true);

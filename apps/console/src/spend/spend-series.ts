@@ -106,7 +106,7 @@ export const largestKeys = (
   max: number = SERIES_MAX,
 ): readonly string[] =>
   groups
-    .filter(({ key, requests }) => key !== null && requests > 0)
+    .filter(({ key, requests, errors }) => key !== null && requests + errors > 0)
     .toSorted((one, other) => other[measure] - one[measure] || other.requests - one.requests)
     .slice(0, max)
     .flatMap(({ key }) => key ?? []);

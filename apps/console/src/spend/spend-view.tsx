@@ -26,7 +26,12 @@ export function MeasureChart({ data, by, measure, ...size }: MeasureChartProps) 
   const { t } = useLanguage();
   const nameOf = useNames();
   // A text, so that a chart is drawn again only when a name in it has changed.
-  const names = JSON.stringify(data.parts.map(({ key }) => [key, nameOf(by, key)]));
+  const names = JSON.stringify(
+    data.parts.map(({ key }) => [
+      key,
+      nameOf(by, key, data.groups.find((group) => group.key === key)?.name),
+    ]),
+  );
   const rest = isRestUngrouped(data) ? nameOf(by, null) : t('chart.other');
   const plot = useMemo(
     () => ({

@@ -1,14 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
+import { useQuery } from '../api/use-query.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import type { Dimension } from './spend-series.ts';
 
 const ID_CHARS_SHOWN = 8;
 const USERS_MAX = 200;
 
-/** The names of keys, groups and users, which sums have only by id. */
-export function useNames(): (dimension: Dimension, key: string | null) => string {
+/** What a key of a dimension is called; with the name that came with it, where the lists below do not have it. */
+type NameOf = (dimension: Dimension, key: string | null, given?: string) => string;
+
+/** The names of keys, groups and users. */
+export function useNames(): NameOf {
   const api = useApi();
   const { t } = useLanguage();
   const { id: ownId, email, is_admin: isAdmin } = useUser();
@@ -19,9 +22,9 @@ export function useNames(): (dimension: Dimension, key: string | null) => string
     enabled: isAdmin,
   }).data;
   return useCallback(
-    (dimension, key) => {
+    (dimension, key, given) => {
       if (key === null || key === '') return t(`spend.none.${dimension}`);
-      const short = key.slice(0, ID_CHARS_SHOWN);
+      const short = given ?? key.slice(0, ID_CHARS_SHOWN);
       if (dimension === 'key')
         return namesOf(keys, ({ name, key_hint: hint }) => `${name} (${hint})`).get(key) ?? short;
       if (dimension === 'group') return namesOf(groups, ({ name }) => name).get(key) ?? short;

@@ -24,6 +24,7 @@ export const de: Texts = {
   'table.page': 'Zeilen {from} bis {to} von {total}',
   'table.sort_by': 'Sortieren nach',
   'table.sort': 'Nach {column} sortieren',
+  'table.sorted_part': 'Sortiert werden die {count} gezeigten Zeilen, nicht die folgenden.',
   'table.pages': 'Seiten von {table}',
   'table.previous': 'Zurück',
   'table.next': 'Weiter',
@@ -57,6 +58,8 @@ export const de: Texts = {
   'error.refused.remedy': 'Lies den Grund, ändere die Eingabe und versuche es noch einmal.',
   'error.connection': 'Der Dienst ist nicht erreichbar',
   'error.connection.remedy': 'Prüfe dein Netz. Die Seite versucht es von selbst wieder.',
+  'error.connection.action':
+    'Prüfe dein Netz. Sieh nach, ob es geschehen ist, und versuche es dann wieder.',
   'error.page': 'Diese Seite ist fehlgeschlagen',
   'error.page.remedy': 'Lade die Seite neu.',
   'error.request_id': 'Anfrage-ID',
@@ -345,6 +348,7 @@ export const de: Texts = {
   'routes.target.any': 'Jedes, das es führt',
   'routes.target.priority': 'Priorität',
   'routes.target.weight': 'Gewicht',
+  'routes.target.fastest': 'der schnellste zuerst',
   'routes.target.add': 'Ziel hinzufügen',
   'routes.target.remove': 'Ziel {number} entfernen',
   'routes.attempts': 'Höchstens versuchte Ziele',
@@ -425,6 +429,10 @@ export const de: Texts = {
   'prices.further': 'Außerdem',
   'prices.cached_input_per_million': 'Ein aus dem Cache {usd} je Million',
   'prices.cache_write_per_million': 'In den Cache {usd} je Million',
+  'prices.audio_input_per_million': 'Audio ein {usd} je Million',
+  'prices.audio_output_per_million': 'Audio aus {usd} je Million',
+  'prices.cached_audio_input_per_million': 'Audio aus dem Cache {usd} je Million',
+  'prices.image_output_per_million': 'Bild-Token aus {usd} je Million',
   'prices.per_image': '{usd} je Bild',
   'prices.per_minute_audio': '{usd} je Minute Audio',
   'prices.per_request': '{usd} je Anfrage',
@@ -584,6 +592,8 @@ export const de: Texts = {
   'webhooks.remove.text':
     '{url} erhält keine Ereignisse mehr, und die Liste der Zustellungen wird gelöscht.',
   'webhooks.remove.submit': 'Webhook entfernen',
+
+  // Status and settings
   'status.title': 'Status',
   'status.uptime': 'Läuft seit',
   'status.requests': 'Anfragen bisher',
@@ -604,6 +614,8 @@ export const de: Texts = {
   'settings.source.file': 'Datenverzeichnis',
   'settings.secret.set': 'Gesetzt',
   'settings.not_set': 'Nicht gesetzt',
+
+  // Audit
   'audit.title': 'Prüfprotokoll',
   'audit.intro':
     'Jede Änderung durch Admins, Eigentümer oder das Admin-Token. Einträge lassen sich nachträglich nicht ändern.',
@@ -650,7 +662,9 @@ export const de: Texts = {
     'Drei Schritte, dann ein erster Chat. Jeden kannst du überspringen und später nachholen.',
   'welcome.account': 'Admin-Konto',
   'welcome.account.text': 'Das erste Konto betreibt diese Installation.',
-  'welcome.account.done': 'Du bist angemeldet als {email}.',
+  'welcome.account.own': 'Dein Konto',
+  'welcome.account.ordinary':
+    'Du bist angemeldet als {email}. Dieses Konto ist nicht der Admin dieser Installation: Backends fügt ein Admin hinzu.',
   'welcome.admin_token': 'Admin-Token',
   'welcome.admin_token.hint':
     'Der Wert von SERVICE_ADMIN_TOKEN. Damit wird dieses Konto zum Admin.',
@@ -759,9 +773,10 @@ export const de: Texts = {
   'keys.created.title': 'Dein neuer Schlüssel',
   'keys.created.text': 'Kopiere ihn jetzt. Er wird nicht noch einmal gezeigt.',
   'keys.created.done': 'Ich habe ihn kopiert',
+  'keys.find': 'Schlüssel nach Name oder Projekt suchen',
+  'keys.none_found': 'Kein Schlüssel hat das in Name oder Projekt.',
   'keys.empty': 'Du hast noch keinen Schlüssel.',
   'keys.column.name': 'Name',
-  'keys.column.hint': 'Schlüssel',
   'keys.column.project': 'Projekt',
   'keys.column.state': 'Zustand',
   'keys.column.created': 'Erzeugt',
@@ -866,6 +881,8 @@ export const de: Texts = {
   },
   'attention.title': 'Braucht Aufmerksamkeit',
   'attention.none': 'Alles in Ordnung.',
+  'attention.unknown':
+    'Nicht alles konnte geprüft werden. Die Seite versucht es von selbst erneut.',
   'attention.bad': 'Problem',
   'attention.warning': 'Bald',
   'attention.open': 'Öffnen',
@@ -873,6 +890,7 @@ export const de: Texts = {
   'attention.upstream':
     '{errors} von {requests} Anfragen an den Upstream {name} sind in der letzten Stunde gescheitert.',
   'attention.node': 'Der GPU-Knoten {name} ist offline. Letzter Heartbeat:',
+  'attention.node.never': 'Der GPU-Knoten {name} hat sich noch nie verbunden.',
   'attention.video': {
     one: '{count} Video wartet auf ein Backend, das es erstellen kann. In der Warteschlange seit:',
     other:
@@ -911,6 +929,12 @@ export const de: Texts = {
   'requests.points': 'Punkte',
   'requests.price': 'Preis',
   'requests.cached': 'Aus dem Cache beantwortet',
+  'requests.unit.cache_write': 'In den Cache geschrieben',
+  'requests.unit.audio_in': 'Audio-Token ein',
+  'requests.unit.audio_out': 'Audio-Token aus',
+  'requests.unit.image_out': 'Bild-Token aus',
+  'requests.unit.images': 'Bilder',
+  'requests.unit.audio_seconds': 'Sekunden Audio',
   'requests.reference': 'Deine Referenz',
   'requests.try_model': 'Dieses Modell ausprobieren',
   'requests.attempts': 'Versuche',
@@ -986,6 +1010,7 @@ export const de: Texts = {
   'keys.payer': 'Bezahlt von',
   'keys.payer.self': 'Mir',
   'keys.limit.none': 'Keine',
+  'keys.limit.budget': 'Budget: {used} von {limit}',
   'keys.limit.expires': 'Läuft ab {time}',
   'keys.limit.rpm': '{limit} Anfragen/min',
   'keys.limit.tpm': '{limit} Token/min',

@@ -24,6 +24,7 @@ export const en = {
   'table.page': 'Rows {from} to {to} of {total}',
   'table.sort_by': 'Sort by',
   'table.sort': 'Sort by {column}',
+  'table.sorted_part': 'Sorting orders the {count} rows that are shown, not those that follow.',
   'table.pages': 'Pages of {table}',
   'table.previous': 'Previous',
   'table.next': 'Next',
@@ -55,6 +56,8 @@ export const en = {
   'error.refused.remedy': 'Read the reason, change the input and try again.',
   'error.connection': 'The service cannot be reached',
   'error.connection.remedy': 'Check your network. The page tries again by itself.',
+  'error.connection.action':
+    'Check your network. Check whether the change was made, then try again.',
   'error.page': 'This page failed',
   'error.page.remedy': 'Reload the page.',
   'error.request_id': 'Request id',
@@ -282,8 +285,8 @@ export const en = {
   'people.erase': 'Erase this person',
   'people.erase.title': 'Erase {email}?',
   'people.erase.text':
-    'Email, name, conversations, memory, keys and sign-ins are removed for ever. Usage and ledger stay for the bill, without the name.',
-  'people.erase.submit': 'Erase for ever',
+    'Email, name, conversations, memory, keys and sign-ins are removed forever. Usage and ledger stay for the bill, without the name.',
+  'people.erase.submit': 'Erase forever',
   'people.erase.memory_failed': 'The memory service did not answer. Repeat this later.',
   'people.more': 'Show more',
 
@@ -337,6 +340,7 @@ export const en = {
   'routes.target.any': 'Any that lists it',
   'routes.target.priority': 'Priority',
   'routes.target.weight': 'Weight',
+  'routes.target.fastest': 'the fastest first',
   'routes.target.add': 'Add a target',
   'routes.target.remove': 'Remove target {number}',
   'routes.attempts': 'Targets tried at most',
@@ -414,6 +418,10 @@ export const en = {
   'prices.further': 'Also',
   'prices.cached_input_per_million': 'Cached in {usd} per million',
   'prices.cache_write_per_million': 'Cache writes {usd} per million',
+  'prices.audio_input_per_million': 'Audio in {usd} per million',
+  'prices.audio_output_per_million': 'Audio out {usd} per million',
+  'prices.cached_audio_input_per_million': 'Cached audio in {usd} per million',
+  'prices.image_output_per_million': 'Image tokens out {usd} per million',
   'prices.per_image': '{usd} per image',
   'prices.per_minute_audio': '{usd} per minute of audio',
   'prices.per_request': '{usd} per request',
@@ -454,7 +462,7 @@ export const en = {
   'nodes.offline': 'Offline',
   'nodes.version': 'Version',
   'nodes.host': 'Address',
-  'nodes.heartbeat': 'Last heard',
+  'nodes.heartbeat': 'Last heartbeat',
   'nodes.heartbeat.never': 'Never',
   'nodes.models': 'Models',
   'nodes.models.none': 'None',
@@ -570,6 +578,8 @@ export const en = {
   'webhooks.remove.text':
     '{url} receives no events any more, and the list of its deliveries is deleted.',
   'webhooks.remove.submit': 'Remove the webhook',
+
+  // Status and settings
   'status.title': 'Status',
   'status.uptime': 'Running for',
   'status.requests': 'Requests so far',
@@ -589,6 +599,8 @@ export const en = {
   'settings.source.file': 'Data directory',
   'settings.secret.set': 'Set',
   'settings.not_set': 'Not set',
+
+  // Audit
   'audit.title': 'Audit',
   'audit.intro':
     'Every change by an admin, an owner or the admin token. Entries cannot be changed afterwards.',
@@ -634,7 +646,9 @@ export const en = {
   'welcome.intro': 'Three steps, then a first chat. You can skip each and do it later.',
   'welcome.account': 'Admin account',
   'welcome.account.text': 'The first account runs this installation.',
-  'welcome.account.done': 'You are signed in as {email}.',
+  'welcome.account.own': 'Your account',
+  'welcome.account.ordinary':
+    'You are signed in as {email}. This account is not the admin of this installation: an admin adds backends.',
   'welcome.admin_token': 'Admin token',
   'welcome.admin_token.hint': 'The value of SERVICE_ADMIN_TOKEN. It makes this account the admin.',
   'welcome.models': 'Models',
@@ -738,9 +752,10 @@ export const en = {
   'keys.created.title': 'Your new key',
   'keys.created.text': 'Copy it now. It is not shown again.',
   'keys.created.done': 'I have copied it',
+  'keys.find': 'Find a key by name or project',
+  'keys.none_found': 'No key has this in its name or project.',
   'keys.empty': 'You have no key yet.',
   'keys.column.name': 'Name',
-  'keys.column.hint': 'Key',
   'keys.column.project': 'Project',
   'keys.column.state': 'State',
   'keys.column.created': 'Created',
@@ -845,6 +860,7 @@ export const en = {
   } as PluralText,
   'attention.title': 'Needs attention',
   'attention.none': 'Nothing needs attention.',
+  'attention.unknown': 'Not everything could be checked. The page tries again by itself.',
   'attention.bad': 'Problem',
   'attention.warning': 'Soon',
   'attention.open': 'Open',
@@ -852,6 +868,7 @@ export const en = {
   'attention.upstream':
     '{errors} of {requests} requests to the upstream {name} failed within the last hour.',
   'attention.node': 'The GPU node {name} is offline. Last heartbeat:',
+  'attention.node.never': 'The GPU node {name} has never connected.',
   'attention.video': {
     one: '{count} video waits for a backend that can make it. In the queue since:',
     other:
@@ -888,6 +905,12 @@ export const en = {
   'requests.points': 'Points',
   'requests.price': 'Price',
   'requests.cached': 'Answered from the cache',
+  'requests.unit.cache_write': 'Written to the cache',
+  'requests.unit.audio_in': 'Audio tokens in',
+  'requests.unit.audio_out': 'Audio tokens out',
+  'requests.unit.image_out': 'Image tokens out',
+  'requests.unit.images': 'Images',
+  'requests.unit.audio_seconds': 'Seconds of audio',
   'requests.reference': 'Your reference',
   'requests.try_model': 'Try this model',
   'requests.attempts': 'Attempts',
@@ -962,10 +985,11 @@ export const en = {
   'keys.payer': 'Paid by',
   'keys.payer.self': 'Me',
   'keys.limit.none': 'None',
+  'keys.limit.budget': 'Budget: {used} of {limit}',
   'keys.limit.expires': 'Expires {time}',
   'keys.limit.rpm': '{limit} requests/min',
   'keys.limit.tpm': '{limit} tokens/min',
-  'keys.limit.previous': 'Secret before it works until {time}',
+  'keys.limit.previous': 'The previous secret works until {time}',
   'keys.edit': 'Edit',
   'keys.edit.title': 'Limits of “{name}”',
   'keys.edit.text': 'They apply from the next request on. An empty field means no limit.',

@@ -6,7 +6,7 @@ import {
   type SortingState,
 } from '@tanstack/react-table';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { memo, useMemo, type ReactNode } from 'react';
+import { memo, useMemo, type MouseEvent, type ReactNode } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
 import { PAGE_ROWS, TablePages } from './table-pages.tsx';
 import { sortRows, type SortKey } from './table-order.ts';
@@ -24,6 +24,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
+  /** Names that people choose can be long: those are broken anywhere, so that the other columns keep their room. */
+  readonly isName?: boolean;
   /** What the column is sorted by; without it, it is not sorted. */
   readonly sortBy?: (row: Row) => SortKey;
   /** Whether the header is only for screen readers, as for a column of buttons. */
@@ -38,13 +40,15 @@ interface DataTableProps<Row> {
   readonly rowId: (row: Row) => string;
   /** Keeps its order and page in the address under this name, so that a link shows the same. */
   readonly name?: string;
+  /** What a click anywhere on a row does; a button in it does the same, for the keyboard. */
+  readonly onRowClick?: ((row: Row) => void) | undefined;
   /** A last row that stays below the others, however they are sorted. */
   readonly total?: Row | undefined;
 }
 
 /** A table; at the width of a phone each row is a card. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, name, total } = props;
+  const { label, columns, rows, rowId, name, total, onRowClick } = props;
   const { t } = useLanguage();
   const [order, setOrder] = useTableOrder(name);
   // Header and pager change at once; thousands of rows may follow a moment later.
@@ -131,7 +135,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         </thead>
         <tbody>
           {table.getRowModel().rows.map(({ original }, place) => (
-            <TableRow key={slots[place]} row={original} columns={columns} />
+            <TableRow key={slots[place]} row={original} columns={columns} onClick={onRowClick} />
           ))}
         </tbody>
         {total === undefined ? null : (
@@ -159,23 +163,53 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
 interface TableRowProps<Row> {
   readonly row: Row;
   readonly columns: readonly Column<Row>[];
+  readonly onClick?: ((row: Row) => void) | undefined;
 }
 
-const TableRow = memo(function TableRow<Row>({ row, columns }: TableRowProps<Row>) {
+const TableRow = memo(function TableRow<Row>({ row, columns, onClick }: TableRowProps<Row>) {
   return (
-    <tr>
-      {columns.map((column) => (
-        <td
-          key={column.id}
-          className={classOf(column)}
-          data-label={column.isHeaderHidden === true ? '' : column.header}
-        >
-          {column.cell(row)}
-        </td>
-      ))}
+    <tr
+      {...(onClick === undefined
+        ? {}
+        : {
+            className: 'row-opens',
+            onClick: (event: MouseEvent) => {
+              if (isOnRowItself(event)) onClick(row);
+            },
+          })}
+    >
+      {columns.map((column) => {
+        const content = column.cell(row);
+        return (
+          <td
+            key={column.id}
+            className={isShortName(column, content) ? 'name name-short' : classOf(column)}
+            data-label={column.isHeaderHidden === true ? '' : column.header}
+          >
+            {content}
+          </td>
+        );
+      })}
     </tr>
   );
 }) as <Row>(props: TableRowProps<Row>) => ReactNode;
 
-const classOf = (column: Pick<Column<never>, 'isNumber' | 'isHeaderHidden'> | undefined): string =>
-  column?.isNumber === true ? 'number' : column?.isHeaderHidden === true ? 'actions' : '';
+/** Whether a click is for the row: links and buttons in it do something of their own, and text may be selected. */
+const isOnRowItself = ({ target }: MouseEvent): boolean =>
+  target instanceof Element &&
+  target.closest('a, button, input, select, label') === null &&
+  getSelection()?.isCollapsed !== false;
+
+/** A name with at most so many characters stays in one line. */
+const SHORT_NAME_CHARS_MAX = 18;
+
+const isShortName = ({ isName }: Pick<Column<never>, 'isName'>, content: ReactNode): boolean =>
+  isName === true && typeof content === 'string' && content.length <= SHORT_NAME_CHARS_MAX;
+
+function classOf(
+  column: Pick<Column<never>, 'isNumber' | 'isName' | 'isHeaderHidden'> | undefined,
+): string {
+  if (column?.isNumber === true) return 'number';
+  if (column?.isName === true) return 'name';
+  return column?.isHeaderHidden === true ? 'actions' : '';
+}

@@ -1,7 +1,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
 import { Button, IconButton } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
@@ -14,26 +14,41 @@ export interface DialogProps {
   readonly children: ReactNode;
   /** Whether only a button of its content closes it. */
   readonly isPersistent?: boolean;
+  /** Whether a call is under way whose result can be shown only once: nothing closes the window meanwhile. */
+  readonly isWaiting?: boolean;
 }
+
+const FIRST_FIELD =
+  ':is(input, textarea, [role=combobox]):not([type=hidden], [aria-hidden=true], :disabled)';
 
 /** A window above the page, with a form or a detail. */
 export function DialogWindow(props: DialogProps) {
-  const { isOpen, onClose, title, description, children, isPersistent = false } = props;
+  const { isOpen, onClose, title, description, children } = props;
+  const { isPersistent = false, isWaiting = false } = props;
   const { t } = useLanguage();
+  const content = useRef<HTMLDivElement>(null);
   return (
     <BaseDialog.Root
       open={isOpen}
       onOpenChange={(open) => {
-        if (!open && !isPersistent) onClose();
+        if (!open && !isPersistent && !isWaiting) onClose();
       }}
     >
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="backdrop" />
-        <BaseDialog.Popup className="dialog">
+        <BaseDialog.Popup
+          ref={content}
+          className="dialog"
+          // Not on a touch screen, where a field that has the focus opens a keyboard over the dialog.
+          initialFocus={() =>
+            matchMedia('(pointer: coarse)').matches ||
+            (content.current?.querySelector<HTMLElement>(FIRST_FIELD) ?? true)
+          }
+        >
           <div className="dialog-head">
             <BaseDialog.Title className="dialog-title">{title}</BaseDialog.Title>
             {isPersistent ? null : (
-              <IconButton label={t('action.close')} onClick={onClose}>
+              <IconButton label={t('action.close')} onClick={onClose} disabled={isWaiting}>
                 <X aria-hidden size={16} />
               </IconButton>
             )}

@@ -1,5 +1,5 @@
 import { CircleAlert } from 'lucide-react';
-import { problemOf } from '../api/problem.ts';
+import { problemOf, remedyOfCall } from '../api/problem.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
@@ -8,6 +8,7 @@ import { revealInDialog } from './reveal-in-dialog.ts';
 interface ErrorNoteProps {
   /** Anything that was thrown; nothing is shown without one. */
   readonly error: unknown;
+  /** Of what the page reads, which it also asks for again by itself; a call that changes something has none. */
   readonly onRetry?: (() => void) | undefined;
 }
 
@@ -22,7 +23,7 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
       <div className="note-body">
         <strong>{t(title)}</strong>
         {message === undefined ? null : <p className="note-message">{message}</p>}
-        <p>{t(remedy)}</p>
+        <p>{t(onRetry === undefined ? remedyOfCall(remedy) : remedy)}</p>
         {retryAfterSecs === undefined ? null : (
           <p>{t('error.retry_after', { seconds: retryAfterSecs })}</p>
         )}

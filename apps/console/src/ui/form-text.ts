@@ -1,6 +1,8 @@
-/** The text of a field of a form, without spaces around it where `isTrimmed`; empty when there is none. */
-export function formText(form: FormData, name: string, isTrimmed = false): string {
+/** The text of a field of a form; empty when there is none. */
+export function formText(form: FormData, name: string): string {
   const value = form.get(name);
-  const text = typeof value === 'string' ? value : '';
-  return isTrimmed ? text.trim() : text;
+  return typeof value === 'string' ? value : '';
 }
+
+/** The text of a field of a form without spaces around it; empty when there is none. */
+export const trimmedText = (form: FormData, name: string): string => formText(form, name).trim();

@@ -1,7 +1,7 @@
 import './account.css';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useApi, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ChangePassword } from './change-password.tsx';

@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
 
 interface AuditSearch {
   /** The beginning of the actions that are shown. */
@@ -11,10 +13,13 @@ interface AuditSearch {
 export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  validateSearch: ({ action, before }: Readonly<Record<string, unknown>>): AuditSearch => ({
-    ...(typeof action === 'string' && action !== '' ? { action } : {}),
-    ...(typeof before === 'number' && Number.isInteger(before) && before > 0 ? { before } : {}),
-  }),
+  validateSearch: pageSearch<AuditSearch>(
+    { action: undefined, before: undefined },
+    ({ action, before }) => ({
+      ...(typeof action === 'string' && action !== '' ? { action } : {}),
+      ...(typeof before === 'number' && Number.isInteger(before) && before > 0 ? { before } : {}),
+    }),
+  ),
   staticData: { isForAdmins: true },
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const backendsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/backends',
   staticData: { isForAdmins: true },
-  component: lazyRouteComponent(() => import('./backends-page.tsx'), 'BackendsPage'),
+  component: lazyPage(() => import('./backends-page.tsx'), 'BackendsPage'),
 });

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 
 interface EditGroupProps {
   readonly group: RpcResult<'group.get'>;
@@ -25,12 +25,12 @@ export function EditGroup({ group, onClose }: EditGroupProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const ceiling = formText(form, 'rpm_ceiling', true);
+          const ceiling = trimmedText(form, 'rpm_ceiling');
           update.mutate(
             {
               group_id: group.id,
-              name: formText(form, 'name', true),
-              description: formText(form, 'description', true),
+              name: trimmedText(form, 'name'),
+              description: trimmedText(form, 'description'),
               rpm_ceiling: ceiling === '' ? null : Number(ceiling),
               enforce_model_allowlist: form.has('enforce'),
             },

@@ -1,15 +1,15 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { RowLink } from '../../ui/row-link.tsx';
 import { GroupPage } from './group-page.tsx';
@@ -38,6 +38,7 @@ function GroupList() {
       {
         id: 'name',
         header: t('groups.name'),
+        isName: true,
         cell: ({ id, name }) => (
           <RowLink to="/groups" search={{ group: id }}>
             {name}
@@ -45,7 +46,12 @@ function GroupList() {
         ),
         sortBy: ({ name }) => name.toLowerCase(),
       },
-      { id: 'description', header: t('groups.description'), cell: (group) => group.description },
+      {
+        id: 'description',
+        header: t('groups.description'),
+        isName: true,
+        cell: (group) => group.description,
+      },
       {
         id: 'role',
         header: t('groups.role'),
@@ -102,8 +108,8 @@ function CreateGroup({ onClose }: { readonly onClose: () => void }) {
           create.mutate(
             {
               id,
-              name: formText(form, 'name', true),
-              description: formText(form, 'description', true),
+              name: trimmedText(form, 'name'),
+              description: trimmedText(form, 'description'),
             },
             {
               onSuccess: (group) => {

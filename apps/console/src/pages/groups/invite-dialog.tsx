@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Secret } from '../../ui/secret.tsx';
 import { Select } from '../../ui/select.tsx';
 
@@ -49,18 +49,23 @@ export function InviteDialog({ group, onClose }: InviteDialogProps) {
     );
   const { fields } = problemOf(invite.error);
   return (
-    <Dialog isOpen onClose={onClose} title={t('groups.invite.title', { name: group.name })}>
+    <Dialog
+      isOpen
+      isWaiting={invite.isPending}
+      onClose={onClose}
+      title={t('groups.invite.title', { name: group.name })}
+    >
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const email = formText(form, 'email', true);
+          const email = trimmedText(form, 'email');
           invite.mutate({
             group_id: group.id,
             role,
             ...(email === '' ? {} : { email }),
-            max_uses: Number(formText(form, 'max_uses', true)),
+            max_uses: Number(trimmedText(form, 'max_uses')),
             ttl_secs: Number(length),
           });
         }}
@@ -100,7 +105,9 @@ export function InviteDialog({ group, onClose }: InviteDialogProps) {
         </div>
         <ErrorNote error={invite.error} />
         <div className="dialog-actions">
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button disabled={invite.isPending} onClick={onClose}>
+            {t('action.cancel')}
+          </Button>
           <Button kind="primary" type="submit" disabled={invite.isPending}>
             {t('groups.invite')}
           </Button>

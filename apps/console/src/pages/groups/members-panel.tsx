@@ -8,7 +8,7 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Select } from '../../ui/select.tsx';
 import { When } from '../../ui/when.tsx';
 
@@ -32,6 +32,7 @@ export function MembersPanel({ group, canManage }: MembersPanelProps) {
       {
         id: 'email',
         header: t('sign_in.email'),
+        isName: true,
         cell: ({ email, name }) => (name === '' ? email : `${name} (${email})`),
         sortBy: ({ email }) => email,
       },
@@ -138,11 +139,11 @@ function MemberDialog({ group, member, onClose }: MemberDialogProps) {
             group_id: group.id,
             // The owner keeps the role.
             ...(member?.is_owner === true ? {} : { role }),
-            cost_multiplier: Number(formText(form, 'cost_multiplier', true)),
+            cost_multiplier: Number(trimmedText(form, 'cost_multiplier')),
           };
           const done = { onSuccess: onClose };
           if (member === undefined)
-            add.mutate({ ...values, email: formText(form, 'email', true) }, done);
+            add.mutate({ ...values, email: trimmedText(form, 'email') }, done);
           else update.mutate({ ...values, user_id: member.email }, done);
         }}
       >

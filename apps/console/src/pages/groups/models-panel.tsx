@@ -1,7 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

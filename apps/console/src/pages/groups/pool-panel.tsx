@@ -1,15 +1,15 @@
 import { randomId } from '@model-gateway/client';
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { LedgerTable } from '../../ui/ledger-table.tsx';
 import { Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -67,10 +67,10 @@ function MovePoints({ group, kind, onClose }: MovePointsProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const note = formText(form, 'note', true);
+          const note = trimmedText(form, 'note');
           const movement = {
             group_id: group.id,
-            points: Number(formText(form, 'points', true)),
+            points: Number(trimmedText(form, 'points')),
             ...(note === '' ? {} : { note }),
             idempotency_key: key,
           };

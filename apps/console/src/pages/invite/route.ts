@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { rootRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 /** Outside of the frame, because the sign-in page would keep the token in its address. */
 export const inviteRoute = createRoute({
@@ -8,5 +9,5 @@ export const inviteRoute = createRoute({
   beforeLoad: async ({ context }) => {
     await context.api.session.restore();
   },
-  component: lazyRouteComponent(() => import('./invite-page.tsx'), 'InvitePage'),
+  component: lazyPage(() => import('./invite-page.tsx'), 'InvitePage'),
 });

@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Select } from '../../ui/select.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { KeyLimits } from './key-form.tsx';
@@ -36,15 +36,15 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
     return <SecretDialog of="keys" secret={create.data.key} onClose={onClose} />;
   const { fields } = problemOf(create.error);
   return (
-    <Dialog isOpen onClose={onClose} title={t('keys.create.title')}>
+    <Dialog isOpen isWaiting={create.isPending} onClose={onClose} title={t('keys.create.title')}>
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const project = formText(form, 'project', true);
+          const project = trimmedText(form, 'project');
           create.mutate({
-            name: formText(form, 'name', true),
+            name: trimmedText(form, 'name'),
             ...(project === '' ? {} : { project }),
             ...(group === NO_GROUP ? {} : { group_id: group }),
             ...settingsOf(form),
@@ -76,7 +76,9 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
         </details>
         <ErrorNote error={create.error} />
         <div className="dialog-actions">
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button disabled={create.isPending} onClick={onClose}>
+            {t('action.cancel')}
+          </Button>
           <Button kind="primary" type="submit" disabled={create.isPending}>
             {t('keys.create.submit')}
           </Button>

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Select } from '../../ui/select.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { KeyLimits } from './key-form.tsx';
@@ -37,7 +37,7 @@ export function EditKey({ subject, onClose }: KeyDialogProps) {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
           update.mutate(
-            { key_id: subject.id, name: formText(form, 'name', true), ...settingsOf(form) },
+            { key_id: subject.id, name: trimmedText(form, 'name'), ...settingsOf(form) },
             { onSuccess: onClose },
           );
         }}
@@ -75,6 +75,7 @@ export function RotateKey({ subject, onClose }: KeyDialogProps) {
   return (
     <Dialog
       isOpen
+      isWaiting={rotate.isPending}
       onClose={onClose}
       title={t('keys.rotate.title', { name: subject.name })}
       description={t('keys.rotate.text', { hint: subject.key_hint })}
@@ -87,7 +88,9 @@ export function RotateKey({ subject, onClose }: KeyDialogProps) {
       />
       <ErrorNote error={rotate.error} />
       <div className="dialog-actions">
-        <Button onClick={onClose}>{t('action.cancel')}</Button>
+        <Button disabled={rotate.isPending} onClick={onClose}>
+          {t('action.cancel')}
+        </Button>
         <Button
           kind="primary"
           disabled={rotate.isPending}

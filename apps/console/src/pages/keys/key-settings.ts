@@ -1,5 +1,5 @@
 import type { RpcInput, RpcResult } from '@model-gateway/contracts';
-import { formText } from '../../ui/form-text.ts';
+import { formText, trimmedText } from '../../ui/form-text.ts';
 
 type Settings = Pick<
   RpcInput<'keys.update'>,
@@ -10,7 +10,7 @@ type Key = RpcResult<'keys.list'>[number];
 
 /** A limit of a form: null where the field is empty, NaN where it is no number, which the service refuses. */
 const numberOf = (form: FormData, name: string): number | null => {
-  const text = formText(form, name, true);
+  const text = trimmedText(form, name);
   return text === '' ? null : Number(text);
 };
 
@@ -22,7 +22,7 @@ export function listOf(text: string): string[] | null {
 
 /** The limits of a form of a key; an empty field means none. */
 export function settingsOf(form: FormData): Settings {
-  const end = formText(form, 'expires_at', true);
+  const end = trimmedText(form, 'expires_at');
   const budget = numberOf(form, 'budget_usd');
   const period = formText(form, 'budget_period');
   return {

@@ -1,27 +1,39 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { memo, useMemo, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { matching } from '../../ui/matching.ts';
+import { SearchField } from '../../ui/search-field.tsx';
 import { When } from '../../ui/when.tsx';
 import { CreateKey } from './create-key.tsx';
 import { EditKey, RevokeKey, RotateKey } from './key-dialogs.tsx';
 import { keyState } from './key-settings.ts';
+import { keysRoute } from './route.ts';
 
 type Key = RpcResult<'keys.list'>[number];
 
 const ACTIONS = ['edit', 'rotate', 'revoke'] as const;
 type Action = (typeof ACTIONS)[number];
+/** Fewer are seen at once. */
+const SEARCHED_MIN = 10;
 
 /** The viewer's API keys. */
 export function KeysPage() {
   const { t } = useLanguage();
   const api = useApi();
   const keys = useQuery(api.query('keys.list'));
+  const { find = '' } = keysRoute.useSearch();
+  const navigate = keysRoute.useNavigate();
+  const shown = useMemo(
+    () => matching(keys.data ?? [], find, { nameOf: searchedText, max: Infinity }),
+    [keys.data, find],
+  );
+  const isSearched = find !== '' || (keys.data ?? []).length > SEARCHED_MIN;
   const [isCreating, setCreating] = useState(false);
   const [changing, setChanging] = useState<{ readonly key: Key; readonly action: Action }>();
   const close = (): void => setChanging(undefined);
@@ -35,9 +47,19 @@ export function KeysPage() {
       <ErrorNote error={keys.error} onRetry={() => void keys.refetch()} />
       {keys.isPending ? <Skeleton /> : null}
       {keys.data?.length === 0 ? <Empty text={t('keys.empty')} action={create} /> : null}
-      {keys.data === undefined || keys.data.length === 0 ? null : (
-        <KeyTable keys={keys.data} onChange={setChanging} />
-      )}
+      {isSearched ? (
+        <SearchField
+          label={t('keys.find')}
+          value={find}
+          onChange={(text) =>
+            navigate({ search: text === '' ? {} : { find: text }, replace: true })
+          }
+        />
+      ) : null}
+      {keys.data !== undefined && keys.data.length > 0 && shown.length === 0 ? (
+        <Empty text={t('keys.none_found')} />
+      ) : null}
+      {shown.length === 0 ? null : <KeyTable keys={shown} onChange={setChanging} />}
       {isCreating ? <CreateKey onClose={() => setCreating(false)} /> : null}
       {changing?.action === 'edit' ? <EditKey subject={changing.key} onClose={close} /> : null}
       {changing?.action === 'rotate' ? <RotateKey subject={changing.key} onClose={close} /> : null}
@@ -46,6 +68,9 @@ export function KeysPage() {
   );
 }
 
+const searchedText = ({ name, key_hint: hint, project }: Key): string =>
+  `${name} ${hint} ${project}`;
+
 interface KeyTableProps {
   readonly keys: readonly Key[];
   readonly onChange: (change: { readonly key: Key; readonly action: Action }) => void;
@@ -53,23 +78,24 @@ interface KeyTableProps {
 
 /** Not rendered again when a dialog opens above it. */
 const KeyTable = memo(function KeyTable({ keys, onChange }: KeyTableProps) {
-  const { t, format } = useLanguage();
+  const { t } = useLanguage();
   const columns = useMemo(
     (): readonly Column<Key>[] => [
       {
         id: 'name',
         header: t('keys.column.name'),
-        cell: ({ name }) => name,
+        isName: true,
+        cell: ({ name, key_hint: hint }) => (
+          <span>
+            {name} <code className="key-hint">{hint}</code>
+          </span>
+        ),
         sortBy: ({ name }) => name.toLowerCase(),
-      },
-      {
-        id: 'hint',
-        header: t('keys.column.hint'),
-        cell: ({ key_hint: hint }) => <code>{hint}</code>,
       },
       {
         id: 'project',
         header: t('keys.column.project'),
+        isName: true,
         cell: ({ project }) => project,
         sortBy: ({ project }) => project,
       },
@@ -85,15 +111,6 @@ const KeyTable = memo(function KeyTable({ keys, onChange }: KeyTableProps) {
         id: 'limits',
         header: t('keys.limits'),
         cell: (key) => <Limits limited={key} />,
-      },
-      {
-        id: 'budget',
-        header: t('keys.budget'),
-        isNumber: true,
-        cell: ({ budget_usd: budget, budget_used_usd: used }) =>
-          budget === null
-            ? '–'
-            : t('meter.used', { used: format.money(used ?? 0), limit: format.money(budget) }),
       },
       {
         id: 'created',
@@ -127,7 +144,7 @@ const KeyTable = memo(function KeyTable({ keys, onChange }: KeyTableProps) {
           ) : null,
       },
     ],
-    [t, format, onChange],
+    [t, onChange],
   );
   return (
     <DataTable
@@ -152,7 +169,11 @@ const BADGES = {
 function Limits({ limited }: { readonly limited: Key }) {
   const { t, format } = useLanguage();
   const { expires_at: end, previous_until: previous, rpm, tpm, models, addresses } = limited;
+  const { budget_usd: budget, budget_used_usd: used } = limited;
   const texts = [
+    ...(budget === null
+      ? []
+      : [t('keys.limit.budget', { used: format.money(used ?? 0), limit: format.money(budget) })]),
     ...(end === null ? [] : [t('keys.limit.expires', { time: format.dateTime(end) })]),
     ...(rpm === null ? [] : [t('keys.limit.rpm', { limit: rpm })]),
     ...(tpm === null ? [] : [t('keys.limit.tpm', { limit: tpm })]),

@@ -1,8 +1,13 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
 
 export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  validateSearch: pageSearch<{ readonly find?: string }>({ find: undefined }, ({ find }) =>
+    typeof find === 'string' && find !== '' ? { find } : {},
+  ),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 });

@@ -1,16 +1,16 @@
 import type { ModelEntry, RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { ROUTING_QUERIES } from '../../api/models.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { FromFile } from '../../ui/from-file.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { SuggestField } from '../../ui/suggest-field.tsx';
@@ -107,10 +107,10 @@ function AddAlias({ models, takenNames, onClose }: AddAliasProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const alias = formText(form, 'alias', true);
+          const alias = trimmedText(form, 'alias');
           setTaken(takenNames.includes(alias));
           if (takenNames.includes(alias)) return;
-          set.mutate({ alias, target: formText(form, 'target', true) }, { onSuccess: onClose });
+          set.mutate({ alias, target: trimmedText(form, 'target') }, { onSuccess: onClose });
         }}
       >
         <TextField

@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const modelsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/models',
   staticData: { isForAdmins: true },
-  component: lazyRouteComponent(() => import('./models-page.tsx'), 'ModelsPage'),
+  component: lazyPage(() => import('./models-page.tsx'), 'ModelsPage'),
 });

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Gauge } from '../../ui/gauge.tsx';
 import { ModelState } from './model-state.tsx';
 import { withProgress, type DeployState } from './deploy-state.ts';
@@ -31,7 +31,7 @@ export function DeployModel({ node, onClose }: DeployModelProps) {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          const id = formText(new FormData(event.currentTarget), 'model', true);
+          const id = trimmedText(new FormData(event.currentTarget), 'model');
           deploy.mutate({ agent_id: node.id, model_id: id });
         }}
       >

@@ -71,25 +71,29 @@ function Gpus({ node: { gpus } }: { readonly node: Node }) {
   if (gpus.length === 0) return <p className="card-note">{t('nodes.gpu.none')}</p>;
   return (
     <ul className="plain-list node-gpus">
-      {gpus.map(({ name, memory_total_mb: total, memory_used_mb: used, utilization }, index) => (
-        <li key={`${index} ${name}`} className="form">
-          <Gauge
-            label={t('nodes.gpu.memory', { name })}
-            value={used}
-            max={total}
-            text={t('nodes.gpu.memory.value', {
-              used: format.bytes(used * MB),
-              total: format.bytes(total * MB),
-            })}
-          />
-          <Gauge
-            label={t('nodes.gpu.load', { name })}
-            value={utilization}
-            max={PERCENT}
-            text={format.percent(utilization / PERCENT)}
-          />
-        </li>
-      ))}
+      {gpus.map((gpu, index) => {
+        // Most machines have several of one kind; nvidia-smi numbers them in this order.
+        const name = gpus.length === 1 ? gpu.name : `${gpu.name} #${index}`;
+        return (
+          <li key={name} className="form">
+            <Gauge
+              label={t('nodes.gpu.memory', { name })}
+              value={gpu.memory_used_mb}
+              max={gpu.memory_total_mb}
+              text={t('nodes.gpu.memory.value', {
+                used: format.bytes(gpu.memory_used_mb * MB),
+                total: format.bytes(gpu.memory_total_mb * MB),
+              })}
+            />
+            <Gauge
+              label={t('nodes.gpu.load', { name })}
+              value={gpu.utilization}
+              max={PERCENT}
+              text={format.percent(gpu.utilization / PERCENT)}
+            />
+          </li>
+        );
+      })}
     </ul>
   );
 }

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Secret } from '../../ui/secret.tsx';
 
 /** Registers a node, then shows once how its agent is started. */
@@ -31,12 +31,12 @@ export function RegisterNode({ onClose }: { readonly onClose: () => void }) {
       </Dialog>
     );
   return (
-    <Dialog isOpen onClose={onClose} title={t('nodes.add')}>
+    <Dialog isOpen isWaiting={register.isPending} onClose={onClose} title={t('nodes.add')}>
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          const name = formText(new FormData(event.currentTarget), 'name', true);
+          const name = trimmedText(new FormData(event.currentTarget), 'name');
           register.mutate({ machine_name: name, version: 'unknown' });
         }}
       >
@@ -48,7 +48,9 @@ export function RegisterNode({ onClose }: { readonly onClose: () => void }) {
         />
         <ErrorNote error={register.error} />
         <div className="dialog-actions">
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button disabled={register.isPending} onClick={onClose}>
+            {t('action.cancel')}
+          </Button>
           <Button kind="primary" type="submit" disabled={register.isPending}>
             {t('nodes.add.submit')}
           </Button>

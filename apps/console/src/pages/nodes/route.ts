@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const nodesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/nodes',
   staticData: { isForAdmins: true },
-  component: lazyRouteComponent(() => import('./nodes-page.tsx'), 'NodesPage'),
+  component: lazyPage(() => import('./nodes-page.tsx'), 'NodesPage'),
 });

@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import { memo, useMemo } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { NAVIGATION } from '../../frame/navigation.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import type { FilterParams } from '../../spend/filter-search.ts';
-import { Badge } from '../../ui/page.tsx';
+import { Badge, Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { concernsOf } from './attention.ts';
 
@@ -64,13 +64,15 @@ export const Attention = memo(function Attention({ scope, groupId }: AttentionPr
       ),
     [plan.data, keys.data, nodes.data, backends.data, upstreams.data, videos.data],
   );
+  const parts = [plan, keys, videos, upstreams, ...(isAdmin ? [nodes, backends] : [])];
+  const hasFailed = parts.some(({ isError }) => isError);
+  const isWaiting = parts.some(({ isPending }) => isPending);
   return (
     <section className="attention" aria-label={t('attention.title')}>
       <h2>{t('attention.title')}</h2>
+      {hasFailed ? <p role="status">{t('attention.unknown')}</p> : null}
       {concerns.length === 0 ? (
-        <p className="attention-none">
-          <CircleCheck aria-hidden size={16} /> {t('attention.none')}
-        </p>
+        <Nothing isWaiting={isWaiting} hasFailed={hasFailed} />
       ) : (
         <ul>
           {concerns.slice(0, SHOWN_MAX).map(({ id, state, text, values, at, to }) => (
@@ -92,3 +94,20 @@ export const Attention = memo(function Attention({ scope, groupId }: AttentionPr
     </section>
   );
 });
+
+interface NothingProps {
+  readonly isWaiting: boolean;
+  readonly hasFailed: boolean;
+}
+
+/** Only when everything was checked is it known that nothing needs attention. */
+function Nothing({ isWaiting, hasFailed }: NothingProps) {
+  const { t } = useLanguage();
+  if (hasFailed) return null;
+  if (isWaiting) return <Skeleton lines={1} />;
+  return (
+    <p className="attention-none">
+      <CircleCheck aria-hidden size={16} /> {t('attention.none')}
+    </p>
+  );
+}

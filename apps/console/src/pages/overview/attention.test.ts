@@ -2,6 +2,7 @@ import type { RpcResult } from '@model-gateway/contracts';
 import { concernsOf, runsOutAt } from './attention.ts';
 
 type Key = RpcResult<'keys.list'>[number];
+type Node = RpcResult<'agents.list'>[number];
 
 const NOW = Date.parse('2026-03-11T00:00:00Z');
 
@@ -153,4 +154,26 @@ test('videos that wait for more than ten minutes are named, with the time of the
   );
   expect(others).toEqual([]);
   expect(concern).toMatchObject({ values: { count: 2 }, at: '2026-03-10T23:30:00.000Z' });
+});
+
+test('a node that has never connected has no last heartbeat', () => {
+  const node: Node = {
+    id: '5f7b2a58-3f0f-4b43-8b0a-1f1e8a4f7d10',
+    name: 'gpu-1',
+    host: null,
+    hosts: [],
+    version: '1',
+    status: 'offline',
+    gpus: [],
+    gpu_utilization: null,
+    models: [],
+    created_at: '2026-03-10T00:00:00Z',
+    connected_at: null,
+    last_heartbeat_at: null,
+  };
+  const heard = { ...node, last_heartbeat_at: '2026-03-10T23:00:00Z' };
+  expect(concernsOf({ nodes: [node, heard] }, NOW)).toMatchObject([
+    { text: 'attention.node.never', values: { name: 'gpu-1' } },
+    { text: 'attention.node', at: heard.last_heartbeat_at },
+  ]);
 });

@@ -79,7 +79,7 @@ const backendConcerns = (backends: readonly BackendRow[]): readonly Concern[] =>
 const upstreamConcerns = (upstreams: readonly UpstreamSums[]): readonly Concern[] =>
   upstreams
     // Without an upstream, the service itself refused them, such as over a rate limit.
-    .flatMap(({ key, ...sums }) => (key === null ? [] : { name: key, ...sums }))
+    .flatMap(({ key, ...sums }) => (key === null ? [] : { ...sums, name: key }))
     .filter((sums) => sums.errors >= ERRORS_MIN && (shareOf(sums) ?? 0) >= ERROR_SHARE)
     .map(({ name, errors, requests, failed }) => ({
       id: `upstream ${name}`,
@@ -95,7 +95,7 @@ const nodeConcerns = (nodes: readonly Node[]): readonly Concern[] =>
     .map(({ id, name, last_heartbeat_at: at }) => ({
       id: `node ${id}`,
       state: 'bad',
-      text: 'attention.node',
+      text: at === null ? 'attention.node.never' : 'attention.node',
       values: { name },
       ...(at === null ? {} : { at }),
       to: '/nodes',
@@ -228,7 +228,7 @@ function budgetConcerns(key: Key, budget: number, used: number, now: number): re
   const end = runsOutAt(used, budget - used, budgetPeriod(key), now);
   const share = Math.floor((used / budget) * 100);
   const isNear = used >= budget * SHARE_NEAR;
-  // A budget that lasts for ever is used up some day; that is of interest when it is near.
+  // A budget without an end is used up some day, which matters only when that day is near.
   if (end !== undefined && (isNear || resetsAt !== null))
     return [
       {

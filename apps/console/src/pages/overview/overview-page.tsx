@@ -1,7 +1,7 @@
 import './overview.css';
-import { useQuery } from '@tanstack/react-query';
 import { memo, useMemo } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useTimeRange } from '../../frame/use-time-range.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { FilterBar } from '../../spend/filter-bar.tsx';
@@ -68,7 +68,10 @@ export function OverviewPage() {
           onChange={(next) => void navigate({ search: (all) => ({ ...all, by: next }) })}
         />
       </FilterBar>
-      <ErrorNote error={spend.error ?? recent.error} onRetry={() => void spend.refetch()} />
+      <ErrorNote error={spend.error} onRetry={() => void spend.refetch()} />
+      {spend.isError ? null : (
+        <ErrorNote error={recent.error} onRetry={() => void recent.refetch()} />
+      )}
       {spend.isPending ? <Skeleton lines={8} /> : null}
       {isEmpty ? <NoUsage /> : null}
       {spend.data === undefined || isEmpty ? null : (

@@ -1,6 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
-import { filterSearch, type FilterSearch } from '../../spend/filter-search.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
+import { filterSearch, NO_FILTERS, type FilterSearch } from '../../spend/filter-search.ts';
 import { DIMENSIONS, type Dimension } from '../../spend/spend-series.ts';
 
 interface OverviewSearch extends FilterSearch {
@@ -10,10 +12,10 @@ interface OverviewSearch extends FilterSearch {
 export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/overview',
-  validateSearch: (search: Readonly<Record<string, unknown>>): OverviewSearch => {
+  validateSearch: pageSearch<OverviewSearch>({ ...NO_FILTERS, by: undefined }, (search) => {
     const by = DIMENSIONS.find((dimension) => dimension === search['by']);
     return { ...filterSearch(search), ...(by === undefined ? {} : { by }) };
-  },
+  }),
   staticData: { usesRange: true },
-  component: lazyRouteComponent(() => import('./overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./overview-page.tsx'), 'OverviewPage'),
 });

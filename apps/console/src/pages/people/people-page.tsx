@@ -1,7 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
+import { useInfiniteQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -53,8 +53,9 @@ export function PeoplePage() {
       ) : null}
       {accounts.length === 0 ? null : <PeopleTable accounts={accounts} onManage={setManaged} />}
       {people.hasNextPage ? (
-        <div>
+        <div className="card-actions">
           <Button onClick={() => void people.fetchNextPage()}>{t('people.more')}</Button>
+          <span className="field-hint">{t('table.sorted_part', { count: accounts.length })}</span>
         </div>
       ) : null}
       {account === undefined ? null : (
@@ -76,10 +77,11 @@ function PeopleTable({ accounts, onManage }: PeopleTableProps) {
       {
         id: 'email',
         header: t('people.column.email'),
+        isName: true,
         cell: ({ email }) => email,
         sortBy: ({ email }) => email,
       },
-      { id: 'name', header: t('people.column.name'), cell: ({ name }) => name },
+      { id: 'name', header: t('people.column.name'), isName: true, cell: ({ name }) => name },
       {
         id: 'role',
         header: t('people.column.role'),

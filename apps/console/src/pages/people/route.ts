@@ -1,11 +1,14 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
 
 export const peopleRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/people',
-  validateSearch: ({ find }: Readonly<Record<string, unknown>>): { readonly find?: string } =>
+  validateSearch: pageSearch<{ readonly find?: string }>({ find: undefined }, ({ find }) =>
     typeof find === 'string' && find !== '' ? { find } : {},
+  ),
   staticData: { isForAdmins: true },
-  component: lazyRouteComponent(() => import('./people-page.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('./people-page.tsx'), 'PeoplePage'),
 });

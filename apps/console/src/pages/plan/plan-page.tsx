@@ -1,8 +1,8 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -34,7 +34,9 @@ export function PlanPage() {
       {plan.data === undefined ? null : <Quota plan={plan.data} />}
       <section className="panel" aria-label={t('plan.budgets')}>
         <h2>{t('plan.budgets')}</h2>
-        {budgets.length === 0 ? (
+        <ErrorNote error={keys.error} onRetry={() => void keys.refetch()} />
+        {keys.isPending ? <Skeleton /> : null}
+        {keys.data !== undefined && budgets.length === 0 ? (
           <p className="page-intro">
             {t('plan.budgets.none')} <Link to="/keys">{t('plan.budgets.set')}</Link>
           </p>

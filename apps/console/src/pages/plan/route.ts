@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const planRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/plan',
-  component: lazyRouteComponent(() => import('./plan-page.tsx'), 'PlanPage'),
+  component: lazyPage(() => import('./plan-page.tsx'), 'PlanPage'),
 });

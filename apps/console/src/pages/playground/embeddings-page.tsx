@@ -1,14 +1,15 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { canEmbed, modelsQuery } from '../../api/models.ts';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { formText, trimmedText } from '../../ui/form-text.ts';
 import { Page, Skeleton } from '../../ui/page.tsx';
 import { cosine } from './cosine.ts';
 import { embeddingsRoute } from './embeddings-route.ts';
@@ -86,7 +87,7 @@ export function EmbeddingsPage() {
               .split('\n')
               .map((line) => line.trim())
               .filter((line) => line !== '');
-            const bearer = formText(form, 'key', true);
+            const bearer = trimmedText(form, 'key');
             if (lines.length > 0) embed.mutate({ lines: lines.slice(0, LINES_SHOWN), bearer });
           }}
         >

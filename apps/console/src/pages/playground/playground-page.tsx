@@ -1,10 +1,10 @@
 import './playground.css';
-import { useQuery } from '@tanstack/react-query';
 import { Code, History, Plus } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { canChat, canEmbed, canTalk, modelsQuery } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { chatSnippets, KEY_PLACEHOLDER } from '../../ui/code-snippets.ts';

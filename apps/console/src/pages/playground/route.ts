@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
 
 interface PlaygroundSearch {
   readonly model?: string;
@@ -10,17 +12,18 @@ interface PlaygroundSearch {
 }
 
 const NAMES = ['model', 'beside', 'conversation'] as const;
+const NOTHING = { model: undefined, beside: undefined, conversation: undefined };
 
 export const playgroundRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/playground',
-  validateSearch: (search: Readonly<Record<string, unknown>>): PlaygroundSearch => {
+  validateSearch: pageSearch<PlaygroundSearch>(NOTHING, (search) => {
     const found: Partial<Record<(typeof NAMES)[number], string>> = {};
     for (const name of NAMES) {
       const value = search[name];
       if (typeof value === 'string' && value !== '') found[name] = value;
     }
     return found;
-  },
-  component: lazyRouteComponent(() => import('./playground-page.tsx'), 'PlaygroundPage'),
+  }),
+  component: lazyPage(() => import('./playground-page.tsx'), 'PlaygroundPage'),
 });

@@ -1,7 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { furtherPrices } from '../../spend/price-text.ts';
 import { DataTable, type Column } from '../../ui/data-table.tsx';

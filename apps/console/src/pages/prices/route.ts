@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const pricesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/prices',
   staticData: { isForAdmins: true },
-  component: lazyRouteComponent(() => import('./prices-page.tsx'), 'PricesPage'),
+  component: lazyPage(() => import('./prices-page.tsx'), 'PricesPage'),
 });

@@ -1,10 +1,10 @@
 import '../playground/playground.css';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Mic, Square } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { canTalk, modelsQuery } from '../../api/models.ts';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

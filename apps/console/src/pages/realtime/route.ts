@@ -1,10 +1,13 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
 
 export const realtimeRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/playground/realtime',
-  validateSearch: ({ model }: Readonly<Record<string, unknown>>): { readonly model?: string } =>
+  validateSearch: pageSearch<{ readonly model?: string }>({ model: undefined }, ({ model }) =>
     typeof model === 'string' && model !== '' ? { model } : {},
-  component: lazyRouteComponent(() => import('./realtime-page.tsx'), 'RealtimePage'),
+  ),
+  component: lazyPage(() => import('./realtime-page.tsx'), 'RealtimePage'),
 });

@@ -1,9 +1,9 @@
 import './requests.css';
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { priceText } from '../../spend/price-text.ts';
 import { RequestStatus } from '../../spend/request-table.tsx';
@@ -12,6 +12,8 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Badge, Skeleton } from '../../ui/page.tsx';
+import type { Translate } from '../../texts/texts.ts';
+import { textOfReason } from './attempt-reason.ts';
 
 type Request = RpcResult<'requests.get'>;
 
@@ -52,6 +54,7 @@ function Story({ request }: { readonly request: Request }) {
     [t('usage.column.prompt'), format.number(request.prompt_tokens)],
     [t('playground.stats.cached'), numberOf(number, request.cached_tokens)],
     [t('usage.column.completion'), format.number(request.completion_tokens)],
+    ...billedUnits(request).map(([name, count]) => [t(name), format.number(count)] as const),
     [t('usage.column.cost'), numberOf((usd) => format.money(usd), request.cost)],
     [t('requests.price'), request.price === null ? '–' : priceText(request.price, t, format)],
     [t('requests.points'), numberOf(number, request.points)],
@@ -87,6 +90,19 @@ function Story({ request }: { readonly request: Request }) {
       )}
     </>
   );
+}
+
+/** What a request is billed by besides its tokens in and out, where it has that. */
+function billedUnits({ cache_write_tokens, media_tokens, images, audio_seconds }: Request) {
+  const units = [
+    ['requests.unit.cache_write', cache_write_tokens],
+    ['requests.unit.audio_in', media_tokens?.audio_input],
+    ['requests.unit.audio_out', media_tokens?.audio_output],
+    ['requests.unit.image_out', media_tokens?.image_output],
+    ['requests.unit.images', images],
+    ['requests.unit.audio_seconds', audio_seconds],
+  ] as const;
+  return units.flatMap(([name, count]) => (count ? [[name, count] as const] : []));
 }
 
 const CLIENT_LEFT = 499;
@@ -138,13 +154,18 @@ function Attempts({ attempts }: Pick<Request, 'attempts'>) {
             {backend} → {model}
             {outcome === 'skipped' ? null : `, ${format.duration(ms)}`}
             {status === null ? null : `, ${status}`}
-            {reason === null || reason === 'hedged' ? null : `, ${reason}`}
+            {reason === null || reason === 'hedged' ? null : `, ${reasonText(reason, t)}`}
             {typeof cost === 'number' ? `, ${format.money(cost)}` : null}
           </li>
         ))}
       </ol>
     </section>
   );
+}
+
+function reasonText(reason: string, t: Translate): string {
+  const text = textOfReason(reason);
+  return text === undefined ? reason : t(text);
 }
 
 const ATTEMPT_STATES = {

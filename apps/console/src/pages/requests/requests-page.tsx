@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { rangeEnds } from '../../frame/time-range.ts';
 import { useTimeRange } from '../../frame/use-time-range.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { FilterBar } from '../../spend/filter-bar.tsx';
-import { filterParams, type FilterSearch } from '../../spend/filter-search.ts';
+import { filterParams, NO_FILTERS, type FilterSearch } from '../../spend/filter-search.ts';
 import { RequestTable } from '../../spend/request-table.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -117,6 +117,9 @@ export function RequestsPage() {
           >
             {t('requests.older')}
           </Button>
+          <span className="field-hint">
+            {t('table.sorted_part', { count: data?.requests.length ?? 0 })}
+          </span>
         </nav>
       )}
       {request === undefined ? null : (
@@ -134,12 +137,3 @@ export function RequestsPage() {
     </Page>
   );
 }
-
-const NO_FILTERS = {
-  scope: undefined,
-  model: undefined,
-  upstream: undefined,
-  key_id: undefined,
-  project: undefined,
-  user_id: undefined,
-};

@@ -1,6 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
-import { filterSearch, type FilterSearch } from '../../spend/filter-search.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
+import { filterSearch, NO_FILTERS, type FilterSearch } from '../../spend/filter-search.ts';
 
 /** Which statuses are shown. */
 export const STATUSES = ['ok', 'error'] as const;
@@ -13,13 +15,14 @@ interface RequestsSearch extends FilterSearch {
   readonly request?: string;
 }
 
+const NOTHING = { ...NO_FILTERS, status: undefined, cursor: undefined, request: undefined };
 const STATUS_MIN = 100;
 const STATUS_MAX = 599;
 
 export const requestsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/requests',
-  validateSearch: (search: Readonly<Record<string, unknown>>): RequestsSearch => {
+  validateSearch: pageSearch<RequestsSearch>(NOTHING, (search) => {
     const { status, cursor, request } = search;
     const isNumber =
       typeof status === 'number' &&
@@ -33,7 +36,7 @@ export const requestsRoute = createRoute({
       ...(typeof cursor === 'string' && cursor !== '' ? { cursor } : {}),
       ...(typeof request === 'string' && request !== '' ? { request } : {}),
     };
-  },
+  }),
   staticData: { usesRange: true },
-  component: lazyRouteComponent(() => import('./requests-page.tsx'), 'RequestsPage'),
+  component: lazyPage(() => import('./requests-page.tsx'), 'RequestsPage'),
 });

@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { rootRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 /** Where the link to set a new password leads. */
 export const resetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset',
-  component: lazyRouteComponent(() => import('./reset-page.tsx'), 'ResetPage'),
+  component: lazyPage(() => import('./reset-page.tsx'), 'ResetPage'),
 });

@@ -1,15 +1,15 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { modelsQuery } from '../../api/models.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { SuggestField } from '../../ui/suggest-field.tsx';
 import { explainRoute } from './explain-route.ts';
@@ -83,7 +83,7 @@ function QuestionForm({ problems }: { readonly problems: Readonly<Record<string,
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
-        const [model, key] = [formText(form, 'model', true), formText(form, 'key', true)];
+        const [model, key] = [trimmedText(form, 'model'), trimmedText(form, 'key')];
         void navigate({ search: { model, ...(key === '' ? {} : { key }) } });
       }}
     >

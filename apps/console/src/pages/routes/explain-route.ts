@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
 
 interface ExplainSearch {
   readonly model?: string;
@@ -10,10 +12,13 @@ interface ExplainSearch {
 export const explainRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/routes/explain',
-  validateSearch: ({ model, key }: Readonly<Record<string, unknown>>): ExplainSearch => ({
-    ...(typeof model === 'string' && model !== '' ? { model } : {}),
-    ...(typeof key === 'string' && key !== '' ? { key } : {}),
-  }),
+  validateSearch: pageSearch<ExplainSearch>(
+    { model: undefined, key: undefined },
+    ({ model, key }) => ({
+      ...(typeof model === 'string' && model !== '' ? { model } : {}),
+      ...(typeof key === 'string' && key !== '' ? { key } : {}),
+    }),
+  ),
   staticData: { isForAdmins: true },
-  component: lazyRouteComponent(() => import('./explain-page.tsx'), 'ExplainPage'),
+  component: lazyPage(() => import('./explain-page.tsx'), 'ExplainPage'),
 });

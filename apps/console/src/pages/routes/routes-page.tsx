@@ -1,9 +1,9 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -84,14 +84,16 @@ function RouteTable({ routes, onEdit, onRemove }: RouteTableProps) {
       {
         id: 'targets',
         header: t('routes.column.targets'),
-        cell: ({ targets }) => (
+        cell: ({ targets, strategy }) => (
           <ol className="plain-list">
             {inOrder(targets).map(({ model, backend, priority, weight }) => (
               <li key={`${model} ${backend} ${priority}`}>
                 <code>{backend === null ? model : `${model}@${backend}`}</code>{' '}
                 <span className="card-note">
                   {t('routes.target.priority')} {format.number(priority)},{' '}
-                  {t('routes.target.weight')} {format.number(weight)}
+                  {strategy === 'fastest'
+                    ? t('routes.target.fastest')
+                    : `${t('routes.target.weight')} ${format.number(weight)}`}
                 </span>
               </li>
             ))}

@@ -1,8 +1,8 @@
 import './settings.css';
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { CodeText } from '../../ui/code-text.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';

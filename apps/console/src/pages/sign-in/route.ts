@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { rootRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
 import { returnPath } from './return-path.ts';
 
 interface SignInSearch {
@@ -11,16 +13,23 @@ interface SignInSearch {
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: (search: Readonly<Record<string, unknown>>): SignInSearch => {
-    const returnTo = returnPath(search['return_to']);
-    return {
-      ...(returnTo === undefined ? {} : { return_to: returnTo }),
-      ...(search['expired'] === true ? { expired: true } : {}),
-    };
-  },
+  validateSearch: pageSearch<SignInSearch>(
+    { return_to: undefined, expired: undefined },
+    (search) => {
+      const returnTo = returnPath(search['return_to']);
+      return {
+        ...(returnTo === undefined ? {} : { return_to: returnTo }),
+        ...(search['expired'] === true ? { expired: true } : {}),
+      };
+    },
+  ),
   beforeLoad: async ({ context, search }) => {
-    const { status } = await context.api.session.restore();
+    const { session } = context.api;
+    const { status } = await session.restore();
     if (status === 'signed-in') throw redirect({ href: search.return_to ?? '/', replace: true });
+    // Without an answer the page itself says what is wrong.
+    const options = await session.options().catch(() => undefined);
+    if (options?.is_new === true) throw redirect({ to: '/welcome', replace: true });
   },
-  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 });

@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { CredentialsForm } from './credentials-form.tsx';
+import { ProviderLink } from './provider-link.tsx';
 import { signInRoute } from './route.ts';
 
 /** Signing in, or creating an account where that is open. The route leads on when the session begins. */
@@ -18,14 +19,7 @@ export function SignInPage() {
     <main className="narrow">
       <Page title={t(isNew ? 'sign_in.register.title' : 'sign_in.title')} intro={t('app.name')}>
         {expired === true && !isNew ? <p className="note">{t('sign_in.expired')}</p> : null}
-        {(options.data?.provider ?? null) === null ? null : (
-          <a
-            className="button"
-            href={`/auth/oidc/start?return_to=${encodeURIComponent(`/console${returnTo}`)}`}
-          >
-            {t('sign_in.submit')} – {options.data?.provider}
-          </a>
-        )}
+        <ProviderLink provider={options.data?.provider} returnTo={returnTo} />
         <CredentialsForm key={String(isNew)} isNew={isNew} />
         {options.data?.registration_open === false ? (
           <p className="page-intro">{t('sign_in.register.closed')}</p>

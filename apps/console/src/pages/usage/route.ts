@@ -1,6 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
-import { filterSearch, type FilterSearch } from '../../spend/filter-search.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
+import { pageSearch } from '../../frame/page-search.ts';
+import { filterSearch, NO_FILTERS, type FilterSearch } from '../../spend/filter-search.ts';
 import { DIMENSIONS, MEASURES, type Dimension, type Measure } from '../../spend/spend-series.ts';
 
 interface UsageSearch extends FilterSearch {
@@ -8,10 +10,12 @@ interface UsageSearch extends FilterSearch {
   readonly measure?: Measure;
 }
 
+const NOTHING = { ...NO_FILTERS, by: undefined, measure: undefined };
+
 export const usageRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/usage',
-  validateSearch: (search: Readonly<Record<string, unknown>>): UsageSearch => {
+  validateSearch: pageSearch<UsageSearch>(NOTHING, (search) => {
     const by = DIMENSIONS.find((dimension) => dimension === search['by']);
     const measure = MEASURES.find((one) => one === search['measure']);
     return {
@@ -19,7 +23,7 @@ export const usageRoute = createRoute({
       ...(by === undefined ? {} : { by }),
       ...(measure === undefined ? {} : { measure }),
     };
-  },
+  }),
   staticData: { usesRange: true },
-  component: lazyRouteComponent(() => import('./usage-page.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('./usage-page.tsx'), 'UsagePage'),
 });

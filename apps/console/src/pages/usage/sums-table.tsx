@@ -28,8 +28,9 @@ export function SumsTable({ data, by }: SumsTableProps) {
       {
         id: 'name',
         header: t(`spend.dimension.${by}`),
-        cell: (group) => (group === total ? t('spend.total') : nameOf(by, group.key)),
-        sortBy: ({ key }) => nameOf(by, key).toLowerCase(),
+        isName: true,
+        cell: (group) => (group === total ? t('spend.total') : nameOf(by, group.key, group.name)),
+        sortBy: ({ key, name }) => nameOf(by, key, name).toLowerCase(),
       },
       ...NUMBERS.map((name) => ({
         id: name,

@@ -1,6 +1,7 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useApi, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useTimeRange } from '../../frame/use-time-range.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { downloadCsv } from '../../spend/download.ts';

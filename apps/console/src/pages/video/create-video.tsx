@@ -1,14 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { modelsQuery } from '../../api/models.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formText } from '../../ui/form-text.ts';
+import { trimmedText } from '../../ui/form-text.ts';
 import { Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { NoModel } from '../playground/no-model.tsx';
@@ -25,6 +25,7 @@ export function CreateVideo({ onClose }: { readonly onClose: () => void }) {
   const { fields } = problemOf(create.error);
   return (
     <Dialog isOpen onClose={onClose} title={t('video.create')}>
+      <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       {models.isPending ? <Skeleton lines={2} /> : null}
       {models.data !== undefined && model === undefined ? (
         <NoModel text={t('video.model.none')} />
@@ -34,7 +35,7 @@ export function CreateVideo({ onClose }: { readonly onClose: () => void }) {
           className="form"
           onSubmit={(event) => {
             event.preventDefault();
-            const prompt = formText(new FormData(event.currentTarget), 'prompt', true);
+            const prompt = trimmedText(new FormData(event.currentTarget), 'prompt');
             create.mutate({ model, prompt }, { onSuccess: onClose });
           }}
         >

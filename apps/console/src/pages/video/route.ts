@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const videoRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/video',
-  component: lazyRouteComponent(() => import('./video-page.tsx'), 'VideoPage'),
+  component: lazyPage(() => import('./video-page.tsx'), 'VideoPage'),
 });

@@ -1,8 +1,8 @@
 import './video.css';
 import type { RpcResult } from '@model-gateway/contracts';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -107,6 +107,7 @@ function JobTable({ jobs, onCancel, onWatch }: JobTableProps) {
         cell: ({ progress }) => (
           <Gauge
             label={t('video.progress.of')}
+            isLabelHidden
             value={progress}
             max={PERCENT}
             text={format.percent(progress / PERCENT)}

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CheckList } from '../../ui/check-list.tsx';
@@ -34,7 +34,7 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
   const urlProblem = isReceiver(url.trim()) ? undefined : t('webhooks.form.url.problem');
   const { fields } = problemOf(create.error);
   return (
-    <Dialog isOpen onClose={onClose} title={t('webhooks.create')}>
+    <Dialog isOpen isWaiting={create.isPending} onClose={onClose} title={t('webhooks.create')}>
       <form
         className="form"
         noValidate
@@ -82,7 +82,9 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
         />
         <ErrorNote error={create.error} />
         <div className="dialog-actions">
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button disabled={create.isPending} onClick={onClose}>
+            {t('action.cancel')}
+          </Button>
           <Button kind="primary" type="submit" disabled={create.isPending}>
             {t('webhooks.form.submit')}
           </Button>

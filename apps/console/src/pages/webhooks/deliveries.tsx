@@ -1,7 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useInfiniteQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';

@@ -1,8 +1,9 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { shellRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const webhooksRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
 });

@@ -1,8 +1,8 @@
 import './webhooks.css';
 import type { RpcResult } from '@model-gateway/contracts';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
+import { useInfiniteQuery, useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';

@@ -1,10 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
+import { ProviderLink } from '../sign-in/provider-link.tsx';
 
 /** Creates the first account, which becomes the admin. */
 export function AccountStep({ onDone }: { readonly onDone: () => void }) {
@@ -33,6 +35,7 @@ export function AccountStep({ onDone }: { readonly onDone: () => void }) {
       }}
     >
       <p>{t('welcome.account.text')}</p>
+      <ProviderLink provider={options.data?.provider} returnTo="/welcome" />
       <TextField
         label={t('sign_in.email')}
         name="email"

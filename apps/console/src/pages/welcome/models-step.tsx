@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import { canChat, modelsQuery } from '../../api/models.ts';
 import { useApi, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

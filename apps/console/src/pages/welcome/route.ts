@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { rootRoute } from '../../frame/frame-routes.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 /** Setting up a new installation. Later only people who are signed in can come back to it. */
 export const welcomeRoute = createRoute({
@@ -12,5 +13,5 @@ export const welcomeRoute = createRoute({
     const { is_new: isNew } = await session.options();
     if (!isNew) throw redirect({ to: '/sign-in', search: { return_to: '/welcome' } });
   },
-  component: lazyRouteComponent(() => import('./welcome-page.tsx'), 'WelcomePage'),
+  component: lazyPage(() => import('./welcome-page.tsx'), 'WelcomePage'),
 });

@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { useApi, useCall, useUser } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Select } from '../../ui/select.tsx';

@@ -15,15 +15,27 @@ const STEPS = 3;
 /** Account, models and key, then a first chat: the first minutes of an installation. */
 export function WelcomePage() {
   const { t } = useLanguage();
-  const isSignedIn = useSessionState().status === 'signed-in';
+  const session = useSessionState();
+  const isSignedIn = session.status === 'signed-in';
   const [step, setStep] = useState(isSignedIn ? 2 : 1);
+  // Another person may have been faster, or the admin token was left out.
+  const ordinary = isSignedIn && !session.user.is_admin ? session.user : undefined;
   const [model, setModel] = useState<string>();
   const next = (): void => setStep((now) => now + 1);
   return (
     <main className="narrow narrow-wide">
       <Page title={t('welcome.title')} intro={t('welcome.intro')}>
+        {ordinary === undefined ? null : (
+          <p className="note" role="status">
+            {t('welcome.account.ordinary', { email: ordinary.email })}
+          </p>
+        )}
         <ol className="steps">
-          <Step number={1} current={step} title={t('welcome.account')}>
+          <Step
+            number={1}
+            current={step}
+            title={t(ordinary === undefined ? 'welcome.account' : 'welcome.account.own')}
+          >
             <AccountStep onDone={next} />
           </Step>
           <Step number={2} current={step} title={t('welcome.models')}>
