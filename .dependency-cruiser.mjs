@@ -1,4 +1,4 @@
-// Which modules may import which. docs/architecture.md explains the layers.
+// Which modules may import which. ARCHITECTURE.md explains the layers.
 const PURE = [
   'contracts',
   'accounts',

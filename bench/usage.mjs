@@ -52,7 +52,7 @@ async function measure(options, { folder, opened }) {
       await createScratch(serverUrl, name);
       if (!options.keep) opened.push(() => dropScratch(serverUrl, name));
     }
-    // Also one that is there: its version may be older.
+    // Also a database from an earlier run: its version may be older.
     await migrateDatabase({ databaseUrl, log });
     if (!isThere) {
       await withClient(databaseUrl, (client) =>
@@ -65,7 +65,7 @@ async function measure(options, { folder, opened }) {
     const scene = await withClient(databaseUrl, sceneOf);
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
-    // As the recorder's process does after each day.
+    // Makes the sums that the recorder's process makes after each day.
     await database.spendSums.sumRests(new Date(), new AbortController().signal);
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
     sizes.push({ rows, databaseUrl, database, scene });

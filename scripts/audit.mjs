@@ -40,10 +40,14 @@ export function problemsOfLicenses(report, allowed) {
     isAccepted(license)
       ? []
       : packages
-          .filter(({ name }) => allowed[name] === undefined)
+          .filter(({ name }) => !isNamed(name, Object.keys(allowed)))
           .map(({ name }) => `${name}: license ${license}`),
   );
 }
+
+/** A star at the end of a name stands for any text. */
+const isNamed = (name, names) =>
+  names.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each));
 
 /** Whether an SPDX expression allows us to use and ship a package. */
 function isAccepted(expression) {
@@ -90,25 +94,40 @@ function decidedBuilds() {
   );
 }
 
-async function audit() {
-  const allowed = JSON.parse(readFileSync(join(ROOT, 'scripts/audit-allowed.json'), 'utf8'));
-  const advisories = await runCommand('pnpm', ['audit', '--json']);
-  const isOffered = !NOT_OFFERED.test(advisories.output);
-  const licenses = await runCommand('pnpm', ['licenses', 'list', '--recursive', '--json']);
-  const results = {
-    ...(isOffered && {
-      advisories: problemsOfAdvisories(JSON.parse(advisories.output), allowed.advisories),
-    }),
-    licenses: problemsOfLicenses(JSON.parse(licenses.output), allowed.licenses),
-    'install scripts': problemsOfInstallScripts(installedPackages(), decidedBuilds()),
-  };
-  if (!isOffered) process.stdout.write('! advisories: not checked, the registry offers none\n');
-  for (const [name, problems] of Object.entries(results)) {
-    process.stdout.write(`${problems.length === 0 ? '✓' : '✗'} ${name}\n`);
-    for (const problem of problems) process.stdout.write(`    ${problem}\n`);
-  }
-  return Object.values(results).every(({ length }) => length === 0);
+const readAllowed = () =>
+  JSON.parse(readFileSync(join(ROOT, 'scripts/audit-allowed.json'), 'utf8'));
+
+/** The part that needs no registry: licenses and install scripts. */
+export async function checkInstalled() {
+  const result = await runCommand('pnpm', ['licenses', 'list', '--recursive', '--json']);
+  if (!result.ok) return result;
+  const problems = [
+    ...problemsOfLicenses(JSON.parse(result.output), readAllowed().licenses),
+    ...problemsOfInstallScripts(installedPackages(), decidedBuilds()),
+  ];
+  return { ...result, ok: problems.length === 0, output: problems.join('\n') };
 }
+
+/** Undefined if the registry offers no advisories. */
+async function checkAdvisories() {
+  const result = await runCommand('pnpm', ['audit', '--json']);
+  if (NOT_OFFERED.test(result.output)) return undefined;
+  const problems = problemsOfAdvisories(JSON.parse(result.output), readAllowed().advisories);
+  return { ...result, ok: problems.length === 0, output: problems.join('\n') };
+}
+
+async function audit() {
+  const advisories = await checkAdvisories();
+  const installed = await checkInstalled();
+  if (advisories === undefined)
+    process.stdout.write('! advisories: not checked, the registry offers none\n');
+  else print('advisories', advisories);
+  print('licenses, install scripts', installed);
+  return installed.ok && advisories?.ok !== false;
+}
+
+const print = (name, { ok, output }) =>
+  void process.stdout.write(`${ok ? '✓' : '✗'} ${name}\n${ok ? '' : `${output.trimEnd()}\n`}`);
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   endChildrenOnSignal();

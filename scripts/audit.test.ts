@@ -24,6 +24,7 @@ test.each([
   const report = { [license]: [{ name: 'it' }] };
   expect(problemsOfLicenses(report, {})).toEqual(accepted ? [] : [`it: license ${license}`]);
   expect(problemsOfLicenses(report, { it: 'a reason' })).toEqual([]);
+  expect(problemsOfLicenses(report, { 'i*': 'a reason', 'other*': 'another' })).toEqual([]);
 });
 
 test('an install script needs a decision, also the decision that it does not run', () => {

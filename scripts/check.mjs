@@ -1,5 +1,6 @@
 // The static checks: `pnpm check`, and the first half of `npm test`.
 import { pathToFileURL } from 'node:url';
+import { checkInstalled } from './audit.mjs';
 import { build, ensureToolchain } from './bootstrap.mjs';
 import { checkLayers } from './check-layers.mjs';
 import { CLEAR_LINE } from './progress.mjs';
@@ -21,7 +22,7 @@ export const LINT_OPTIONS = [
  */
 const LINT_ENVIRONMENT = { GOGC: 'off', GOMAXPROCS: '1' };
 
-/** Two run at once. */
+/** Two checks run at the same time. */
 const CHECKS = [
   {
     name: 'types, lint',
@@ -31,11 +32,14 @@ const CHECKS = [
   { name: 'layers', run: () => checkLayers() },
 ];
 
-/** Takes long, and finds nothing that breaks: not part of `npm test`. */
-const DEAD_CODE = {
-  name: 'dead code',
-  run: () => tool('knip/bin/knip.js', ['--no-progress', '--no-config-hints']),
-};
+/** These find nothing that breaks the service, and the first takes long, so they are not part of `npm test`. */
+const MORE_CHECKS = [
+  {
+    name: 'dead code',
+    run: () => tool('knip/bin/knip.js', ['--no-progress', '--no-config-hints']),
+  },
+  { name: 'licenses', run: () => checkInstalled() },
+];
 
 /** Generates the code that is not in git but needed by the type check. */
 export function generate() {
@@ -49,7 +53,7 @@ export function generate() {
 export async function startChecks({ isWhole }) {
   const generated = await generate();
   const outcomes = new Map([['generate', report('generate', generated)]]);
-  const queue = isWhole ? [...CHECKS, DEAD_CODE] : [...CHECKS];
+  const queue = isWhole ? [...CHECKS, ...MORE_CHECKS] : [...CHECKS];
   const runQueue = async () => {
     for (let check = queue.shift(); check !== undefined; check = queue.shift())
       outcomes.set(check.name, report(check.name, await check.run()));

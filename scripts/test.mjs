@@ -1,6 +1,6 @@
 // `npm test`: installs what is needed, checks the code, builds it and runs the tests. With TEST_LONG=1 (`npm run test:long`)
-// also the long ones, `*.long.test.ts`, and the search for dead code; with TEST_FULL=1 all of them at full size.
-// `npm test -- <jest arguments>` runs only those tests.
+// also the long ones, `*.long.test.ts`, the search for dead code and the check of licenses; with TEST_FULL=1 all of them at full
+// size. `npm test -- <jest arguments>` runs only those tests.
 import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
 import { startChecks } from './check.mjs';
 import { runTests } from './jest/run-tests.mjs';

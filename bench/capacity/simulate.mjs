@@ -9,7 +9,7 @@ const PEAK_HOUR = 15;
 /** The busiest second of the day has this many times the mean, which is that of the curve below. */
 const PEAK_FACTOR = 8 / 3;
 const HEARTBEAT_SECS = 10;
-/** A part that is used more than this has no room for the loss of a neighbour. */
+/** A part that is used more than this has no room for the loss of another replica. */
 const USED_MAX = 0.7;
 /** Usage rows are kept: a year of them on a disk of this size. */
 const ROW_DAYS = 365;

@@ -17,7 +17,13 @@ type Node =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'value'; readonly pipeline: string }
   | { readonly kind: 'fail'; readonly message: string }
-  | { readonly kind: 'if' | 'range'; readonly pipeline: string; readonly nodes: readonly Node[] };
+  | {
+      readonly kind: 'if';
+      readonly pipeline: string;
+      readonly nodes: readonly Node[];
+      readonly otherwise: readonly Node[];
+    }
+  | { readonly kind: 'range'; readonly pipeline: string; readonly nodes: readonly Node[] };
 
 /** The values of a chart, with others in their place. */
 export function chartValues(chart: string, others: Values = {}): Values {
@@ -25,8 +31,8 @@ export function chartValues(chart: string, others: Values = {}): Values {
 }
 
 /**
- * Does the same as `helm template` for the part of the template language that our chart uses: `if`, `if not`, `range`, `fail`,
- * values, and the functions below. Everything else is an error, so that a test never sees less than a cluster would.
+ * Does the same as `helm template` for the part of the template language that our chart uses: `if`, `if not`, `if kindIs`, `else`,
+ * `range`, `fail`, values, and the functions below. Everything else is an error, so that a test never sees less than a cluster would.
  */
 export function renderChart(chart: string, values: Values): readonly Manifest[] {
   const folder = join(chart, 'templates');
@@ -64,8 +70,8 @@ const ACTION = /\{\{(-?)\s*(.*?)\s*(-?)\}\}/gs;
 
 function parseTemplate(template: string): readonly Node[] {
   const root: Node[] = [];
-  const open: Node[][] = [root];
-  const add = (node: Node): void => void open.at(-1)?.push(node);
+  const open: { readonly nodes: Node[]; readonly otherwise?: Node[] }[] = [{ nodes: root }];
+  const add = (node: Node): void => void open.at(-1)?.nodes.push(node);
   let from = 0;
   let isTrimmed = false;
   const addText = (text: string, isEndTrimmed: boolean): void => {
@@ -79,10 +85,18 @@ function parseTemplate(template: string): readonly Node[] {
     isTrimmed = after === '-';
     from = index + whole.length;
     const [keyword = '', ...rest] = action.split(/\s+/);
-    if (keyword === 'if' || keyword === 'range') {
+    if (keyword === 'if') {
+      const [nodes, otherwise]: [Node[], Node[]] = [[], []];
+      add({ kind: keyword, pipeline: rest.join(' '), nodes, otherwise });
+      open.push({ nodes, otherwise });
+    } else if (keyword === 'range') {
       const nodes: Node[] = [];
       add({ kind: keyword, pipeline: rest.join(' '), nodes });
-      open.push(nodes);
+      open.push({ nodes });
+    } else if (action === 'else') {
+      const { otherwise } = open.pop() ?? {};
+      if (otherwise === undefined) throw new Error('an else without an if');
+      open.push({ nodes: otherwise });
     } else if (keyword === 'end') {
       if (open.length === 1) throw new Error('an end without a beginning');
       open.pop();
@@ -104,7 +118,8 @@ function renderNode(node: Node, scope: Scope): string {
   if (node.kind === 'fail') throw new Error(node.message);
   if (node.kind === 'value') return textOf(evaluate(node.pipeline, scope), node.pipeline);
   const { pipeline, nodes } = node;
-  if (node.kind === 'if') return isTrue(evaluate(pipeline, scope)) ? render(nodes, scope) : '';
+  if (node.kind === 'if')
+    return render(isTrue(evaluate(pipeline, scope)) ? nodes : node.otherwise, scope);
   const entries = /^(\$\w+), (\$\w+) := (.*)$/.exec(pipeline);
   if (entries !== null) {
     const [, name = '', value = '', map = ''] = entries;
@@ -121,6 +136,8 @@ function renderNode(node: Node, scope: Scope): string {
 /** A value, or a value and the functions that it goes through. */
 function evaluate(pipeline: string, scope: Scope): unknown {
   const [first = '', ...calls] = pipeline.split(/\s*\|\s*/);
+  const [, kind, asked = ''] = /^kindIs "(\w+)" (\S+)$/.exec(first) ?? [];
+  if (kind !== undefined) return kind === kindOf(lookUp(asked, scope));
   const isNegated = first.startsWith('not ');
   const value = lookUp(isNegated ? first.slice('not '.length) : first, scope);
   return calls.reduce<unknown>(applied, isNegated ? !isTrue(value) : value);
@@ -148,6 +165,7 @@ function lookUp(path: string, { dot, variables = {} }: Scope): unknown {
 function applied(value: unknown, call: string): unknown {
   const [name, argument] = call.split(/\s+/);
   if (name === 'toYaml') return stringify(value).trimEnd();
+  if (name === 'toJson') return JSON.stringify(value);
   const text = textOf(value, call);
   if (name === 'indent') return text.replaceAll(/^/gm, ' '.repeat(Number(argument)));
   if (name === 'quote') return JSON.stringify(text);
@@ -160,6 +178,20 @@ const isTrue = (value: unknown): boolean =>
 
 function textOf(value: unknown, where: string): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'boolean') return String(value);
   throw new Error(`{{ ${where} }} is no text`);
+}
+
+/** Go prints numbers of values, which are of the type float64, with an exponent from a million on. */
+function numberText(value: number): string {
+  if (Math.abs(value) < 1_000_000) return String(value);
+  return value.toExponential().replace(/e\+(\d)$/, 'e+0$1');
+}
+
+/** The kind of a value in Go. */
+function kindOf(value: unknown): string {
+  if (typeof value === 'number') return 'float64';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value;
 }

@@ -19,7 +19,12 @@ const everything = renderChart(
     publicUrl: 'https://gateway.example.com',
     ingress: { host: 'gateway.example.com', tlsSecretName: 'tls' },
     autoscaling: { customMetrics: true },
-    settings: { SERVICE_LOG_BODIES: 1, SERVICE_OIDC_ISSUER: 'https://id.example.com/"x"' },
+    settings: {
+      SERVICE_LOG_BODIES: 1,
+      SERVICE_OIDC_ISSUER: 'https://id.example.com/"x"',
+      SERVICE_REFRESH_TOKEN_TTL_SECS: 2_592_000,
+      SERVICE_REGISTRATION_OPEN: false,
+    },
     stores,
   }),
 );
@@ -123,7 +128,12 @@ test('another configuration file restarts the pods that read it', () => {
 
 test('settings reach every process of the service, numbers as texts, and restart its pods', () => {
   expect(find(everything, 'ConfigMap', 'model-gateway-settings')).toMatchObject({
-    data: { SERVICE_LOG_BODIES: '1', SERVICE_OIDC_ISSUER: 'https://id.example.com/"x"' },
+    data: {
+      SERVICE_LOG_BODIES: '1',
+      SERVICE_OIDC_ISSUER: 'https://id.example.com/"x"',
+      SERVICE_REFRESH_TOKEN_TTL_SECS: '2592000',
+      SERVICE_REGISTRATION_OPEN: 'false',
+    },
   });
   const changed = renderChart(chart, chartValues(chart, { settings: { A: 'b' }, stores }));
   const unchanged = renderChart(chart, chartValues(chart, { stores }));
@@ -136,11 +146,24 @@ test('settings reach every process of the service, numbers as texts, and restart
   }
 });
 
+test('a certificate without a host name is for every host, and no host has an empty name', () => {
+  const tls = (ingress: object): unknown => {
+    const manifests = renderChart(chart, chartValues(chart, { ingress, stores }));
+    return (find(manifests, 'Ingress', 'model-gateway')['spec'] as { tls?: unknown }).tls;
+  };
+  expect(tls({ tlsSecretName: 'a' })).toEqual([{ secretName: 'a' }]);
+  expect(tls({ tlsSecretName: 'a', host: 'b.example.com' })).toEqual([
+    { secretName: 'a', hosts: ['b.example.com'] },
+  ]);
+  expect(tls({ host: 'b.example.com' })).toBeUndefined();
+});
+
 test.each([
   { template: '{{ .Values.a }}', why: 'a value that is not set' },
   { template: '{{ include "x" . }}', why: 'a function that the tests do not know' },
   { template: '{{ .Values | upper }}', why: 'a filter that the tests do not know' },
   { template: '{{ if .Values }}', why: 'an if without an end' },
+  { template: '{{ else }}', why: 'an else without an if' },
 ])('a template with $why is an error', ({ template }) => {
   expect(() => renderTemplate(template, {})).toThrow(Error);
 });

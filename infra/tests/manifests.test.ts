@@ -277,6 +277,7 @@ test.each(OVERLAYS)('the Ingress of %s routes every API to its app', (overlay) =
     '/readyz': 'gateway',
     '/docs': 'gateway',
     '/openapi.json': 'gateway',
+    '/config.schema.json': 'gateway',
     '/': 'gateway',
     '/console': 'gateway',
     '/api/rpc': 'rpc',

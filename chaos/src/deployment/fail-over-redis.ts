@@ -7,7 +7,7 @@ import type { Line } from './line.ts';
 
 interface FailOverOptions {
   readonly redis: EmbeddedStore;
-  /** What clients reach Redis through. */
+  /** The proxy through which clients reach Redis. */
   readonly line: Line;
   /** The files of the replica. */
   readonly dataDir: string;

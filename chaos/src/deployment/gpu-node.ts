@@ -16,7 +16,7 @@ interface NodeOptions {
   /** The port of the line to the tunnel. */
   readonly tunnelPort: number;
   readonly folder: string;
-  /** Of the admin. */
+  /** The access token of the admin. */
   readonly token: string;
 }
 

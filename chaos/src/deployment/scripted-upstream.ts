@@ -60,7 +60,10 @@ export async function startScriptedUpstream({
   let delayMs = 0;
   let isCut = false;
 
-  function note({ ref, promptTokens, completionTokens }: UpstreamRequest, isWhole: boolean): void {
+  function note(
+    { ref, promptTokens, completionTokens }: UpstreamRequest,
+    { isWhole }: Pick<Served, 'isWhole'>,
+  ): void {
     const answers = served.get(ref) ?? [];
     answers.push({ promptTokens, completionTokens, isWhole });
     served.set(ref, answers);
@@ -76,13 +79,13 @@ export async function startScriptedUpstream({
     if (chance < FAILURE_SHARE)
       return void response.writeHead(500).end('{"error":{"message":"scripted"}}');
     if (request.url === '/v1/embeddings') {
-      note({ ...asked, completionTokens: 0 }, true);
+      note({ ...asked, completionTokens: 0 }, { isWhole: true });
       return sendJson(response, embeddingOf(asked));
     }
     const isCutShort = chance < FAILURE_SHARE + CUT_SHARE;
     if (asked.isStream) return stream(asked, response, isCutShort);
     if (isCutShort) return void response.destroy();
-    note(asked, true);
+    note(asked, { isWhole: true });
     return sendJson(response, completionOf(asked));
   }
 
@@ -94,15 +97,15 @@ export async function startScriptedUpstream({
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (let index = 0; index < asked.completionTokens; index += 1) {
       if (isCutShort && index === 2) {
-        note(asked, false);
+        note(asked, { isWhole: false });
         return void response.destroy();
       }
       response.write(chunkOf({ delta: { content: `t${index} ` }, finish_reason: null }));
       await sleep(TOKEN_DELAY_MS);
-      if (response.destroyed) return note(asked, false);
+      if (response.destroyed) return note(asked, { isWhole: false });
     }
     response.write(chunkOf({ delta: {}, finish_reason: 'stop' }));
-    note(asked, true);
+    note(asked, { isWhole: true });
     response.end(`${chunkOf(undefined, usageOf(asked))}data: [DONE]\n\n`);
   }
 

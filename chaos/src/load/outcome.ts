@@ -20,7 +20,7 @@ export type OutcomeName = 'complete' | 'cut' | 'refused' | 'unavailable' | 'fail
 export interface Outcome {
   readonly name: OutcomeName;
   readonly detail?: string;
-  /** Of the answer, if it reported them. */
+  /** The tokens that the answer reported, if it did. */
   readonly tokens?: { readonly prompt: number; readonly completion: number };
   /** The id of an accepted video job. */
   readonly jobId?: string;

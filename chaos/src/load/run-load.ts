@@ -20,7 +20,7 @@ interface LoadOptions {
   readonly thinkMsMax: number;
 }
 
-/** Of a hundred requests. */
+/** How many of a hundred requests are of each kind. */
 const SHARES: Readonly<Record<LoadKind, number>> = {
   chat: 26,
   stream: 24,

@@ -24,7 +24,7 @@ export interface ChaosResult {
   readonly rows: number;
   readonly settledMs: number;
   readonly differences: Differences;
-  /** What was not as it must be, besides the books. */
+  /** Problems besides the differences in the books. */
   readonly problems: readonly string[];
   readonly before: readonly ProcessState[];
   readonly after: readonly ProcessState[];
@@ -38,7 +38,7 @@ interface ChaosOptions {
   readonly thinkMsMax: number;
   /** Requests that are completed before each step. */
   readonly calmRequests: number;
-  /** And how many seconds pass at least. */
+  /** How many seconds pass before each step, at least. */
   readonly calmSeconds: number;
   readonly onStep?: (text: string) => void;
   /** Ends the faults early; the rest of the run follows. */

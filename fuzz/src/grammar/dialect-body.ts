@@ -184,6 +184,7 @@ const trees = (values: fc.Arbitrary<unknown>): fc.Arbitrary<JsonTree> => values.
 /** The bodies of the APIs that are translated, by their paths. */
 export const DIALECT_BODIES: Readonly<Record<string, fc.Arbitrary<JsonTree>>> = {
   '/v1/responses': trees(response),
+  '/v1/responses/input_tokens': trees(response),
   '/v1/messages': trees(message),
   '/v1/messages/count_tokens': trees(message),
 };

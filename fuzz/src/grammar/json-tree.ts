@@ -47,7 +47,7 @@ export interface TreeChange {
   /** The place, counted in the order of writing, modulo the number of places. */
   readonly at: number;
   readonly kind: 'replace' | 'remove' | 'repeat' | 'wrap' | 'rename' | 'add';
-  /** What is put there, as text. */
+  /** The text that is inserted. */
   readonly text: string;
   readonly name: string;
 }

@@ -28,7 +28,7 @@ const headers = fc.constantFrom<Readonly<Record<string, string>>>(
 /** Whole conversations with every kind of item, block and tool, for upstreams of every kind. */
 export const dialects: Target<DialectRequest, ServiceScene> = {
   name: 'dialects',
-  about: 'bodies of /v1/responses, /v1/messages and count_tokens',
+  about: 'bodies of /v1/responses, /v1/messages and what counts their tokens',
   scene: 'service',
   shortCases: 90,
   cases: () =>

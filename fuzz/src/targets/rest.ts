@@ -31,7 +31,7 @@ const FIELDS: FieldValues = {
   model: ['"{{model}}"', '"fuzz-local"', '"fuzz-engine"', '"fuzz-video"'],
   url: ['"{{upstream_url}}"', '"http://127.0.0.1:1"'],
   conversation_id: ['"{{conversation_id}}"'],
-  // Those below are the backends of the scene.
+  // Lower indexes are those of the backends of the scene.
   index: ['99', '-1', '1e9'],
 };
 const EVENTS = '/api/rpc/events';

@@ -19,7 +19,7 @@ interface SignInRequest {
 const START = '/auth/oidc/start';
 const SESSION_PATHS = ['/api/session', '/api/session/register', '/api/session/refresh'];
 const OIDC_PATHS = [START, '/auth/oidc/callback', '/auth/oidc/logout'];
-/** Of pages that may not call. */
+/** Origins of pages that may not call. */
 const FOREIGN_ORIGINS = [
   'https://evil.example',
   'null',
