@@ -1,5 +1,5 @@
 import type { JsonSchema } from './config-json-schema.ts';
-import type { Path, PlacedProblem, YamlTree } from './yaml-tree.ts';
+import { SubstitutedText, type Path, type PlacedProblem } from './yaml-tree.ts';
 
 /** Values of a file in the types that its schema wants. */
 export interface ConvertedValues {
@@ -8,15 +8,11 @@ export interface ConvertedValues {
 }
 
 /** Turns values of the environment into numbers where numbers are expected, and finds fields that do not exist. */
-export function convertValues(
-  tree: Pick<YamlTree, 'value' | 'isSubstituted'>,
-  schema: JsonSchema,
-): ConvertedValues {
+export function convertValues(given: unknown, schema: JsonSchema): ConvertedValues {
   const problems: PlacedProblem[] = [];
 
   function convertValue(value: unknown, rules: readonly JsonSchema[], path: Path): unknown {
-    if (typeof value === 'string')
-      return tree.isSubstituted(path) ? convertText(value, typesOf(rules)) : value;
+    if (value instanceof SubstitutedText) return convertText(value.text, typesOf(rules));
     if (Array.isArray(value)) {
       const items = rules.flatMap((rule) => alternatives(rule.items));
       return value.map((item: unknown, index) => convertValue(item, items, [...path, index]));
@@ -42,7 +38,7 @@ export function convertValues(
     );
   }
 
-  return { value: convertValue(tree.value, [schema], []), problems };
+  return { value: convertValue(given, [schema], []), problems };
 }
 
 const unknownField = (known: readonly Readonly<Record<string, JsonSchema>>[]): string =>

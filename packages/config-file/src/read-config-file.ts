@@ -63,9 +63,11 @@ export function readConfigFile(text: string, { environment, check }: ReadOptions
   if (tree.problems.length > 0) return refused(tree, tree.problems);
   if (tree.value !== null && (typeof tree.value !== 'object' || Array.isArray(tree.value)))
     return refused(tree, [{ path: [], message: `must have sections: ${SECTIONS.join(', ')}` }]);
-  const converted = convertValues(tree, exactJsonSchema());
-  const sections = (converted.value ?? {}) as Readonly<Record<string, unknown>>;
   const { unresolved } = tree;
+  // Each of these is compared with each other problem.
+  if (unresolved.length > PROBLEMS_MAX) return refused(tree, unresolved);
+  const converted = convertValues(tree.value, exactJsonSchema());
+  const sections = (converted.value ?? {}) as Readonly<Record<string, unknown>>;
   // An entry with a variable that has no value cannot be checked by the rules of its call.
   const isResolved = (entry: Path): boolean =>
     !unresolved.some((problem) => isWithin(problem, { path: entry }));
@@ -102,6 +104,7 @@ function readSection(section: Section, list: unknown, check: CheckAt): SectionEn
   const entries: { readonly entry: ConfigEntry; readonly path: Path }[] = [];
   const problems: PlacedProblem[] = [];
   for (const [index, item] of (list as readonly unknown[]).entries()) {
+    if (problems.length >= PROBLEMS_MAX) break;
     const path = [section, index];
     const parsed = SECTION_SCHEMAS[section].safeParse(item);
     if (!parsed.success) {

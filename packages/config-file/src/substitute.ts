@@ -13,12 +13,17 @@ export interface Substituted {
   readonly problems: readonly string[];
 }
 
-/** Replaces `${NAME}` and `${NAME:-default}`. A default also takes the place of an empty value, as in a shell. */
-export function substitute(text: string, environment: Environment): Substituted {
+/**
+ * Replaces `${NAME}` and `${NAME:-default}`. A default also takes the place of an empty value, as in a shell. Stops replacing
+ * once the values are longer than `charsMax`.
+ */
+export function substitute(text: string, environment: Environment, charsMax: number): Substituted {
   const problems: string[] = [];
   let isSubstituted = false;
+  let chars = 0;
   const replaced = text.replaceAll(REFERENCE, (found: string, reference: string | undefined) => {
     if (reference === undefined) return '${';
+    if (chars > charsMax) return found;
     isSubstituted = true;
     const parsed = VARIABLE.exec(reference);
     // A default ends at the first brace, so that another variable in it would be cut.
@@ -28,6 +33,7 @@ export function substitute(text: string, environment: Environment): Substituted 
     }
     const [, name = '', fallback] = parsed;
     const value = environment[name];
+    chars += value?.length ?? 0;
     if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
     if (value === undefined) {
       problems.push(`needs the environment variable ${name}, which is not set`);

@@ -200,6 +200,27 @@ aliases:
   expect(await listed('routes.list')).toMatchObject([{ model: 'm' }]);
 });
 
+test('a text whose aliases multiply is refused quickly, by the call and at the start', async () => {
+  const lists = 'bcdefgh'.split('').map((name, index) => {
+    const aliases = Array.from({ length: 150 }, () => `*${'abcdefg'[index] ?? ''}`);
+    return `${name}: &${name} [${aliases.join(',')}]`;
+  });
+  const text = ['a: &a ["lol"]', ...lists].join('\n');
+  const startedAt = performance.now();
+  const checked = await rpc.call('config.check', { text }, adminUser);
+  expect(checked.result).toEqual({
+    plan: null,
+    problems: [{ line: 4, column: expect.any(Number), field: '', message: 'is too large' }],
+  });
+  // Building what the aliases stand for takes twenty seconds and more.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  const file = join(folder.path, 'multiplied.yaml');
+  await writeFile(file, text);
+  const peer = await openPeer(file);
+  await expect(peer.start()).rejects.toThrow(/is wrong: 4:\d+ the file is too large/);
+  await peer.stop();
+});
+
 /** Another process, which applies this file when it starts. */
 async function openPeer(file: string): Promise<ReturnType<typeof createRpc>> {
   const config = readRpcConfig({
