@@ -125,6 +125,7 @@ export { openRpcDocument, type OpenRpcDocument } from './rpc/openrpc.ts';
 export {
   PASSWORD_CHARS_MAX,
   email as emailSchema,
+  isAscii,
   type BudgetPeriod,
   type VideoResult,
 } from './rpc/namespaces/records.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { isAscii, ServiceError } from '@model-gateway/contracts';
 import { describeError, isError, type Clock } from '@model-gateway/kernel';
 import {
   allowInsecureRequests,
@@ -149,7 +149,8 @@ export function createOidcClient(options: OidcClientOptions): OidcClient {
  */
 function joinClaims(claims: Claims, info: Claims): Claims {
   const [own, other] = [claims['email'], info['email']].map((email) =>
-    typeof email === 'string' ? email.toLowerCase() : undefined,
+    // Other characters can become ASCII ones in lower case: then it would be another address that was verified.
+    typeof email === 'string' && isAscii(email) ? email.toLowerCase() : email,
   );
   const { email_verified: _verified, xms_edov: _edov, ...withoutProof } = info;
   if (own !== undefined && own !== other) return { ...withoutProof, ...claims };

@@ -1,4 +1,4 @@
-import type { RpcResult } from '@model-gateway/contracts';
+import { isAscii, type RpcResult } from '@model-gateway/contracts';
 import { CliError } from '../cli-error.ts';
 import type { Service } from './service.ts';
 
@@ -13,7 +13,8 @@ export async function foundUser(
   emailOrId: string,
 ): Promise<Account> {
   if (UUID.test(emailOrId)) return service.callAsAnyAdmin('users.get', { user_id: emailOrId });
-  const email = emailOrId.trim().toLowerCase();
+  const given = emailOrId.trim();
+  const email = isAscii(given) ? given.toLowerCase() : given;
   let after: string | null = null;
   do {
     const page: RpcResult<'users.list'> = await service.callAsAnyAdmin('users.list', {

@@ -1,6 +1,7 @@
 import type { RpcMethodName, RpcParams, RpcResult } from '@model-gateway/contracts';
 import type { DatabaseStores } from '@model-gateway/db';
 import type { Router } from '@model-gateway/router';
+import type { CallerFacts } from '../protocol/dispatcher.ts';
 
 /** A call that changes something; `result` is known after the change. */
 export interface AuditedCall<Name extends RpcMethodName = RpcMethodName> {
@@ -23,6 +24,8 @@ export interface AuditRule<Name extends RpcMethodName = RpcMethodName> {
   readonly entry: 'transaction' | 'handler' | 'after';
   /** What is changed. Asked before the change, and again after it if it was not known. */
   target(stores: DatabaseStores, call: AuditedCall<Name>): Promise<string | undefined>;
+  /** Asked after the change; without it, every change has an entry. */
+  isRecorded?(call: AuditedCall<Name>, caller: CallerFacts): boolean;
   /** What `before` and `after` show; without it, `after` shows the params. */
   state?(stores: DatabaseStores, call: AuditedCall<Name>, aliases: KnownAliases): Promise<unknown>;
 }

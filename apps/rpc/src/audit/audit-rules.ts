@@ -46,6 +46,7 @@ const aliasRule = <Name extends 'aliases.set' | 'aliases.remove'>() =>
   );
 
 const created = z.object({ id: z.string() });
+const createdAdmin = z.object({ isAdmin: z.literal(true) });
 const createdWithSecret = z.object({ webhook: created });
 
 /** What the handler reported is known after the change. */
@@ -75,6 +76,9 @@ export const AUDIT_RULES: {
   'video.list': READS,
   'auth.register': {
     entry: 'handler',
+    // People who sign themselves up are not in the audit log; the first admin and what the admin token does are.
+    isRecorded: ({ changed }, { hasAdminToken }) =>
+      hasAdminToken || createdAdmin.safeParse(changed).success,
     target: async (_stores, { changed }) => createdAccount(changed, (id) => `user:${id}`),
     state: async (stores, { changed }) => createdAccount(changed, (id) => accountState(stores, id)),
   },

@@ -5,6 +5,7 @@ import { createMethod, createMethods } from '../methods/index.ts';
 import type { ChangeScope } from '../protocol/call-context.ts';
 import type { CallerFacts, PerformCall } from '../protocol/dispatcher.ts';
 import type { AfterCommit, Services } from '../services.ts';
+import { z } from 'zod';
 import type { AuditedCall, AuditExemption, AuditRule } from './audit-rule.ts';
 import { AUDIT_RULES } from './audit-rules.ts';
 
@@ -30,8 +31,9 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
     { name, rule, caller, call }: Recorded,
     { target, before }: Before,
   ): Promise<void> {
+    if (rule.isRecorded?.(call, caller) === false) return;
     await stores.audit.append({
-      actor: actorOf(name, caller),
+      actor: actorOf(name, caller, call),
       action: name,
       target: target ?? (await rule.target(stores, call)) ?? null,
       before,
@@ -110,8 +112,16 @@ interface Before {
   readonly before: unknown;
 }
 
-function actorOf(name: RpcMethodName, { user, hasAdminToken }: CallerFacts): AuditActor {
+const newAccount = z.object({ id: z.string() });
+
+function actorOf(
+  name: RpcMethodName,
+  { user, hasAdminToken }: CallerFacts,
+  { changed }: AuditedCall,
+): AuditActor {
   if (user !== undefined) return { kind: 'user', userId: user.id };
-  const isReset = name === 'auth.password.reset' && !hasAdminToken;
-  return { kind: isReset ? 'reset-link' : 'admin-token', userId: null };
+  if (hasAdminToken) return { kind: 'admin-token', userId: null };
+  // Callers without a credential set a password with a link, or create their own account.
+  if (name === 'auth.password.reset') return { kind: 'reset-link', userId: null };
+  return { kind: 'user', userId: newAccount.parse(changed).id };
 }

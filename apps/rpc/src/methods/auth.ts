@@ -7,11 +7,11 @@ export function createAuthMethods({ accounts, passwordChanges }: Services): Hand
   return {
     'auth.register': async (params, { change, clientIp, isLocalClient, hasAdminToken }) => {
       const applicant = { ...params, clientIp, isLocalClient, hasAdminToken };
-      // People who sign themselves up are not in the audit log; what the admin token does is.
-      const signedIn = hasAdminToken
-        ? accounts.register(applicant, (create) => change(({ newAccounts }) => create(newAccounts)))
-        : accounts.register(applicant);
-      return signedInRecord(await signedIn);
+      return signedInRecord(
+        await accounts.register(applicant, (create) =>
+          change(({ newAccounts }) => create(newAccounts)),
+        ),
+      );
     },
     'auth.login': async ({ email, password }, { clientIp }) =>
       signedInRecord(await accounts.login({ email, password, clientIp })),

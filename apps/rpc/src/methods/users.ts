@@ -35,10 +35,10 @@ export function createUsersMethods({
       accountRecord(
         await userDirectory.update(user_id, { tier, isAdmin: is_admin, isActive: active, name }),
       ),
-    'users.reset_link': async ({ user_id }) => {
+    'users.reset_link': async ({ user_id }, { user }) => {
       const { id, email, erasedAt } = await userDirectory.get(user_id);
       if (erasedAt !== null) throw accountErased();
-      const { token, expiresAt } = await passwordChanges.createReset(id);
+      const { token, expiresAt } = await passwordChanges.createReset(id, user);
       // After the number sign, because browsers do not send that part to any server.
       const link = `${(publicUrl ?? '').replace(/\/+$/, '')}${RESET_PAGE}#${token}`;
       return {

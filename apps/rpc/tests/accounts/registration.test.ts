@@ -70,6 +70,31 @@ describe('registrations', () => {
   });
 });
 
+describe('with SERVICE_FIRST_ADMIN=anyone', () => {
+  let rpc: RpcServer;
+  beforeAll(async () => {
+    rpc = await startRpc();
+  });
+  afterAll(() => rpc.test.close());
+
+  test('the first account, which becomes the admin, is in the audit log, and no other', async () => {
+    const { result } = await register(rpc.url, { email: 'first@example.com' });
+    await register(rpc.url, { email: 'second@example.com' });
+    const { id } = (result as { readonly user: { readonly id: string } }).user;
+    const { result: log } = await rpc.call('audit.list', {}, ADMIN_TOKEN);
+    expect((log as { readonly entries: unknown }).entries).toEqual([
+      expect.objectContaining({
+        actor: 'user',
+        actor_id: id,
+        action: 'auth.register',
+        target: `user:${id}`,
+        before: null,
+        after: expect.objectContaining({ is_admin: true }),
+      }),
+    ]);
+  });
+});
+
 describe('with SERVICE_FIRST_ADMIN=token', () => {
   let rpc: RpcServer;
   beforeAll(async () => {

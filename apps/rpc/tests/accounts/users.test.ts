@@ -286,6 +286,26 @@ describe('a reset link', () => {
     expect((await reset(token)).error).toBeUndefined();
   });
 
+  test.each([
+    { how: 'demoted', end: (id: string) => update(id, { is_admin: false }) },
+    { how: 'deactivated', end: (id: string) => update(id, { active: false }) },
+    { how: 'erased', end: (user_id: string) => asAdmin('users.erase', { user_id }) },
+  ])('ends when the admin who made it is $how', async ({ how, end }) => {
+    const maker = await account(`maker-${how}@example.com`);
+    await update(maker.id, { is_admin: true });
+    const { result } = await rpcCall(left, 'users.reset_link', { user_id: admin.id }, maker.token);
+    const { token } = result as { readonly token: string };
+    expect((await end(maker.id)).error).toBeUndefined();
+    expect((await reset(token)).error).toMatchObject(BAD_LINK);
+    expect((await login(admin.email)).error).toBeUndefined();
+  });
+
+  test('of the admin token is not bound to an admin', async () => {
+    const { id } = await account('by-token@example.com');
+    const { result } = await rpcCall(left, 'users.reset_link', { user_id: id }, ADMIN_TOKEN);
+    expect((await reset((result as { readonly token: string }).token)).error).toBeUndefined();
+  });
+
   test('is stored as a hash', async () => {
     const { id } = await account('hashed@example.com');
     const { token } = await linkOf(id);

@@ -42,7 +42,7 @@ type CreateWith = (create: (users: Pick<UserStore, 'create'>) => Promise<User>) 
 
 /** User accounts: registration and sign-in. */
 export interface Accounts {
-  register(applicant: Applicant, createWith?: CreateWith): Promise<SignedIn>;
+  register(applicant: Applicant, createWith: CreateWith): Promise<SignedIn>;
   /** Neither the response nor its time reveals whether the email is unknown or the password wrong. */
   login(attempt: {
     readonly email: string;
@@ -192,7 +192,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     email.includes('\u0000') ? undefined : users.findByEmail(email);
 
   return {
-    async register(applicant, createWith = (create) => create(users)) {
+    async register(applicant, createWith) {
       const { email, password, name, clientIp, isLocalClient, hasAdminToken } = applicant;
       if (!dependencies.registrationOpen) {
         throw new ServiceError('registration_closed', 'registration is closed');

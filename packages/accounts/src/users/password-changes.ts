@@ -32,7 +32,8 @@ export interface PasswordChanges {
     },
     storeWith?: StoreWith,
   ): Promise<void>;
-  createReset(userId: string): Promise<ResetToken>;
+  /** The link ends when its maker stops being an admin; one that was made with the admin token has no maker. */
+  createReset(userId: string, maker: Pick<User, 'id'> | undefined): Promise<ResetToken>;
   /** Ends all sign-ins of the user, in every process. */
   reset(
     request: {
@@ -92,12 +93,11 @@ export function createPasswordChanges(dependencies: PasswordChangesDependencies)
       });
       await announceEnds(set);
     },
-    async createReset(userId) {
+    async createReset(userId, maker) {
       const token = `${RESET_TOKEN_PREFIX}${randomToken(RESET_TOKEN_BYTES)}`;
       const expiresAt = new Date(clock.now() + RESET_TTL_MS);
-      if (await store.saveReset({ userId, tokenHash: sha256Hex(token), expiresAt })) {
-        return { token, expiresAt };
-      }
+      const reset = { userId, tokenHash: sha256Hex(token), expiresAt, createdById: maker?.id };
+      if (await store.saveReset(reset)) return { token, expiresAt };
       throw new ServiceError('account_protected', 'the account is deactivated: activate it first');
     },
     async reset({ token, password, clientIp }, storeWith = inOwnTransaction) {

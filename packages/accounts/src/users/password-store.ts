@@ -24,6 +24,8 @@ export interface PasswordStore {
     readonly userId: string;
     readonly tokenHash: string;
     readonly expiresAt: Date;
+    /** The link works as long as this user is an active admin; undefined for the admin token. */
+    readonly createdById: string | undefined;
   }): Promise<boolean>;
   /** Whether a link with this token works. */
   hasReset(tokenHash: string, now: Date): Promise<boolean>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.ts';
-import { done, email, password, record, text, userRecord } from './records.ts';
+import { done, email, isAscii, password, record, text, userRecord } from './records.ts';
 
 const NAME_CHARS_MAX = 128;
 
@@ -29,7 +29,10 @@ export const authMethods = {
     summary: 'Sign in.',
     params: z.object({
       // No email is refused here, so that an unknown and an invalid one get the same response.
-      email: z.string().trim().toLowerCase(),
+      email: z
+        .string()
+        .trim()
+        .overwrite((value) => (isAscii(value) ? value.toLowerCase() : value)),
       password: z.string(),
     }),
     result: signedIn,

@@ -13,10 +13,14 @@ export const timestamp = z.iso.datetime();
 /** The result of a call that returns no data. */
 export const done = z.object({ ok: z.literal(true) });
 
-/** An email address: trimmed, lower-cased, at most 254 characters. */
+/** Whether a text has ASCII characters only: lower-casing others can make another address of it, as with the Kelvin sign. */
+export const isAscii = (value: string): boolean => /^\p{ASCII}*$/u.test(value);
+
+/** An email address: ASCII, trimmed, lower-cased, at most 254 characters. */
 export const email = z
   .string()
   .trim()
+  .refine(isAscii, 'must have ASCII characters only')
   .toLowerCase()
   .max(254)
   .pipe(z.email())
