@@ -4,7 +4,9 @@ import { infraFolder } from './infra-folder.ts';
 
 /** The output of `make-env.mjs`: secrets for one installation. */
 export function makeEnvironmentFile(): string {
-  return execFileSync(process.execPath, [join(infraFolder, 'make-env.mjs')], { encoding: 'utf8' });
+  return execFileSync(process.execPath, [join(infraFolder, 'make-env.mjs'), '-'], {
+    encoding: 'utf8',
+  });
 }
 
 /** The variables of such a file. */
