@@ -11,3 +11,9 @@ test.each([
 ])('with $why it forwards requests to nodes: $canTunnel', ({ environment, canTunnel }) => {
   expect(readAgentTunnelConfig({ ...stores, ...environment }).canTunnel).toBe(canTunnel);
 });
+
+test.each(['0', '3601'])('a heartbeat interval of %s seconds is refused', (seconds) => {
+  expect(() => readAgentTunnelConfig({ ...stores, SERVICE_AGENT_HEARTBEAT_SECS: seconds })).toThrow(
+    'SERVICE_AGENT_HEARTBEAT_SECS must be a whole number from 1 to 3600',
+  );
+});

@@ -16,6 +16,13 @@ import { createNodeCalls } from './node-calls.ts';
 
 export type { GpuAgentConfig } from './config.ts';
 
+/** Replicas of a gateway stop one after another; an old connection beyond these closes, also with requests in progress. */
+const RETIRED_MAX = 8;
+const MOVED_AGAIN: LinkEnd = {
+  reason: 'the gateway asked for another connection too soon',
+  isFinal: false,
+};
+
 /** The daemon of a GPU node. */
 export interface GpuAgent extends Part {
   /** Rejects when reconnecting cannot succeed: the gateway does not know the node, or another process replaced it. */
@@ -76,6 +83,7 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
   /** Returns why the connection ended; undefined when it stays open beside the next one. */
   async function connectOnce(): Promise<LinkEnd | undefined> {
     const moved = createDeferred<undefined>();
+    let lastedFrom = Infinity;
     const opened = openLink({
       url,
       token,
@@ -88,7 +96,8 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
     link = opened;
     opened.welcomed.then(
       ({ heartbeatMs }) => {
-        backoff.reset();
+        if (link !== opened) return;
+        lastedFrom = performance.now() + heartbeatMs;
         log.info({ url }, 'connected');
         heartbeatTimer = setInterval(() => void sendHeartbeat(), heartbeatMs);
         // Reports what changed between the hello and its response.
@@ -99,6 +108,7 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
     const end = await Promise.race([opened.ended, moved.promise]);
     clearInterval(heartbeatTimer);
     link = undefined;
+    if (performance.now() >= lastedFrom) backoff.reset();
     if (end === undefined) retire(opened);
     return end;
   }
@@ -107,16 +117,20 @@ export function createGpuAgent(config: GpuAgentConfig, log: Log): GpuAgent {
     log.info({}, 'the gateway is stopping; reconnecting');
     retired.add(old);
     void old.ended.then(() => retired.delete(old));
+    const [oldest] = retired;
+    if (retired.size > RETIRED_MAX) oldest?.close();
   }
 
   async function run(): Promise<void> {
     while (!isStopped) {
       const end = await connectOnce();
       if (isStopped) return;
-      if (end === undefined) continue;
-      const { reason, isFinal } = end;
-      if (isFinal) return fail(new StartupError(reason));
+      // A move is followed immediately, except by one move after another.
+      const isFirst = backoff.isFresh;
       const pauseMs = backoff.next();
+      if (end === undefined && isFirst) continue;
+      const { reason, isFinal } = end ?? MOVED_AGAIN;
+      if (isFinal) return fail(new StartupError(reason));
       log.warn(
         { reason, retryInMs: Math.round(pauseMs) },
         'not connected to the gateway; trying again later',

@@ -2,6 +2,8 @@
 export interface Backoff {
   next(): number;
   reset(): void;
+  /** Whether there was no attempt since the last reset. */
+  readonly isFresh: boolean;
 }
 
 const FIRST_MS = 500;
@@ -18,6 +20,9 @@ export function createBackoff(random: () => number = Math.random): Backoff {
     },
     reset() {
       current = FIRST_MS;
+    },
+    get isFresh() {
+      return current === FIRST_MS;
     },
   };
 }

@@ -18,8 +18,9 @@ const RETRY_MS = 5 * 60 * 1_000;
 /** Runs `nvidia-smi`; a machine without it counts as one without GPUs. */
 export function createGpuReader(env: Readonly<Record<string, string>>): ReadGpus {
   let missingUntil = 0;
-  return async () => {
-    if (performance.now() < missingUntil) return [];
+  let reading: ReturnType<ReadGpus> | undefined;
+
+  async function read(): ReturnType<ReadGpus> {
     try {
       const { stdout } = await run('nvidia-smi', QUERY, { env: { ...env }, timeout: TIMEOUT_MS });
       return parseGpus(stdout);
@@ -27,6 +28,15 @@ export function createGpuReader(env: Readonly<Record<string, string>>): ReadGpus
       if (errorCode(error) === 'ENOENT') missingUntil = performance.now() + RETRY_MS;
       return [];
     }
+  }
+
+  return async () => {
+    if (performance.now() < missingUntil) return [];
+    // A slow driver must not collect one process for each heartbeat.
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
   };
 }
 

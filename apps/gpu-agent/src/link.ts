@@ -1,6 +1,8 @@
 import {
   AGENT_CLOSE_CODES,
   AGENT_FRAME_BYTES_MAX,
+  AGENT_HEARTBEAT_SECS_MAX,
+  AGENT_HEARTBEAT_SECS_MIN,
   AGENT_METHODS,
   agentWelcomeSchema,
 } from '@model-gateway/contracts';
@@ -54,6 +56,9 @@ const MISSED_PINGS_MAX = 3;
 const CLOSE_TIMEOUT_MS = 2_000;
 const FAILED = -32_000;
 const HTTP_UNAUTHORIZED = 401;
+const UNUSABLE_WELCOME =
+  'the gateway did not name its heartbeat interval, which must be from ' +
+  `${AGENT_HEARTBEAT_SECS_MIN} to ${AGENT_HEARTBEAT_SECS_MAX} seconds (SERVICE_AGENT_HEARTBEAT_SECS)`;
 
 /** Thrown for a method that this node does not know. */
 export class UnknownMethod extends Error {}
@@ -103,7 +108,9 @@ export function openLink(options: LinkOptions): Link {
   }
 
   function onWelcome(result: unknown): void {
-    const heartbeatMs = agentWelcomeSchema.parse(result).heartbeat_secs * 1_000;
+    const welcome = agentWelcomeSchema.safeParse(result);
+    if (!welcome.success) return end(UNUSABLE_WELCOME);
+    const heartbeatMs = welcome.data.heartbeat_secs * 1_000;
     silence.stop();
     silence = startPeerTimeout(heartbeatMs * MISSED_PINGS_MAX, () =>
       end('no ping from the gateway in time'),

@@ -189,6 +189,70 @@ test('it reconnects after the gateway closed the connection, with its models sti
   expect(await serves(port)).toBe(true);
 });
 
+describe('a gateway cannot keep the node busy', () => {
+  interface Failure {
+    readonly reason: string;
+    readonly retryInMs: number;
+  }
+
+  const failuresOf = (daemon: TestProcess): readonly Failure[] =>
+    daemon
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('retryInMs'))
+      .map((line) => JSON.parse(line) as Failure);
+
+  /** Half of each pause is random. */
+  const expectGrowingPauses = (failures: readonly Failure[], firstMs: number): void => {
+    for (const [index, { retryInMs }] of failures.entries()) {
+      const longestMs = firstMs * 2 ** index;
+      expect(retryInMs).toBeGreaterThanOrEqual(longestMs / 2);
+      expect(retryInMs).toBeLessThanOrEqual(longestMs);
+    }
+  };
+
+  test('an unusable heartbeat interval ends the connection with a reason, and the pauses grow', async () => {
+    gateway.setHeartbeatSecs(0);
+    const daemon = await startDaemon();
+    for (const [index, seconds] of [-5, 3_000_000, 0.5].entries()) {
+      await waitUntil(() => failuresOf(daemon).length === index + 1);
+      gateway.setHeartbeatSecs(seconds);
+    }
+    const failures = failuresOf(daemon);
+    expect(new Set(failures.map(({ reason }) => reason))).toEqual(
+      new Set([
+        'the gateway did not name its heartbeat interval, which must be from 1 to 3600 seconds (SERVICE_AGENT_HEARTBEAT_SECS)',
+      ]),
+    );
+    expectGrowingPauses(failures, 500);
+    expect(gateway.frames.filter(({ method }) => method === 'Agent.Heartbeat')).toEqual([]);
+  });
+
+  test('the pauses grow also after welcomes, until a connection lasts for one interval', async () => {
+    gateway.onWelcomed(() => gateway.disconnect(1013));
+    const daemon = await startDaemon();
+    await waitUntil(() => failuresOf(daemon).length === 3);
+    expectGrowingPauses(failuresOf(daemon), 500);
+    gateway.onWelcomed(() => undefined);
+    // The interval is one second; the next heartbeat but one comes after it.
+    const seen = gateway.frames.length;
+    const beats = () =>
+      gateway.frames.slice(seen).filter(({ method }) => method === 'Agent.Heartbeat').length;
+    await waitUntil(() => beats() >= 3);
+    gateway.disconnect(1013);
+    await waitUntil(() => failuresOf(daemon).length === 4);
+    expectGrowingPauses(failuresOf(daemon).slice(3), 500);
+  });
+
+  test('moves without end are followed with growing pauses', async () => {
+    gateway.onWelcomed(() => gateway.notify('Agent.Move'));
+    const daemon = await startDaemon();
+    await waitUntil(() => failuresOf(daemon).length === 2);
+    expect(failuresOf(daemon)[0]?.reason).toBe('the gateway asked for another connection too soon');
+    expectGrowingPauses(failuresOf(daemon), 1_000);
+  });
+});
+
 const closeCodes = [
   [
     'another process replaced it',

@@ -17,6 +17,10 @@ export interface FakeGateway {
   call(method: string, params: unknown): Promise<Frame>;
   /** Sends a notification on the current connection. */
   notify(method: string): void;
+  /** Sets the interval that later welcomes name. */
+  setHeartbeatSecs(seconds: number): void;
+  /** Called for each later welcome, right after it was sent. */
+  onWelcomed(listener: () => void): void;
   /** How many connections are open. */
   readonly open: number;
   /** Closes the current connection with a code, or terminates it. */
@@ -36,7 +40,6 @@ export interface Frame {
 
 export const TOKEN = 'agt-of-the-tests';
 
-const HEARTBEAT_SECS = 1;
 // More often than a node needs it: on a busy machine this process may run only once in a while.
 const PING_MS = 200;
 
@@ -47,6 +50,8 @@ export async function startFakeGateway(): Promise<FakeGateway> {
   let current: WebSocket | undefined;
   let connections = 0;
   let lastId = 100;
+  let heartbeatSecs = 1;
+  let onWelcomed = (): void => undefined;
 
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.authorization !== `Bearer ${TOKEN}` || request.url !== '/ws/agent') {
@@ -60,8 +65,9 @@ export async function startFakeGateway(): Promise<FakeGateway> {
         const frame = JSON.parse(data.toString()) as Frame;
         frames.push(frame);
         if (frame.method !== 'Agent.Hello') return;
-        const result = { agent_id: 'a', heartbeat_secs: HEARTBEAT_SECS };
+        const result = { agent_id: 'a', heartbeat_secs: heartbeatSecs };
         opened.send(JSON.stringify({ jsonrpc: '2.0', id: frame.id, result }));
+        onWelcomed();
       });
     });
   });
@@ -94,6 +100,12 @@ export async function startFakeGateway(): Promise<FakeGateway> {
     },
     notify(method) {
       current?.send(JSON.stringify({ jsonrpc: '2.0', method, params: {} }));
+    },
+    setHeartbeatSecs(seconds) {
+      heartbeatSecs = seconds;
+    },
+    onWelcomed(listener) {
+      onWelcomed = listener;
     },
     get open() {
       return sockets.clients.size;

@@ -1,22 +1,22 @@
 import { ANSWER_BYTES_MAX } from './transport/answers/answer-limits.ts';
 import { ANSWERS_BYTES_MAX } from './transport/answers/answer-memory.ts';
-import { integer, setting, urlWith, withDefault } from '@model-gateway/kernel';
+import { integer, setting, timerMs, urlWith, withDefault } from '@model-gateway/kernel';
 
 /** Limits and the bridge of upstreams. */
 export const upstreamSettings = {
   upstreamConnectTimeoutMs: setting(
     'SERVICE_UPSTREAM_CONNECT_TIMEOUT_MS',
-    withDefault(integer(1), 10_000),
+    withDefault(timerMs(), 10_000),
     { description: 'How long connecting to an upstream may take.' },
   ),
   upstreamIdleTimeoutMs: setting(
     'SERVICE_UPSTREAM_IDLE_TIMEOUT_MS',
-    withDefault(integer(1), 120_000),
+    withDefault(timerMs(), 120_000),
     { description: 'An upstream that sends no byte for this long has failed.' },
   ),
   upstreamTotalTimeoutMs: setting(
     'SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS',
-    withDefault(integer(1), 600_000),
+    withDefault(timerMs(), 600_000),
     { description: 'How long an answer that is not streamed may take.' },
   ),
   upstreamAnswerBytesMax: setting(

@@ -2,6 +2,8 @@ export { BACKEND_HELP, explainedReason } from './backend-help.ts';
 export {
   AGENT_CLOSE_CODES,
   AGENT_FRAME_BYTES_MAX,
+  AGENT_HEARTBEAT_SECS_MAX,
+  AGENT_HEARTBEAT_SECS_MIN,
   AGENT_METHODS,
   agentDeployedSchema,
   agentDeploySchema,

@@ -18,6 +18,8 @@ export {
   optional,
   setting,
   text,
+  timerMs,
+  timerSecs,
   urlWith,
   withDefault,
   type ConfigOf,

@@ -83,8 +83,15 @@ export const agentHelloSchema = z.object({
   moves: z.boolean().nullish(),
 });
 
+/** The range of the interval between two heartbeats, in seconds. */
+export const AGENT_HEARTBEAT_SECS_MIN = 1;
+export const AGENT_HEARTBEAT_SECS_MAX = 3_600;
+
 /** The response to a hello. */
-export const agentWelcomeSchema = z.object({ agent_id: z.string(), heartbeat_secs: z.number() });
+export const agentWelcomeSchema = z.object({
+  agent_id: z.string(),
+  heartbeat_secs: z.number().min(AGENT_HEARTBEAT_SECS_MIN).max(AGENT_HEARTBEAT_SECS_MAX),
+});
 
 /** A sign of life, with what has changed. */
 export const agentHeartbeatSchema = z.object({

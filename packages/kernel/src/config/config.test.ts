@@ -1,4 +1,4 @@
-import { integer, loadConfig, optional, setting, text, withDefault } from './config.ts';
+import { integer, loadConfig, optional, setting, text, timerMs, withDefault } from './config.ts';
 import { StartupError } from '../errors/errors.ts';
 
 const settings = {
@@ -59,4 +59,12 @@ test('some variables must be longer in production', () => {
   );
   const long = { ...short, SERVICE_ADMIN_TOKEN: 'abcd', NODE_ENV: 'production' };
   expect(problemsOf(long)).toBe('no problem');
+});
+
+test('a time that no timer can wait is refused', () => {
+  const timers = { idleMs: setting('IDLE_MS', withDefault(timerMs(), 1), { description: 'x' }) };
+  expect(loadConfig(timers, { IDLE_MS: '2147483647' })).toEqual({ idleMs: 2_147_483_647 });
+  expect(() => loadConfig(timers, { IDLE_MS: '2147483648' })).toThrow(
+    'IDLE_MS must be a whole number from 1 to 2147483647',
+  );
 });

@@ -162,6 +162,16 @@ export function integer(
     .refine((value) => value >= min && value <= max, message);
 }
 
+/** Timers of Node.js cannot wait longer; one that is set to more fires immediately. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** A whole number of milliseconds that a timer can wait. */
+export const timerMs = (): z.ZodType<number, string> => integer(1, TIMER_MS_MAX);
+
+/** A whole number of seconds that a timer can wait. */
+export const timerSecs = (): z.ZodType<number, string> =>
+  integer(1, Math.floor(TIMER_MS_MAX / 1_000));
+
 /** A number within bounds, such as `0.5`. */
 export function decimal(min: number, max: number): z.ZodType<number, string> {
   const message = `a number from ${min} to ${max}`;
