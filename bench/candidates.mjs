@@ -1,9 +1,6 @@
 // The candidates. They are restarted for each workload and take turns within its rounds.
-import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ROOT } from '../scripts/run-command.mjs';
 import { ensureNginx, nginxCommand } from './peers/nginx.mjs';
 import { ensurePortkey, portkeyCommand, PORTKEY_VERSION } from './peers/portkey.mjs';
 
@@ -18,13 +15,9 @@ export const LABELS = {
   metered: 'node:http + undici, metered',
   portkey: `Portkey ${PORTKEY_VERSION}, bare`,
   gateway: 'our gateway',
-  'gateway-node24': 'our gateway, Node 24',
   'bare-two': 'node:http + undici, bare, two processes',
   'gateway-two': 'our gateway, two processes',
 };
-
-/** Where `npm run test:node24` puts Node 24, which the images have. */
-const NODE_24 = join(ROOT, '.tools', 'node24', 'bin', 'node');
 
 const peer = (name) => fileURLToPath(new URL(`peers/${name}.mjs`, import.meta.url));
 
@@ -37,16 +30,13 @@ export async function createCandidates(run) {
   const notes = [];
   if (nginx === undefined) notes.push('nginx is not installed and was skipped.');
   if (portkey === undefined) notes.push('Portkey could not be downloaded and was skipped.');
-  const hasNode24 = existsSync(NODE_24);
-  if (!hasNode24) notes.push('Node 24 was skipped; `npm run test:node24` fetches it.');
-  const isOnNode24 = hasNode24 && realpathSync(options.node) === realpathSync(NODE_24);
 
   const spawnPeer = (name, command, environment = () => ({ NODE_ENV: 'production' })) =>
     processes.start({ name, command, environment, cores: cores?.measured });
   const bare = () =>
     spawnPeer('bare', (port) => [options.node, peer('bare'), port, origin].map(String));
-  const gateway = (workload, node = options.node) =>
-    service.startApp('gateway', { on: cores?.measured, workload, node });
+  const gateway = (workload) =>
+    service.startApp('gateway', { on: cores?.measured, workload, node: options.node });
   const authorization = { authorization: `Bearer ${service.key}` };
 
   const candidates = {
@@ -81,12 +71,6 @@ export async function createCandidates(run) {
       ],
     },
     gateway: { headers: authorization, start: async (workload) => [await gateway(workload)] },
-    // Otherwise it is the one above.
-    'gateway-node24': hasNode24 &&
-      !isOnNode24 && {
-        headers: authorization,
-        start: async (workload) => [await gateway(workload, NODE_24)],
-      },
     'gateway-two': {
       headers: authorization,
       start: (workload) => Promise.all([gateway(workload), gateway(workload)]),

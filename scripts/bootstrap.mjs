@@ -1,30 +1,21 @@
 // Prepares a fresh clone on a machine with only Node and npm, so that everything can be built and run.
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { delimiter, join, relative } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ensureTool } from './ensure-tool.mjs';
 import { longStep } from './progress.mjs';
 import { fail, ROOT, runCommand } from './run-command.mjs';
-import { nodeProblem, startProblem } from './start-problems.mjs';
+import { startProblem } from './start-problems.mjs';
 
-const TOOLS = join(ROOT, '.tools');
 const STAMPS = join(ROOT, 'node_modules', '.stamps');
 
-/** Checks Node, finds or installs the pinned pnpm, and installs dependencies if they have changed. */
+/** Fetches the pinned pnpm, which turbo and the scripts of packages call by name, and installs dependencies if they have changed. */
 export async function ensureToolchain() {
-  checkNode();
   const stamp = hashOf(
     [...manifests(), 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
     [process.version, process.arch, process.platform],
   );
-  const pnpm = await ensurePnpm();
+  const pnpm = await ensureTool('pnpm');
   if (isFresh('install', stamp)) return;
   const { ok, output } = await longStep('Dependencies', 'downloading npm packages', () =>
     runCommand(pnpm, ['install', '--frozen-lockfile', '--prod=false'], { env: { CI: '1' } }),
@@ -76,42 +67,6 @@ export function build() {
   );
 }
 
-function checkNode() {
-  const problem = nodeProblem(process.versions.node);
-  if (problem !== undefined) fail(problem);
-}
-
-/** The pnpm version that package.json pins: from the PATH if it has that version, otherwise installed in .tools. */
-async function ensurePnpm() {
-  const version = /^pnpm@([^+]+)/.exec(manifest('package.json').packageManager)[1];
-  const own = join(TOOLS, 'node_modules', '.bin');
-  const isOwn = () => readVersion(join(TOOLS, 'node_modules', 'pnpm', 'package.json')) === version;
-  if (!isOwn()) {
-    const onPath = await runCommand('pnpm', ['--version']);
-    if (onPath.ok && onPath.output.trim() === version) return 'pnpm';
-    // The folder also has Node 24, which may be running this.
-    rmSync(join(TOOLS, 'node_modules'), { recursive: true, force: true });
-    mkdirSync(TOOLS, { recursive: true });
-    // Without this file npm would use the package.json of a parent folder.
-    writeFileSync(join(TOOLS, 'package.json'), '{ "private": true }\n');
-    const flags = [
-      '--no-save',
-      '--no-update-notifier',
-      '--no-package-lock',
-      '--no-audit',
-      '--no-fund',
-      '--loglevel=error',
-    ];
-    const { ok, output } = await longStep(`pnpm ${version}`, 'installing it into .tools', () =>
-      runCommand('npm', ['install', '--prefix', TOOLS, ...flags, `pnpm@${version}`]),
-    );
-    if (!ok || !isOwn()) fail(startProblem('no_pnpm', { version }), output);
-  }
-  // Turbo and the scripts of packages call pnpm by name.
-  process.env.PATH = `${own}${delimiter}${process.env.PATH ?? ''}`;
-  return join(own, 'pnpm');
-}
-
 function manifests() {
   return ['package.json', ...workspaceFolders().map((folder) => join(folder, 'package.json'))];
 }
@@ -160,8 +115,4 @@ function saveStamp(name, stamp) {
 
 function manifest(file) {
   return JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
-}
-
-function readVersion(file) {
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
 }

@@ -1,45 +1,41 @@
-// `npm run test:node24`: fetches Node 24 through npm into .tools/node24 and runs `npm test` with it. `npm start` uses it from
-// then on, as the images do. `node scripts/node24.mjs <program>` runs another program of this repository with it.
+// `node scripts/node24.mjs <program> [arguments]` runs a program of this repository on Node 24 or newer. If the Node that runs
+// this is older, the program runs in a process of its own, on the Node 24 that npm fetches into .tools.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { endChildrenOnSignal, fail, ROOT, runCommand } from './run-command.mjs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureTool } from './ensure-tool.mjs';
+import { endChildrenOnSignal, fail } from './run-command.mjs';
+import { nodeProblem } from './start-problems.mjs';
+import { stopWithParent } from './stop-with-parent.mjs';
 
-const VERSION = '24.21.0';
-const FOLDER = join(ROOT, '.tools', 'node24');
-const BIN = join(FOLDER, 'bin');
-const NODE = join(BIN, 'node');
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const NODE_MAJOR = 24;
 
-const letSignalsPass = endChildrenOnSignal();
-await ensureNode24();
-// From here on a signal ends the program below, and this one with it.
-letSignalsPass();
-const [program = 'scripts/test.mjs', ...values] = process.argv.slice(2);
-const child = spawn(NODE, [program, ...values], {
-  stdio: 'inherit',
-  env: { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH ?? ''}` },
-});
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  process.on(signal, () => void child.kill(signal));
-const [status] = await once(child, 'exit');
-process.exit(status ?? 1);
+/** Returns if this is Node 24 or newer. Otherwise runs the program of this process again on Node 24, and ends as it ends. */
+export async function continueOnNode24() {
+  const { node: version } = process.versions;
+  const problem = nodeProblem(version);
+  if (problem !== undefined) fail(problem);
+  stopWithParent();
+  if (Number.parseInt(version, 10) >= NODE_MAJOR) return;
+  const releaseSignals = endChildrenOnSignal();
+  const node = await ensureTool('node');
+  releaseSignals();
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
+  const forward = (signal) => void child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, forward);
+  await new Promise(() => {
+    child.once('error', (error) => fail(`Node ${NODE_MAJOR} could not be run: ${error.message}`));
+    child.once('exit', (status, signal) => {
+      if (signal === null) process.exit(status);
+      for (const each of SIGNALS) process.off(each, forward);
+      process.kill(process.pid, signal);
+    });
+  });
+}
 
-async function ensureNode24() {
-  if (existsSync(NODE) && (await runCommand(NODE, ['--version'])).output.trim() === `v${VERSION}`)
-    return;
-  const name = `node-${process.platform}-${process.arch}`;
-  mkdirSync(FOLDER, { recursive: true });
-  process.stdout.write(`Fetching Node ${VERSION}…\n`);
-  const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
-  const { ok, output } = await runCommand('npm', [
-    'install',
-    '--prefix',
-    FOLDER,
-    ...flags,
-    `${name}@${VERSION}`,
-  ]);
-  if (!ok) fail(`Node ${VERSION} could not be fetched as the npm package ${name}.`, output);
-  rmSync(BIN, { recursive: true, force: true });
-  symlinkSync(join('node_modules', name, 'bin'), BIN);
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.argv.splice(1, 2, resolve(process.argv[2]));
+  await continueOnNode24();
+  await import(pathToFileURL(process.argv[1]).href);
 }

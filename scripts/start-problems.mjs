@@ -24,10 +24,23 @@ export const START_PROBLEMS = {
     remedy:
       'check that this machine can reach the npm registry (network, proxy, registry setting) and has free disk space, then run the command again',
   },
-  no_pnpm: {
-    says: 'pnpm {version} could not be installed',
+  no_tool: {
+    says: 'The npm package {name} could not be downloaded',
     remedy:
       'check that this machine can reach the npm registry (network, proxy, registry setting) and has free disk space, then run the command again',
+  },
+  changed_tool: {
+    says: 'The npm registry served another {name} than the one that is pinned: its hash is {received}, not {pinned}. Nothing of it was run',
+    remedy:
+      'find out which registry it came from (`npm config get registry`) and why it differs, and run the command again with a registry that serves the published package',
+  },
+  no_pinned_node: {
+    says: 'Node 24 or newer is required, and there is none for {platform} that could be downloaded',
+    remedy: 'install one from nodejs.org or with your package manager',
+  },
+  no_pinned_pnpm: {
+    says: 'There is no pnpm {version} for {platform}',
+    remedy: 'use a machine with Linux or macOS, on x64 or arm64',
   },
   not_built: {
     says: 'The command line is not built yet',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,9 +20,7 @@ test.each(['20.18.3', '18.20.8', '14.0.0'])('Node %s is reported as too old', (v
 test('the command line of a checkout that was not built says what to do', async () => {
   const checkout = await mkdtemp(join(tmpdir(), 'model-gateway-not-built-'));
   try {
-    await mkdir(join(checkout, 'scripts'));
-    for (const name of ['gateway.mjs', 'run-command.mjs', 'start-problems.mjs'])
-      await cp(join('scripts', name), join(checkout, 'scripts', name));
+    await cp('scripts', join(checkout, 'scripts'), { recursive: true });
     await expect(run('node', [join(checkout, 'scripts', 'gateway.mjs')])).rejects.toMatchObject({
       code: 1,
       stderr:

@@ -2,7 +2,7 @@
 import { cpuMs } from '../processes.mjs';
 import { WHOLE_ANSWER } from './chat-body.mjs';
 
-const PEERS = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway', 'gateway-node24'];
+const PEERS = ['direct', 'nginx', 'bare', 'metered', 'portkey', 'gateway'];
 const WARM_REQUESTS = 15_000;
 const WARMUP_STEP_MS = 1000;
 

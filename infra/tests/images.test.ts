@@ -11,6 +11,7 @@ import { appSettings, environmentProblems, problemsOf, serverSettings } from './
 import { buildableApps, dockerfilePath, dockerfileText, imageOf } from './dockerfile.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
 import { infraFolder } from './infra-folder.ts';
+import { PINNED_TOOLS } from '../../scripts/pinned-tools.mjs';
 import { makeSbom, productionDependencies } from './sbom.ts';
 
 const STANDALONE = 'standalone';
@@ -69,13 +70,13 @@ describe('the Dockerfile', () => {
     expect(lint(dockerfileText)).toEqual([]);
   });
 
-  test('can build every app, and uses the pinned pnpm', () => {
+  test('can build every app', () => {
     expect(buildableApps().toSorted()).toEqual([...APPS, STANDALONE].toSorted());
-    const manifest = JSON.parse(readFileSync(join(infraFolder, '..', 'package.json'), 'utf8')) as {
-      readonly packageManager: string;
-    };
-    const version = /^ARG PNPM_VERSION=(.+)$/m.exec(dockerfileText)?.[1];
-    expect(manifest.packageManager).toBe(`pnpm@${version}`);
+  });
+
+  test('has the Node that runs everything else', () => {
+    const image = /^ARG NODE_IMAGE=node:([\d.]+)-/m.exec(dockerfileText)?.[1];
+    expect(image).toBe(PINNED_TOOLS.node.version);
   });
 
   test.each([...APPS, STANDALONE])(

@@ -1,0 +1,4 @@
+// Fetches the pinned pnpm into .tools/pnpm, for the build of an image.
+import { ensureTool } from './ensure-tool.mjs';
+
+await ensureTool('pnpm');
