@@ -1,8 +1,11 @@
 export const NANO_USD = 1e9;
 
-// A million dollars in nano-USD: thousands of them still have an exact sum.
-const AMOUNT_MAX = 1e15;
+/** Ten thousand dollars in nano-USD: the sum of as many of them as a user has calls in flight is exact. */
+export const AMOUNT_MAX = 1e13;
 
-/** An amount as a whole number, so that sums of amounts are exact. */
+/**
+ * An amount as a whole number, so that sums of amounts are exact. It saturates: what is no number at all counts as the most
+ * that there is, because sums with it would refuse nothing any more.
+ */
 export const wholeAmount = (amount: number): number =>
-  Math.min(Math.max(Math.ceil(amount), 0), AMOUNT_MAX);
+  Number.isNaN(amount) ? AMOUNT_MAX : Math.min(Math.max(Math.ceil(amount), 0), AMOUNT_MAX);

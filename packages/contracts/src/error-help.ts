@@ -20,6 +20,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'A field is missing or has an invalid value.',
     remedy: 'The message names the first field and what it must be; correct it and send again.',
   },
+  invalid_value: {
+    cause: 'A number of the request is not finite, or outside of the range of its field.',
+    remedy:
+      'The message and `param` name the field and what it must be; correct it and send again.',
+  },
   missing_index: {
     cause: 'A backend is to be removed without its index.',
     remedy: 'Send `index` from `GET /api/admin/backends`, or use the routes by name.',
@@ -272,6 +277,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   job_ended: {
     cause: 'The video job has ended and cannot be changed.',
     remedy: 'Create a new one.',
+  },
+  idempotency_conflict: {
+    cause: 'The `idempotency-key` was used before for a video with another body.',
+    remedy: 'Send the same body to get the earlier job, or another key for another video.',
   },
   store_unavailable: {
     cause: 'Postgres cannot be reached, or usage can be written neither to Redis nor to the disk.',

@@ -6,6 +6,7 @@ export const ERROR_CODES = [
   'invalid_json',
   'invalid_request',
   'missing_fields',
+  'invalid_value',
   'missing_index',
   'missing_alias',
   'missing_target',
@@ -69,6 +70,7 @@ export const ERROR_CODES = [
   'no_job',
   'no_video_backend',
   'job_ended',
+  'idempotency_conflict',
   // The service itself.
   'store_unavailable',
   'overloaded',

@@ -25,13 +25,14 @@ export function passAllFields(schema: AnyObject): AnyObject {
 }
 
 /**
- * Lets an object pass if the fields of its shape are valid, which must not be transformed. Call it last, see
- * `replaceParse`.
+ * Lets an object pass if the fields of its shape are valid, and `further` ones that the reference does not list; none may be
+ * transformed. Call it last, see `replaceParse`.
  */
 export function passFurtherFields<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape, z.core.$loose>,
+  further: z.ZodRawShape = {},
 ): z.ZodObject<Shape, z.core.$loose> {
-  const known = z.object(schema.shape);
+  const known = z.object({ ...further, ...schema.shape });
   replaceParse(schema, (payload, context) => {
     if (hasTooManyFields(payload.value)) payload.issues.push(tooManyFields(schema, payload.value));
     else payload.issues.push(...parsePart(known, payload.value, context).issues);

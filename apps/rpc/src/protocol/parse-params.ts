@@ -1,4 +1,4 @@
-import { problemsOf, ServiceError } from '@model-gateway/contracts';
+import { parsedRequest, refusalOf } from '@model-gateway/contracts';
 import type { z } from 'zod';
 
 /** Parses the params. Null for a field that does not allow it means omitted, because many clients send it so. */
@@ -6,11 +6,11 @@ export function parseParams<Schema extends z.ZodType>(
   schema: Schema,
   params: unknown,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(params);
+  const parsed = parsedRequest(schema, params);
   if (parsed.success) return parsed.data;
-  const again = schema.safeParse(withoutRefusedNulls(params, parsed.error));
+  const again = parsedRequest(schema, withoutRefusedNulls(params, parsed.error));
   if (again.success) return again.data;
-  throw invalidParams(again.error);
+  throw refusalOf(again.error, { prefix: 'Invalid params: ', whole: 'params' });
 }
 
 function withoutRefusedNulls(params: unknown, error: z.ZodError): unknown {
@@ -19,13 +19,4 @@ function withoutRefusedNulls(params: unknown, error: z.ZodError): unknown {
   return Object.fromEntries(
     Object.entries(params).filter(([name, value]) => value !== null || !refused.has(name)),
   );
-}
-
-function invalidParams(error: z.ZodError): ServiceError {
-  const issues = problemsOf(error);
-  const first = issues[0] ?? { path: '', message: '' };
-  const where = first.path === '' ? 'params' : `'${first.path}'`;
-  return new ServiceError('missing_fields', `Invalid params: ${where}: ${first.message}`, {
-    details: { issues },
-  });
 }

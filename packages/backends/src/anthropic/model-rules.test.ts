@@ -1,4 +1,6 @@
+import { turnOfChat } from '@model-gateway/dialects';
 import { messagesRequest } from './to-upstream.ts';
+import { maxTokensOf } from './thinking.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 const sampling = { temperature: 0.2, top_p: 0.9, top_k: 5 };
@@ -83,4 +85,16 @@ test.each<Case>([
     expect(request).toMatchObject({ body: sent, ignored });
     for (const name of absent) expect(request.body).not.toHaveProperty(name);
   }
+});
+
+test.each([
+  { model: 'claude-3-haiku-20240307', most: 4_096 },
+  { model: 'claude-3-5-sonnet-latest', most: 8_192 },
+  { model: 'claude-3-7-sonnet-latest', most: 64_000 },
+  { model: 'claude-opus-4-1', most: 32_000 },
+  { model: 'claude-sonnet-4-5', most: 64_000 },
+  { model: 'a-name-of-a-proxy', most: 8_192 },
+])('$model generates $most tokens where the client wants no limit', ({ model, most }) => {
+  const turn = turnOfChat({ model, max_tokens: -1, messages });
+  expect(maxTokensOf(turn)).toBe(most);
 });

@@ -21,3 +21,12 @@ export function withoutThinking(model: string): 'disabled' | 'between_tools' | u
 /** The last ones choose by themselves whether they call a tool. */
 export const refusesDemandedTool = (model: string): boolean =>
   /claude-(?:(?:opus|sonnet)-5[-.]5|(?:fable|mythos)-5[-.][1-9])/.test(model);
+
+/** How many tokens a model generates at most; of one that is not known, what every one can. */
+export function outputTokensMax(model: string): number {
+  if (/claude-(?:3-[57]-sonnet|3-5-haiku)/.test(model))
+    return model.includes('3-7') ? 64_000 : 8_192;
+  if (/claude-3/.test(model)) return 4_096;
+  if (/claude-opus-4-(?:[01]\b|2025)/.test(model)) return 32_000;
+  return /claude-(?:opus|sonnet|haiku|fable|mythos)/.test(model) ? 64_000 : 8_192;
+}

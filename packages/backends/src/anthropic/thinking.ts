@@ -1,5 +1,5 @@
 import { reasoningEffort, type Turn } from '@model-gateway/dialects';
-import { choosesFreely, needsBudget, withoutThinking } from './model-rules.ts';
+import { choosesFreely, needsBudget, outputTokensMax, withoutThinking } from './model-rules.ts';
 
 interface Thinking {
   readonly type: 'enabled' | 'adaptive' | 'disabled' | 'between_tools';
@@ -18,7 +18,7 @@ export interface ThinkingFields {
 }
 
 /** The API requires a limit; chat completions have none by default. */
-export const MAX_TOKENS_DEFAULT = 8_192;
+const MAX_TOKENS_DEFAULT = 8_192;
 const BUDGET_MIN = 1_024;
 /** The number of tokens that each effort may think where a model needs a budget. */
 const BUDGETS: Readonly<Record<string, number>> = {
@@ -29,9 +29,14 @@ const BUDGETS: Readonly<Record<string, number>> = {
   xhigh: 32_768,
 };
 
+/** The limit of an answer: without one by request, as much as the model can. */
+export const maxTokensOf = ({ model, maxTokens, isUnlimited }: Turn): number =>
+  maxTokens ?? (isUnlimited === true ? outputTokensMax(model) : MAX_TOKENS_DEFAULT);
+
 /** How a model thinks. A demanded tool and a small limit leave no room for thoughts: the API would refuse both together. */
 export function thinkingOf(turn: Turn): ThinkingFields {
-  const { model, reasoning, maxTokens = MAX_TOKENS_DEFAULT } = turn;
+  const { model, reasoning } = turn;
+  const maxTokens = maxTokensOf(turn);
   const { budgetTokens } = reasoning ?? {};
   const isFree = choosesFreely(model);
   const effort = isFree ? reasoningEffort(reasoning) : reasoning?.effort;

@@ -16,7 +16,7 @@ import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
 import { refusesDemandedTool } from './model-rules.ts';
 import { samplingOf } from './sampling.ts';
-import { demandsTool, MAX_TOKENS_DEFAULT, thinkingOf, type ThinkingFields } from './thinking.ts';
+import { demandsTool, maxTokensOf, thinkingOf, type ThinkingFields } from './thinking.ts';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
@@ -129,7 +129,7 @@ function translated(turn: Turn, stream: boolean): Fields {
   const { thinking } = thoughts;
   return {
     model: turn.model,
-    max_tokens: turn.maxTokens ?? MAX_TOKENS_DEFAULT,
+    max_tokens: maxTokensOf(turn),
     messages: messagesOf(turn.messages),
     ...systemField(turn),
     ...toolFields(turn),

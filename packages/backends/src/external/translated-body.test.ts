@@ -20,6 +20,15 @@ test.each([
   expect(translatedBody(body)).toBe(body);
 });
 
+test.each([
+  { model: 'gpt-4o', sent: { model: 'gpt-4o' } },
+  { model: 'openai/o3', sent: { model: 'openai/o3' } },
+  { model: 'gpt-oss:20b', sent: { model: 'gpt-oss:20b', max_tokens: -1 } },
+  { model: 'llama3.2', sent: { model: 'llama3.2', max_tokens: -1 } },
+])('no limit is -1 for $model only where its server knows that', ({ model, sent }) => {
+  expect(translatedBody({ model, max_tokens: -1 })).toEqual(sent);
+});
+
 test('signatures of calls are sent only to models that make them', () => {
   const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
   const signed = { ...call, ...callSignatureFields('S') };

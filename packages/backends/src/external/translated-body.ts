@@ -1,3 +1,4 @@
+import { NO_LIMIT } from '@model-gateway/contracts';
 import { callSignatureOf, isTranslated } from '@model-gateway/dialects';
 import type { UpstreamChat } from '@model-gateway/router';
 import { isFields, listOf } from '../fields.ts';
@@ -6,11 +7,19 @@ import { withOneInstruction } from '../system-messages.ts';
 /** Models of OpenAI that refuse `max_tokens`; most other servers know only that name. */
 const RENAMED = /^(?:openai\/)?(?:o\d|gpt-[5-9])/;
 
+/** Models of OpenAI, which take no -1: without a limit they generate as much as they can. */
+const OPENAI = /^(?:openai\/)?(?:o\d|gpt-[3-9]|chatgpt-)/;
+
+const LIMITS: readonly string[] = ['max_tokens', 'max_completion_tokens'];
+
 /** Models whose service gives signatures to calls and wants them back, also in its chat completions. */
 const SIGNING = /gemini/i;
 
 /** What the client of another API could not choose, as servers of chat completions take it. Other bodies stay as they are. */
-export function translatedBody(given: UpstreamChat): UpstreamChat {
+export const translatedBody = (given: UpstreamChat): UpstreamChat =>
+  withoutNoLimit(adaptedBody(given));
+
+function adaptedBody(given: UpstreamChat): UpstreamChat {
   if (!isTranslated(given)) return given;
   const body = withOneInstruction(given);
   const messages: unknown = body['messages'];
@@ -21,6 +30,13 @@ export function translatedBody(given: UpstreamChat): UpstreamChat {
   if (limit === undefined || !RENAMED.test(body.model))
     return isSigned ? { ...body, ...signed } : body;
   return { ...others, ...signed, model: body.model, max_completion_tokens: limit };
+}
+
+function withoutNoLimit(body: UpstreamChat): UpstreamChat {
+  const isNone = (name: string): boolean => body[name] === NO_LIMIT;
+  if (!LIMITS.some(isNone) || !OPENAI.test(body.model)) return body;
+  const kept = Object.entries(body).filter(([name]) => !LIMITS.includes(name) || !isNone(name));
+  return { ...Object.fromEntries(kept), model: body.model };
 }
 
 const hasSignedCall = (message: unknown): boolean =>

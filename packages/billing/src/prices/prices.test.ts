@@ -194,3 +194,47 @@ test('no request costs more than what is reserved for it, whatever its upstream 
     }),
   );
 });
+
+test('no usage and no price make a cost that sums cannot hold', () => {
+  const anyNumber = fc.oneof(
+    fc.constantFrom(0, -1, Infinity, -Infinity, NaN, 1e308, 1.5, 2 ** 31),
+    fc.double(),
+  );
+  const anyRate = fc.oneof(fc.constant(null), anyNumber);
+  const anyRates = fc.record({
+    inputPerMillion: anyNumber,
+    outputPerMillion: anyNumber,
+    cachedInputPerMillion: anyRate,
+    cacheWritePerMillion: anyRate,
+    audioInputPerMillion: anyRate,
+    audioOutputPerMillion: anyRate,
+    cachedAudioInputPerMillion: anyRate,
+    imageOutputPerMillion: anyRate,
+    perImage: anyRate,
+    perMinuteAudio: anyRate,
+    perRequest: anyRate,
+  });
+  const anyMedia = fc.record({
+    audio_input: anyNumber,
+    cached_audio_input: anyNumber,
+    audio_output: anyNumber,
+    image_output: anyNumber,
+  });
+  const anyUsage = fc.record({
+    prompt_tokens: anyNumber,
+    completion_tokens: anyNumber,
+    cachedTokens: anyNumber,
+    cacheWriteTokens: anyNumber,
+    images: anyNumber,
+    audioSeconds: anyNumber,
+    mediaTokens: fc.option(anyMedia, { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(anyRates, anyUsage, (atRates, billed) => {
+      for (const cost of [costAt(atRates, billed), highestCostAt(atRates, billed)]) {
+        expect(cost >= 0 && cost <= 1e9).toBe(true);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -55,6 +55,8 @@ export interface BilledUsage extends Pick<TokenUsage, 'prompt_tokens' | 'complet
 
 const TOKENS_PER_PRICE = 1_000_000;
 const SECONDS_PER_MINUTE = 60;
+/** Of one request. */
+const COST_USD_MAX = 1e9;
 
 /** Rates of tokens alone. */
 export const tokenRates = (inputPerMillion: number, outputPerMillion: number): Rates => ({
@@ -104,12 +106,17 @@ export function costAt(price: Rates, usage: BilledUsage): number {
     (price.perRequest ?? 0);
   const images = (usage.images ?? 0) * (price.perImage ?? 0);
   const media = billedMedia(usage);
-  if (media === undefined) return cost + images;
+  if (media === undefined) return saturated(cost + images);
   // Images that are billed by their tokens are not billed by their number as well.
   const isImageByTokens = price.imageOutputPerMillion !== null && media.image_output > 0;
   // Rounding may leave a little less than nothing.
-  return Math.max(0, cost + mediaDifference(price, media)) + (isImageByTokens ? 0 : images);
+  const difference = mediaDifference(price, media);
+  return saturated(Math.max(0, cost + difference) + (isImageByTokens ? 0 : images));
 }
+
+/** A cost that sums can have: what is no number at all is the most that there is. */
+const saturated = (usd: number): number =>
+  Number.isNaN(usd) ? COST_USD_MAX : Math.min(Math.max(usd, 0), COST_USD_MAX);
 
 /** What an upstream reports of its cache, which is not more than the prompt. */
 function cacheTokens({

@@ -29,6 +29,12 @@ interface NamedCalls {
 }
 
 const NOTHING: Amounts = [0, 0];
+
+const sumOf = (sums: Amounts, amounts: Amounts, sign: 1 | -1): Amounts => [
+  Math.max(0, sums[0] + sign * amounts[0]),
+  Math.max(0, sums[1] + sign * amounts[1]),
+];
+
 const SWEEP_NAMES_MIN = 1_024;
 
 export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
@@ -37,7 +43,7 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
 
   function drop(name: string, named: NamedCalls, id: string, { amounts }: LocalCall): void {
     named.calls.delete(id);
-    named.sums = [named.sums[0] - amounts[0], named.sums[1] - amounts[1]];
+    named.sums = sumOf(named.sums, amounts, -1);
     if (named.calls.size === 0) names.delete(name);
   }
 
@@ -85,7 +91,7 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
       const named = names.get(name) ?? { calls: new Map<string, LocalCall>(), sums: NOTHING };
       const known = named.calls.get(id);
       const kept = known?.amounts ?? amounts;
-      if (known === undefined) named.sums = [named.sums[0] + kept[0], named.sums[1] + kept[1]];
+      if (known === undefined) named.sums = sumOf(named.sums, kept, 1);
       named.calls.delete(id);
       named.calls.set(id, { expiresAt: clock.now() + keptMs, amounts: kept, linked });
       names.set(name, named);

@@ -1,4 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
+import { wholeAmount } from '../whole-amounts.ts';
 import { createBoundedExpiringMap } from './bounded-expiring-map.ts';
 
 /** The tokens that keys have used in the last minute, inside one process. */
@@ -32,8 +33,9 @@ export function createLocalTokens(clock: Clock, keysMax: number): LocalTokens {
       const now = clock.now();
       const log = countingOf(keyId, now);
       const last = log.at(-1);
-      if (last !== undefined && now - last.at < SPAN_MS) last.tokens += tokens;
-      else log.push({ at: now, tokens });
+      const whole = wholeAmount(tokens);
+      if (last !== undefined && now - last.at < SPAN_MS) last.tokens += whole;
+      else log.push({ at: now, tokens: whole });
       logs.set(keyId, log, now + LIMITED_MS + SPAN_MS);
     },
     of(keyId) {

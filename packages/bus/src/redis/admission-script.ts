@@ -1,4 +1,4 @@
-import { NANO_USD } from '../whole-amounts.ts';
+import { AMOUNT_MAX, NANO_USD } from '../whole-amounts.ts';
 import { script } from './script.ts';
 import { SEARCH_LUA, TALLY_LUA } from './tally-lua.ts';
 
@@ -41,6 +41,13 @@ local calls_prefix, pools_prefix, log_prefix = ARGV[1] .. 'calls:', ARGV[1] .. '
 local tokens_prefix, span = ARGV[1] .. 'tokens:', math.floor(time[1] / ${SPAN_SECS})
 local kept_ms = tonumber(ARGV[2])
 
+-- Whatever a process sends: sums with something else than a number of this range would refuse nothing any more.
+local function amount(text)
+  local number = tonumber(text)
+  if not number or number ~= number or number > ${AMOUNT_MAX} then return ${AMOUNT_MAX} end
+  return math.max(number, 0)
+end
+
 ${TALLY_LUA}
 ${SEARCH_LUA}
 local function use(tally, id, entry, call, tokens, nano, points)
@@ -61,7 +68,7 @@ end
 
 local function addTokens(key, tokens)
   local name = tokens_prefix .. key .. ':' .. span
-  redis.call('INCRBY', name, tokens)
+  redis.call('INCRBY', name, string.format('%.0f', amount(tokens)))
   redis.call('PEXPIRE', name, ${LIMITED_MS + 2 * SPAN_SECS * 1000})
 end
 
@@ -87,7 +94,7 @@ local function finish(user, id, endsCall, what, tokens, nano, points, key)
   if what == '0' or held == 0 or used == 1 then
     put(tally, id, call, held, hadTokens, hadNano, hadPoints, used, linksOf(entry))
   elseif what == '2' then
-    use(tally, id, entry, call, tonumber(tokens), tonumber(nano), tonumber(points))
+    use(tally, id, entry, call, amount(tokens), amount(nano), amount(points))
   else
     release(pools_prefix, tally, id, entry, call)
   end
@@ -120,7 +127,7 @@ function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
       if key ~= '' then renew(pools_prefix .. 'key:' .. key, id) end
     end
   elseif ownTokens then
-    put(tally, id, call, now_ms + kept_ms, tonumber(ownTokens), tonumber(ownNano), tonumber(ownPoints), 0, links)
+    put(tally, id, call, now_ms + kept_ms, amount(ownTokens), amount(ownNano), amount(ownPoints), 0, links)
   else
     put(tally, id, call, 0, 0, 0, 0, 0, '')
   end

@@ -40,12 +40,12 @@ end
 local function count(tally, sign, call, tokens, nano, points, used)
   tally.size = tally.size + sign
   if call > 0 then tally.running = tally.running + sign end
-  tally.tokens = tally.tokens + sign * tokens
-  tally.nano = tally.nano + sign * nano
-  tally.points = tally.points + sign * points
+  tally.tokens = math.max(0, tally.tokens + sign * tokens)
+  tally.nano = math.max(0, tally.nano + sign * nano)
+  tally.points = math.max(0, tally.points + sign * points)
   if used == 1 then
-    tally.usedTokens = tally.usedTokens + sign * tokens
-    tally.usedNano = tally.usedNano + sign * nano
+    tally.usedTokens = math.max(0, tally.usedTokens + sign * tokens)
+    tally.usedNano = math.max(0, tally.usedNano + sign * nano)
   end
 end
 

@@ -92,6 +92,49 @@ export function describeReservations(on: On): void {
     }),
   );
 
+  test.each([NaN, Infinity, 1e308, 0 * Infinity])(
+    'amounts of %p count as the most that there is, and leave nothing behind',
+    async (amount) =>
+      on(async ({ admission, leftOver }) => {
+        await admission.updateHints(used(0));
+        const amounts = { tokens: amount, costUsd: amount, points: amount };
+        const key = { id: 'key', budgetUsd: 1, tokensPerMinute: null };
+        expect(await admission.admit(reserving('a', { ...amounts, key }))).toMatchObject({
+          hasBegun: true,
+        });
+        for (const id of ['b', 'c']) {
+          const answer = await admission.admit(reserving(id, { tokens: 1 }));
+          expect(answer).toMatchObject({ hasBegun: false });
+          expect(answer.outcome === 'passed' && answer.reserved.tokens).toBeGreaterThan(1e12);
+        }
+        admission.endCall(end('a', { usage: amounts, keyId: 'key' }));
+        expect(await admission.admit(reserving('d', { tokens: 1 }))).toMatchObject({
+          hasBegun: false,
+        });
+        await admission.updateHints({ ...used(0, 0, 2), settled: [{ id: 'a', userId: 'user' }] });
+        expect(await admission.admit(reserving('e', { tokens: 1 }))).toMatchObject({
+          hasBegun: true,
+          reserved: NONE,
+        });
+        admission.endCall(end('e'));
+        expect(await leftOver()).toEqual([]);
+      })(),
+  );
+
+  test(
+    'what is less than nothing reserves nothing',
+    on(async ({ admission }) => {
+      await admission.updateHints(used(99));
+      const amounts = { tokens: -Infinity, costUsd: -1e308, points: -1 };
+      expect(await admission.admit(reserving('a', amounts))).toMatchObject({ hasBegun: true });
+      expect(await admission.admit(reserving('b', { tokens: 5 }))).toMatchObject({
+        hasBegun: true,
+        reserved: NONE,
+      });
+      expect(await admission.admit(reserving('c', {}))).toMatchObject({ hasBegun: false });
+    }),
+  );
+
   test(
     'reservations of USD and of points bind like those of tokens',
     on(async ({ admission }) => {

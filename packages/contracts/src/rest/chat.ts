@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
+import { checkCounts, choiceCount, countFields, tokenLimit } from '../counts.ts';
 import { anyObject, anyValue, passFurtherFields } from '../open-object.ts';
 import { fallbackModelsSchema, providerSchema } from './provider.ts';
 
@@ -71,6 +72,11 @@ export const chatFields = {
   tools: boundedArray(anyObject(), { max: TOOLS_MAX }),
 };
 
+/** Further fields for the upstream. */
+export const extraFields = anyValue().check(checkCounts).optional().meta({
+  description: 'An object of further fields for the upstream; anything else is ignored.',
+});
+
 /** The body of `POST /v1/chat/completions`; fields beyond these pass through to the upstream. */
 export const chatRequestSchema = passFurtherFields(
   z.looseObject({
@@ -78,16 +84,17 @@ export const chatRequestSchema = passFurtherFields(
     messages: chatFields.messages,
     stream: z.boolean().nullish(),
     temperature: z.number().nullish(),
-    max_tokens: z.int().positive().nullish(),
+    max_tokens: tokenLimit.nullish(),
+    max_completion_tokens: tokenLimit.nullish(),
+    n: choiceCount.nullish(),
     conversation_id: z.string().nullish(),
     memory: z.boolean().nullish(),
-    extra: anyValue().optional().meta({
-      description: 'An object of further fields for the upstream; anything else is ignored.',
-    }),
+    extra: extraFields,
     tools: chatFields.tools.nullish(),
     models: fallbackModelsSchema.nullish(),
     provider: providerSchema.nullish(),
   }),
+  countFields,
 );
 
 export type ChatRequest = z.output<typeof chatRequestSchema>;

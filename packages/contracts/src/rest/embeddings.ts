@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { fallbackModelsSchema, providerSchema } from './provider.ts';
+import { countFields, resultCount } from '../counts.ts';
 import { boundedArray } from '../bounded-array.ts';
 import { passFurtherFields } from '../open-object.ts';
-import { requestedModel, tokenUsageSchema } from './chat.ts';
+import { extraFields, requestedModel, tokenUsageSchema } from './chat.ts';
 
 const INPUTS_MAX = 100_000;
 const TOKENS_MAX = 1_000_000;
@@ -30,9 +31,11 @@ export const embeddingsRequestSchema = passFurtherFields(
       error: `must be a text, an array of at most ${INPUTS_MAX} texts, or token ids`,
     }),
     encoding_format: z.enum(['float', 'base64']).nullish(),
+    dimensions: resultCount.nullish(),
     models: fallbackModelsSchema.nullish(),
     provider: providerSchema.nullish(),
   }),
+  { ...countFields, extra: extraFields },
 );
 
 export type EmbeddingsRequest = z.output<typeof embeddingsRequestSchema>;

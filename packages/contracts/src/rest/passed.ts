@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
+import { choiceCount, countFields, resultCount, tokenLimit } from '../counts.ts';
 import { anyObject, passFurtherFields } from '../open-object.ts';
-import { requestedModel, tokenUsageSchema } from './chat.ts';
+import { extraFields, requestedModel, tokenUsageSchema } from './chat.ts';
 import { texts, tokenLists, tokens } from './embeddings.ts';
 import { fallbackModelsSchema, providerSchema } from './provider.ts';
 
@@ -15,6 +16,9 @@ const routed = {
   provider: providerSchema.nullish(),
 };
 
+/** Counts that upstreams may know; `extra` is for the gateway, which reads its counts. */
+const counts = { ...countFields, extra: extraFields };
+
 /** The body of `POST /v1/completions`. */
 export const completionsRequestSchema = passFurtherFields(
   z.looseObject({
@@ -26,10 +30,12 @@ export const completionsRequestSchema = passFurtherFields(
       .nullish(),
     suffix: z.string().nullish(),
     echo: z.boolean().nullish(),
-    max_tokens: z.int().nonnegative().nullish(),
-    n: z.int().positive().nullish(),
+    max_tokens: tokenLimit.nullish(),
+    n: choiceCount.nullish(),
+    best_of: choiceCount.nullish(),
     stream: z.boolean().nullish(),
   }),
+  counts,
 );
 
 /** The body of `POST /v1/rerank`. */
@@ -41,7 +47,9 @@ export const rerankRequestSchema = passFurtherFields(
       z.union([z.string(), anyObject()], { error: 'must be a text or an object' }),
       { min: 1, max: DOCUMENTS_MAX },
     ),
+    top_n: resultCount.nullish(),
   }),
+  counts,
 );
 
 /** The body of `POST /v1/moderations`. */
@@ -52,16 +60,24 @@ export const moderationsRequestSchema = passFurtherFields(
       error: 'must be a text, an array of texts, or an array of parts',
     }),
   }),
+  counts,
 );
 
 /** The body of `POST /v1/images/generations`. */
 export const imagesRequestSchema = passFurtherFields(
-  z.looseObject({ ...routed, prompt: z.string(), stream: z.boolean().nullish() }),
+  z.looseObject({
+    ...routed,
+    prompt: z.string(),
+    n: choiceCount.nullish(),
+    stream: z.boolean().nullish(),
+  }),
+  counts,
 );
 
 /** The body of `POST /v1/audio/speech`. */
 export const speechRequestSchema = passFurtherFields(
   z.looseObject({ ...routed, input: z.string() }),
+  counts,
 );
 
 /** The text fields of an upload that route it. */

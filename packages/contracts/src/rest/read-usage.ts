@@ -4,6 +4,8 @@ import type { TokenUsage } from './chat.ts';
 const REASONING = 'reasoning_tokens';
 const AUDIO = 'audio_tokens';
 const GEMINI = /gemini/i;
+/** Far more than any model reads or generates; the sum of two is stored in 32 bits. */
+const REPORTED_TOKENS_MAX = 2 ** 30 - 1;
 
 /**
  * The usage that an upstream reports. Upstreams may omit zeros and totals. Undefined for anything that is not a token
@@ -86,5 +88,6 @@ function knownCount(value: unknown): number | undefined {
 
 function countOf(value: unknown): number | 'absent' | 'invalid' {
   if (value === undefined || value === null) return 'absent';
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 'invalid';
+  const isCount = typeof value === 'number' && Number.isInteger(value) && value >= 0;
+  return isCount && value <= REPORTED_TOKENS_MAX ? value : 'invalid';
 }

@@ -1,4 +1,11 @@
-import { anyObject, boundedArray, passFurtherFields, ServiceError } from '@model-gateway/contracts';
+import {
+  anyObject,
+  boundedArray,
+  countFields,
+  passFurtherFields,
+  ServiceError,
+  tokenCount,
+} from '@model-gateway/contracts';
 import { sha256Hex } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { DialectRequest } from '../dialect.ts';
@@ -28,7 +35,7 @@ const content = z.union([z.string(), blocks], { error: 'must be a text or a list
 export const messagesBodySchema = passFurtherFields(
   z.looseObject({
     ...gatewayFields,
-    max_tokens: z.int().positive().optional(),
+    max_tokens: tokenCount.optional(),
     messages: boundedArray(
       passFurtherFields(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content })),
       { min: 1, max: MESSAGES_MAX },
@@ -46,6 +53,7 @@ export const messagesBodySchema = passFurtherFields(
     output_format: anyObject().nullish(),
     metadata: anyObject().nullish(),
   }),
+  countFields,
 );
 
 type MessagesBody = z.output<typeof messagesBodySchema>;

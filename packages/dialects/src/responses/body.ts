@@ -2,7 +2,9 @@ import {
   anyObject,
   boundedArray,
   boundedRecord,
+  countFields,
   passFurtherFields,
+  tokenCount,
 } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { gatewayFields } from '../gateway-fields.ts';
@@ -49,7 +51,7 @@ export const responsesBodySchema = passFurtherFields(
         summary: z.string().max(32).nullish(),
       }),
     ).nullish(),
-    max_output_tokens: z.int().positive().nullish(),
+    max_output_tokens: tokenCount.nullish(),
     temperature: z.number().nullish(),
     top_p: z.number().nullish(),
     metadata: boundedRecord(z.string(), z.string(), METADATA_MAX).nullish(),
@@ -65,6 +67,7 @@ export const responsesBodySchema = passFurtherFields(
     stream_options: anyObject().nullish(),
     background: z.boolean().nullish(),
   }),
+  countFields,
 );
 
 export type ResponsesBody = z.output<typeof responsesBodySchema>;

@@ -106,7 +106,7 @@ test.each([
   { named: 'prompt', body: { ...hello, prompt: { id: 'pmpt_1' } } },
   { named: 'include.0', body: { ...hello, include: ['everything'] } },
   { named: 'text.format.schema', body: { ...hello, text: { format: { type: 'json_schema' } } } },
-  { named: 'max_output_tokens', body: { ...hello, max_output_tokens: 0 } },
+  { named: 'max_output_tokens', body: { ...hello, max_output_tokens: -1 } },
   { named: 'metadata', body: { ...hello, metadata: 'x' } },
 ])('$named that no upstream may get is refused by name', ({ named, body }) => {
   const { issues = [] } = responsesRequestSchema.safeParse(body).error ?? {};

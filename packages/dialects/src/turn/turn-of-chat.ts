@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { NO_LIMIT, ServiceError } from '@model-gateway/contracts';
 import { fieldOf, listField, present, textField } from './fields.ts';
 import { dataUrl } from './data-url.ts';
 import { isToolError } from './origin.ts';
@@ -46,6 +46,7 @@ export function turnOfChat(body: Readonly<Record<string, unknown>> & { model: st
   const further = Object.entries(body).filter(([name]) => !READ_FIELDS.has(name));
   const choice = body['tool_choice'] ?? body['function_call'];
   const allowed = allowedOf(choice);
+  const limit = number('max_completion_tokens') ?? number('max_tokens');
   return {
     model: body.model,
     messages: listField(body, 'messages').map(turnMessage),
@@ -55,7 +56,7 @@ export function turnOfChat(body: Readonly<Record<string, unknown>> & { model: st
       parallelToolCalls: boolean(body['parallel_tool_calls']),
       output: outputOf(body['response_format']),
       reasoning: reasoningOf(body),
-      maxTokens: number('max_completion_tokens') ?? number('max_tokens'),
+      ...(limit === NO_LIMIT ? { isUnlimited: true } : { maxTokens: limit }),
       temperature: number('temperature'),
       topP: number('top_p'),
       topK: number('top_k'),

@@ -11,6 +11,8 @@ export interface Turn {
   readonly reasoning?: ReasoningOptions | undefined;
   /** How many tokens may be generated, including reasoning. */
   readonly maxTokens?: number | undefined;
+  /** The client wants no limit at all, not the one that an upstream has by default. */
+  readonly isUnlimited?: boolean | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;

@@ -1,4 +1,4 @@
-import { problemsOf, ServiceError } from '@model-gateway/contracts';
+import { parsedRequest, refusalOf } from '@model-gateway/contracts';
 import type { z } from 'zod';
 
 /** Parses a value with the schema; the error names the first invalid field. */
@@ -6,10 +6,7 @@ export function validated<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = parsedRequest(schema, value);
   if (parsed.success) return parsed.data;
-  const issues = problemsOf(parsed.error);
-  const first = issues[0] ?? { path: '', message: 'invalid value' };
-  const field = first.path === '' ? 'the request body' : `'${first.path}'`;
-  throw new ServiceError('missing_fields', `${field}: ${first.message}`, { details: { issues } });
+  throw refusalOf(parsed.error, { prefix: '', whole: 'the request body' });
 }

@@ -99,7 +99,9 @@ function ownBody(
 ): RestErrorBody {
   const message = boundedMessage(known?.message ?? 'internal error');
   const upstream = known instanceof UpstreamError ? known.upstream : undefined;
-  const error = { message, type, code, param: null, ...(doc === undefined ? {} : { doc }) };
+  const named = known?.details?.['param'];
+  const param = typeof named === 'string' ? named : null;
+  const error = { message, type, code, param, ...(doc === undefined ? {} : { doc }) };
   return { error: upstream === undefined ? error : { ...error, upstream: bounded(upstream) } };
 }
 

@@ -1,8 +1,8 @@
 import { estimateTokens } from '@model-gateway/billing';
+import { namedChoices, namedTokens } from '@model-gateway/contracts';
 import type { PassedCapability } from '@model-gateway/router';
 import { choicesOf, property } from '../stream/chunk-fields.ts';
 import { tokensOfImages } from '../usage/estimate-usage.ts';
-import { largestCount } from '../usage/largest-count.ts';
 import { tokensOfSeconds } from './audio-length.ts';
 
 /** The fields of a request, from its JSON or its form. */
@@ -44,10 +44,8 @@ export const PASSED_OPERATIONS = {
     path: '/completions',
     promptTokens: ({ prompt, suffix }) => tokensOfInput(prompt) + tokensOfInput(suffix),
     isPromptReported: false,
-    completionTokens: ({ max_tokens: max, n, best_of: bestOf, prompt }) =>
-      (typeof max === 'number' ? max : COMPLETION_TOKENS_DEFAULT) *
-      (largestCount([1, n, bestOf]) ?? 1) *
-      promptsIn(prompt),
+    completionTokens: (fields) =>
+      tokensNamed(fields) * namedChoices(fields) * promptsIn(fields['prompt']),
     textOf: (answer) =>
       choicesOf(answer)
         .map((choice) => stringOf(property(choice, 'text')))
@@ -81,6 +79,10 @@ export const PASSED_OPERATIONS = {
   transcriptions: { ...transcribing, path: '/audio/transcriptions' },
   translations: { ...transcribing, path: '/audio/translations' },
 } as const satisfies Readonly<Record<string, PassedOperation>>;
+
+/** Without tokens of an answer the model only rates the prompt. */
+const tokensNamed = (fields: PassedFields): number =>
+  namedTokens(fields) ?? (fields['max_tokens'] === 0 ? 0 : COMPLETION_TOKENS_DEFAULT);
 
 /** Several prompts are answered one by one; token ids are one prompt. */
 const promptsIn = (prompt: unknown): number =>

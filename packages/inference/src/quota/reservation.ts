@@ -5,13 +5,11 @@ import type {
   ReservedAmounts,
   UsedAmounts,
 } from '@model-gateway/billing';
-import type { ChatRequest } from '@model-gateway/contracts';
-import { property } from '../stream/chunk-fields.ts';
+import { namedChoices, namedTokens, type ChatRequest } from '@model-gateway/contracts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Renewable, Renewal, Renewals } from './renewals.ts';
 import { RECALLED_TOKENS_MAX } from '../memory/recall-message.ts';
 import { estimatePrompt } from '../usage/estimate-usage.ts';
-import { largestCount } from '../usage/largest-count.ts';
 
 /** A request in flight, and what it reserves. Ending it waits for nothing, never fails, and can be repeated. */
 export interface Reservation {
@@ -67,7 +65,7 @@ export const expectedChat = (
   promptTokens:
     estimatePrompt(request) +
     (memory?.isConfigured === true && request.memory !== false ? RECALLED_TOKENS_MAX : 0),
-  completionTokens: (completionMax(request) ?? COMPLETION_TOKENS_DEFAULT) * choicesMax(request),
+  completionTokens: completionTokensOf(request),
 });
 
 export const EXPECTED_NOTHING: ExpectedUsage = { promptTokens: 0, completionTokens: 0 };
@@ -183,12 +181,9 @@ export function withoutLimits(call: RequestedCall): RequestedCall {
   return { ...call, reservation: { ...reservation, tier, key } };
 }
 
-/** The largest maximum that the request names: upstreams differ in which field they read first. */
-function completionMax(request: ChatRequest): number | undefined {
-  const ofExtra = property(request['extra'], 'max_completion_tokens');
-  return largestCount([request.max_tokens, request['max_completion_tokens'], ofExtra]);
+/** As much as the request names by any name, for each choice: upstreams differ in which field they read. */
+function completionTokensOf(request: ChatRequest): number {
+  const { extra, options } = request;
+  const tokens = namedTokens(request, extra, options) ?? COMPLETION_TOKENS_DEFAULT;
+  return tokens * namedChoices(request, extra, options);
 }
-
-/** Each choice may use the maximum of tokens. */
-const choicesMax = (request: ChatRequest): number =>
-  largestCount([1, request['n'], property(request['extra'], 'n')]) ?? 1;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyObject } from '../../open-object.ts';
+import { checkCounts, tokenLimit } from '../../counts.ts';
+import { passAllFields } from '../../open-object.ts';
 import { chatFields } from '../../rest/chat.ts';
 import { fallbackModelsSchema, providerSchema } from '../../rest/provider.ts';
 import { method } from '../method.ts';
@@ -15,10 +16,10 @@ export const chatMethods = {
       model: modelId,
       messages: chatFields.messages,
       temperature: z.number().optional(),
-      max_tokens: z.int().positive().optional(),
+      max_tokens: tokenLimit.optional(),
       conversation_id: z.uuid().optional(),
       memory: z.boolean().optional(),
-      extra: anyObject().optional(),
+      extra: passAllFields(z.record(z.string(), z.unknown()).check(checkCounts)).optional(),
       tools: chatFields.tools.optional(),
       provider: providerSchema.optional(),
       models: fallbackModelsSchema

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { anyObject, passFurtherFields } from '../../open-object.ts';
+import { checkRealtimeCounts } from '../../counts.ts';
+import { passAllFields, passFurtherFields } from '../../open-object.ts';
 import { method } from '../method.ts';
 import { modelId, refId } from './records.ts';
 
@@ -15,6 +16,8 @@ const CLIENT_EVENTS = [
   'session.stop',
 ] as const;
 
+const options = z.unknown().check(checkRealtimeCounts).optional();
+
 const sessionId = z.string().min(1).max(128);
 
 export const realtimeMethods = {
@@ -23,7 +26,9 @@ export const realtimeMethods = {
     summary: 'Open a realtime session; events of the model arrive on its notification stream.',
     params: z.object({
       model: modelId,
-      config: anyObject().optional(),
+      config: passAllFields(
+        z.record(z.string(), z.unknown()).check(checkRealtimeCounts),
+      ).optional(),
       conversation_id: z.uuid().optional(),
       ref_id: refId.optional(),
     }),
@@ -35,7 +40,10 @@ export const realtimeMethods = {
     summary: 'Send an event to one of your realtime sessions.',
     params: z.object({
       session_id: sessionId,
-      event: passFurtherFields(z.looseObject({ type: z.enum(CLIENT_EVENTS) })),
+      event: passFurtherFields(z.looseObject({ type: z.enum(CLIENT_EVENTS) }), {
+        session: options,
+        response: options,
+      }),
     }),
     result: z.object({ ok: z.literal(true) }),
   }),
