@@ -1,7 +1,12 @@
 import { problemLine, readConfigFile } from './read-config-file.ts';
 
-/** Far above what refusing takes, and far below what reading takes. */
+/** In CPU time, which a busy machine does not lengthen; far above what refusing takes, and far below what reading takes. */
 const REFUSED_WITHIN_MS = 4_000;
+
+function cpuMsSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1_000;
+}
 
 const read = (text: string, environment: Record<string, string> = {}) =>
   (readConfigFile(text, { environment }).problems ?? []).map(problemLine);
@@ -40,9 +45,9 @@ test.each([
     text: `a: &a ${'['.repeat(30)}${']'.repeat(30)}\nb: ${'['.repeat(30)}*a${']'.repeat(30)}`,
   },
 ])('$why are refused before they are built', ({ text }) => {
-  const startedAt = performance.now();
+  const start = process.cpuUsage();
   expect(read(text)).toEqual([expect.stringMatching(/^\d+:\d+ the file is too large$/)]);
-  expect(performance.now() - startedAt).toBeLessThan(REFUSED_WITHIN_MS);
+  expect(cpuMsSince(start)).toBeLessThan(REFUSED_WITHIN_MS);
 });
 
 test('the values of variables count as text', () => {
@@ -78,7 +83,7 @@ test.each([
     text: `a: &a ${list(400, 'null')}\nbackends: ${list(400, '{ name: *a }')}`,
   },
 ])('of many $why that are wrong the first are named', ({ text }) => {
-  const startedAt = performance.now();
+  const start = process.cpuUsage();
   expect(read(text)).toHaveLength(50);
-  expect(performance.now() - startedAt).toBeLessThan(REFUSED_WITHIN_MS);
+  expect(cpuMsSince(start)).toBeLessThan(REFUSED_WITHIN_MS);
 });

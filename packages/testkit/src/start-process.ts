@@ -14,7 +14,6 @@ const READY_TIMEOUT_MS = 180_000;
 const STOP_GRACE_SECONDS = 60;
 const KILLED_STATUS = 128 + 9;
 const OUTPUT_LINES_MAX = 2_000;
-const PORTS_MAX = 3;
 /** A short-lived process would spend a fifth of its CPU time on optimizing WebAssembly that hardly runs. */
 const CHEAP_START = ['--liftoff-only', '--wasm-lazy-compilation'];
 
@@ -51,22 +50,8 @@ export interface TestProcess {
 
 /** Starts a process on a free port and waits until it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<TestProcess> {
-  const { port, env } = options;
-  if (port !== undefined || env?.['SERVICE_PORT'] !== undefined)
-    return startOn(options, port ?? (await freePort()));
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startOn(options, await freePort());
-    } catch (error) {
-      // Another process may have taken the free port meanwhile.
-      const isTaken = error instanceof Error && error.message.includes('is already in use');
-      if (!isTaken || attempt === PORTS_MAX) throw error;
-    }
-  }
-}
-
-async function startOn(options: ProcessOptions, port: number): Promise<TestProcess> {
   const { graceSeconds = STOP_GRACE_SECONDS } = options;
+  const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const lines: string[] = [];
   watchEnvironment(options.env ?? {});

@@ -206,14 +206,15 @@ test('a text whose aliases multiply is refused quickly, by the call and at the s
     return `${name}: &${name} [${aliases.join(',')}]`;
   });
   const text = ['a: &a ["lol"]', ...lists].join('\n');
-  const startedAt = performance.now();
+  const start = process.cpuUsage();
   const checked = await rpc.call('config.check', { text }, adminUser);
+  const { user, system } = process.cpuUsage(start);
   expect(checked.result).toEqual({
     plan: null,
     problems: [{ line: 4, column: expect.any(Number), field: '', message: 'is too large' }],
   });
   // Building what the aliases stand for takes twenty seconds and more.
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect((user + system) / 1_000).toBeLessThan(5_000);
   const file = join(folder.path, 'multiplied.yaml');
   await writeFile(file, text);
   const peer = await openPeer(file);

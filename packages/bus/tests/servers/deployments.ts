@@ -232,10 +232,8 @@ async function removeAll(servers: readonly ServerProcess[], folder: string): Pro
   await removeDirectory(folder);
 }
 
-async function freePorts(count: number): Promise<readonly number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
+function freePorts(count: number): Promise<readonly number[]> {
+  return Promise.all(Array.from({ length: count }, () => freePort()));
 }
 
 /** An authority and a certificate for `localhost` that it signed. */
