@@ -12,6 +12,7 @@ import {
   createUploadFiles,
   pathOf,
   sendRestError,
+  STORED_ITEMS_MAX,
   type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
@@ -39,6 +40,7 @@ import type { GatewayConfig } from './config.ts';
 import { createDialectRoute } from './dialects/dialect-route.ts';
 import { OPERATIONS } from './docs/operations.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
+import { createFreeRequests } from './free-requests.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
 import { createKeepBodies } from './kept-bodies.ts';
 import { createKeyChecks } from './key-checks.ts';
@@ -55,7 +57,7 @@ import { createModelsRoute } from './routes/models.ts';
 import { createPassedRoutes } from './routes/passed.ts';
 import { createUploadRoutes } from './routes/uploads.ts';
 import { createResponsesRoutes } from './routes/responses.ts';
-import { createStoredResponses } from './responses/stored-responses.ts';
+import { createStoredResponses, STORED_RESPONSE_BYTES_MAX } from './responses/stored-responses.ts';
 import { createVideoRoutes } from './routes/video.ts';
 import { createNoteFailure } from './traced-request.ts';
 
@@ -129,7 +131,21 @@ export function createGateway(
     log,
   });
   const { complete, isLinked, keep } = storedResponses;
-  const counting = { keyAuthenticator, bodyBytesMax, bodyMemory };
+  const free = { keyAuthenticator, bodyMemory };
+  const counting = {
+    freeRequests: createFreeRequests({
+      ...free,
+      limits: { bytes: bodyBytesMax, items: STORED_ITEMS_MAX },
+    }),
+    bodyBytesMax,
+    bodyMemory,
+  };
+  // Each response that was stored can be read, whatever the limit of bodies is now.
+  const readBytesMax = Math.max(bodyBytesMax, STORED_RESPONSE_BYTES_MAX);
+  const reading = createFreeRequests({
+    ...free,
+    limits: { bytes: readBytesMax, items: Infinity },
+  });
   const noteFailure = createNoteFailure(runtime.meter);
   const leanRoutes = createLeanRoutes(
     [
@@ -189,7 +205,9 @@ export function createGateway(
   const routes = Router();
   routes.use('/api/admin', admin);
   routes.use(createModelRoute({ authenticateReader, listing }));
-  routes.use(createResponsesRoutes({ keyAuthenticator, storedResponses, log }));
+  routes.use(
+    createResponsesRoutes({ keyAuthenticator, freeRequests: reading, storedResponses, log }),
+  );
   routes.use(createVideoRoutes({ authorizer, keyAuthenticator, videoJobs: runtime.videoJobs }));
   routes.use(createDocsRoutes(config.publicUrl));
   routes.use(createConsoleRoutes(createConsoleFiles()));

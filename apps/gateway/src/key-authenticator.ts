@@ -76,12 +76,13 @@ export interface KeyAuthenticator {
   ): Promise<KeyedRequest | undefined>;
   /**
    * Counts the request in the limits of its tier and group and begins its call; resolves to undefined when the key is no
-   * longer valid.
+   * longer valid. A request that has begun is not counted again, and its call goes on with what it reserves now.
    */
   admit(
     keyed: KeyedRequest,
     response: ServerResponse,
     requested: RequestedAdmission | undefined,
+    begun?: AdmittedCaller,
   ): Promise<AdmittedCaller | undefined>;
 }
 
@@ -182,6 +183,10 @@ export function createKeyAuthenticator(
     return derived;
   }
 
+  /** A request that has begun was counted in its limits. */
+  const limitedFacts = (grant: KeyGrant, begun: AdmittedCaller | undefined): GrantFacts =>
+    begun === undefined ? factsOf(grant) : { ...factsOf(grant), limits: [] };
+
   return {
     async authenticateOnly(request, response) {
       const secret = apiKeyOf(request);
@@ -203,9 +208,9 @@ export function createKeyAuthenticator(
       return limited(known, secret) ?? refuseLimited(secret, response);
     },
 
-    async admit({ secret, known: remembered }, response, requested) {
+    async admit({ secret, known: remembered }, response, requested, begun) {
       let known = remembered;
-      let ofGrant = factsOf(known.grant);
+      let ofGrant = limitedFacts(known.grant, begun);
       let call = callOf(ofGrant, requested);
       let answer = await requestAdmission(ofGrant, known.epoch, call);
       for (let lookups = 1; answer.outcome === 'stale'; lookups += 1) {
@@ -215,13 +220,15 @@ export function createKeyAuthenticator(
         if (refusal !== undefined) return refuse(response, refusal);
         // After several lookups the grant counts as current, so that frequent changes cannot block a request.
         known = lookups < LOOKUPS_MAX ? found : { ...found, epoch: Number.MAX_SAFE_INTEGER };
-        ofGrant = factsOf(known.grant);
+        ofGrant = limitedFacts(known.grant, begun);
         call = callOf(ofGrant, requested);
         answer = await requestAdmission(ofGrant, known.epoch, call);
       }
       const { caller, payer, limits } = ofGrant;
       const reservation =
-        answer.outcome === 'passed' && call && quotas.reservationOf(payer, call, answer);
+        answer.outcome === 'passed' &&
+        call &&
+        quotas.reservationOf(payer, call, answer, begun?.held?.reservation);
       // A lower epoch than before means that the counter was reset.
       if (answer.epoch < remembered.epoch && (await keys.find(secret)) === undefined) {
         if (reservation) reservation.end();
@@ -234,7 +241,7 @@ export function createKeyAuthenticator(
       const completing = quotas.withWindow(payer, answer);
       const passed = completing instanceof Promise ? await completing : completing;
       const held = call && reservation ? { call, reservation } : undefined;
-      const limitHeaders = headersFor(known.grant, limits, passed);
+      const limitHeaders = begun?.limitHeaders ?? headersFor(known.grant, limits, passed);
       const { cacheTtlSecs } = known.grant.settings;
       return { caller, payer, passed, limitHeaders, cacheTtlSecs, held };
     },

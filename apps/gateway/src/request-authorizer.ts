@@ -1,10 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseJson, readBody, validated, type BodyMemory } from '@model-gateway/http';
+import {
+  parseJson,
+  readBody,
+  STORED_ITEMS_MAX,
+  storedReaderFor,
+  validated,
+  type BodyMemory,
+  type StoredReader,
+} from '@model-gateway/http';
 import {
   assertModelAllowed,
+  FREE_ADMISSION,
   type ExpectedUsage,
   type FallbackModel,
   type Quotas,
+  type RequestedAdmission,
 } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
@@ -12,7 +22,12 @@ import type { AuthorizedRequest } from './authorized-request.ts';
 import type { AnswerCache, CacheOptions } from './cache/answer-cache.ts';
 import type { ComparedBody } from './cache/cache-key.ts';
 import { createRepeatedBodies } from './cache/repeated-bodies.ts';
-import type { AdmittedCaller, HeldCall, KeyAuthenticator } from './key-authenticator.ts';
+import type {
+  AdmittedCaller,
+  HeldCall,
+  KeyAuthenticator,
+  KeyedRequest,
+} from './key-authenticator.ts';
 import { setLimitHeaders } from './limit-headers.ts';
 import type { KeepBodies, KeptRequest } from './kept-bodies.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from './parse-in-steps.ts';
@@ -37,10 +52,10 @@ export interface RequestAuthorizer {
 }
 
 interface AuthorizationOptions<Body> {
-  /** Reads what the schema describes, for a body that is not JSON. */
+  /** Reads what the schema describes, for a body that is not JSON. It may keep much, so limits are checked before. */
   readonly read?: (request: IncomingMessage) => Promise<unknown>;
-  /** Completes a body by what is stored for the user, before what it reserves is known. */
-  readonly complete?: ((body: Body, userId: string) => Promise<Body>) | undefined;
+  /** Completes a body by what is stored for the user, once the request is admitted; then it reserves the rest. */
+  readonly complete?: ((body: Body, reader: StoredReader) => Promise<Body>) | undefined;
   /** Called only if a quota can refuse the request. */
   readonly expected: (body: Body) => ExpectedUsage;
   /** For requests that create a job, which have a price whatever their model is; otherwise points pay only for models with a price. */
@@ -68,6 +83,14 @@ interface LookedUpText<Schema extends z.ZodType> {
   readonly isRepeated: boolean;
   readonly body: z.output<Schema>;
   readonly compared: ComparedBody;
+}
+
+/** An admitted request that what is stored for its user completes. */
+interface CompletedRequest<Body> {
+  readonly admission: RequestedAdmission;
+  readonly admitted: AdmittedCaller;
+  readonly held: HeldCall;
+  readonly options: AuthorizationOptions<Body>;
 }
 
 /** Whose request is read, and for which response. */
@@ -124,7 +147,7 @@ export function createRequestAuthorizer(
             : text === undefined
               ? validated(schema, await read?.(request))
               : await parseInSteps(schema, text);
-      const body = complete === undefined ? given : await complete(given, userId);
+      const body = given;
       const isRepeated = repeated !== undefined;
       const resolvedModel = router.aliases.resolve(body.model);
       if (job === undefined) {
@@ -182,6 +205,44 @@ export function createRequestAuthorizer(
     return quotas.coveredFallbacks(payer, call, passed, fallbacks);
   }
 
+  /** The body with what is stored for it: its size is known and its memory is taken before it is read. */
+  async function completed<Body extends RequestedModels>(
+    body: Body,
+    response: ServerResponse,
+    { admission, admitted, held, options: { complete, expected } }: CompletedRequest<Body>,
+  ): Promise<Body> {
+    if (complete === undefined) return body;
+    const { payer, passed, caller } = admitted;
+    const limits = { bytes: bodyBytesMax, items: STORED_ITEMS_MAX };
+    const reader = storedReaderFor(response, { userId: caller.userId, memory, limits });
+    const whole = await complete(body, reader);
+    if (reader.total.bytes > 0) {
+      const more = { ...admission, expected: () => expected(whole) };
+      await quotas.reserveMore(payer, held.reservation, passed, more);
+    }
+    return whole;
+  }
+
+  /** Ends a call that began before its body was read, unless it goes on. */
+  async function admitAfterReading(
+    keyed: KeyedRequest,
+    response: ServerResponse,
+    read: { readonly admission?: RequestedAdmission; readonly error?: unknown },
+    begun: AdmittedCaller,
+  ): Promise<AdmittedCaller | undefined> {
+    let admitted: AdmittedCaller | undefined;
+    try {
+      if (read.admission === undefined) {
+        setLimitHeaders(response, begun.limitHeaders);
+        throw read.error;
+      }
+      admitted = await keyAuthenticator.admit(keyed, response, read.admission, begun);
+      return admitted;
+    } finally {
+      if (admitted === undefined) begun.held?.reservation.end();
+    }
+  }
+
   return {
     async authorizeRequest(request, response, schema, options) {
       const startedAt = performance.now();
@@ -192,17 +253,26 @@ export function createRequestAuthorizer(
       const { holder, settings } = keyed.known.grant;
       const keep = (settings.logBodies ?? logBodies) ? keepBodies(response) : undefined;
       const { userId } = holder;
+      // A body that may be kept on the disk is not read before the limits allow its request.
+      const begun =
+        options.read === undefined
+          ? undefined
+          : await keyAuthenticator.admit(keyed, response, FREE_ADMISSION);
+      if (begun === undefined && options.read !== undefined) return undefined;
       const read = await readRequest(request, schema, { userId, keep, response }, options);
       const traced = tracedOf(response);
       if (traced !== undefined) traced.model = read.body?.model;
-      const admitted = await keyAuthenticator.admit(keyed, response, read.admission);
+      const admitted = await (begun === undefined
+        ? keyAuthenticator.admit(keyed, response, read.admission)
+        : admitAfterReading(keyed, response, read, begun));
       if (admitted === undefined) return undefined;
       const { caller, payer, passed, limitHeaders, cacheTtlSecs, held } = admitted;
       if (read.admission === undefined || held === undefined) {
         setLimitHeaders(response, limitHeaders);
         throw read.error;
       }
-      const { body, compared, repeatable, isRepeated, resolvedModel, admission } = read;
+      const { compared, repeatable, isRepeated, resolvedModel, admission } = read;
+      let { body } = read;
       const { call, reservation } = held;
       let fallbacks: readonly FallbackModel[] = [];
       try {
@@ -218,6 +288,8 @@ export function createRequestAuthorizer(
         assertModelAllowed(caller, body.model, resolvedModel);
         if (admission.fallbacks !== undefined)
           fallbacks = await coveredOf(admission.fallbacks, admitted, held);
+        if (options.complete !== undefined)
+          body = await completed(body, response, { admission, admitted, held, options });
       } catch (error) {
         setLimitHeaders(response, limitHeaders);
         reservation.end();

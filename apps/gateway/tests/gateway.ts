@@ -85,6 +85,14 @@ export async function liftTier({ plans }: Pick<Database, 'plans'>): Promise<void
   await plans.saveTier('free', { monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null });
 }
 
+/** Of responses that tests store without items. */
+export const NO_ITEMS = {
+  inputItems: 0,
+  outputItems: 0,
+  largestInputBytes: 0,
+  largestOutputBytes: 0,
+};
+
 /** Registers a backend over the admin API. */
 export function registerBackend(
   gateway: Pick<GatewayUnderTest, 'url'>,

@@ -102,6 +102,12 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
       '`previous_response_id` names no stored response of this user: it was deleted, expired, or created with `store: false`.',
     remedy: 'Send the earlier items in `input`, or continue from a response that is stored.',
   },
+  context_too_large: {
+    cause:
+      'The stored items that the request continues or references are larger together than a request may be.',
+    remedy:
+      'Continue from an earlier response, or send a shorter history in `input`. An operator raises the limit with `SERVICE_MAX_BODY_BYTES`.',
+  },
   authentication_required: {
     cause: 'The request has no valid credential.',
     remedy:

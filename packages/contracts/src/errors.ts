@@ -25,6 +25,7 @@ export const ERROR_CODES = [
   'unsupported_tool',
   'unsupported_thread',
   'previous_response_not_found',
+  'context_too_large',
   // Authentication and permissions.
   'authentication_required',
   'invalid_credentials',

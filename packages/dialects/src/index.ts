@@ -12,10 +12,11 @@ export { responsesDialect } from './responses/index.ts';
 export {
   completeRequest,
   referencesOf,
+  resolvedInput,
   RESPONSES_API,
   type ResponsesRequest,
 } from './responses/request.ts';
-export { responseOfItem } from './responses/item-id.ts';
+export { isInputItem, responseOfItem } from './responses/item-id.ts';
 export { storedItems } from './responses/stored-items.ts';
 export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
 export { reasoningEffort } from './turn/chat-of-turn.ts';

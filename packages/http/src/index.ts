@@ -39,6 +39,13 @@ export {
   serverSettings,
   surfaceSettings,
 } from './settings.ts';
+export {
+  createStoredReader,
+  STORED_ITEMS_MAX,
+  storedReaderFor,
+  type StoredReader,
+  type StoredSize,
+} from './requests/stored-reader.ts';
 export { validated } from './requests/validated.ts';
 export type { FormField } from './uploads/form-parts.ts';
 export { readUpload, type Upload } from './uploads/read-upload.ts';

@@ -32,6 +32,7 @@ export {
 } from './quota/quotas.ts';
 export {
   EXPECTED_NOTHING,
+  FREE_ADMISSION,
   expectedChat,
   jobEnd,
   type ExpectedUsage,
@@ -68,5 +69,10 @@ export { createVideoNotifications, type VideoNotifications } from './video/video
 export { inferenceSettings } from './settings.ts';
 export { createUsageCounts, type UsageCounts } from './usage/usage-counts.ts';
 export { createUpstreamTelemetry, type UpstreamTelemetry } from './upstream/upstream-telemetry.ts';
-export type { ResponseStore, StoredResponse } from './responses/response-store.ts';
+export type {
+  ResponseStore,
+  StoredItemSizes,
+  StoredResponse,
+  StoredResponseSize,
+} from './responses/response-store.ts';
 export { createExplainRoute, type ExplainRoute } from './upstream/explain-route.ts';

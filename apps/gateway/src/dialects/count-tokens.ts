@@ -8,16 +8,17 @@ import {
   validated,
   type BodyMemory,
   type LeanRoute,
+  type StoredReader,
 } from '@model-gateway/http';
 import { estimatePrompt } from '@model-gateway/inference';
 import type { z } from 'zod';
-import type { KeyAuthenticator } from '../key-authenticator.ts';
+import type { FreeRequests } from '../free-requests.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from '../parse-in-steps.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 
 interface CountTokensDependencies {
-  readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
+  readonly freeRequests: FreeRequests;
   readonly bodyBytesMax: number;
   readonly bodyMemory: BodyMemory;
 }
@@ -30,14 +31,14 @@ interface CountTokensRoute<Request extends DialectRequest> {
   >;
   readonly request: z.ZodType<Request>;
   /** Completes a request by what is stored for its user. */
-  readonly complete?: (request: Request, userId: string) => Promise<Request>;
+  readonly complete?: (request: Request, reader: StoredReader) => Promise<Request>;
   readonly writeAnswer: (tokens: number) => object;
 }
 
 /** Counts the tokens of a request in one of the other APIs: an estimate, free, and without a call to an upstream. */
 export function createCountTokensRoute<Request extends DialectRequest>(
   { path, dialect, request: schema, complete, writeAnswer }: CountTokensRoute<Request>,
-  { keyAuthenticator, bodyBytesMax, bodyMemory: memory }: CountTokensDependencies,
+  { freeRequests, bodyBytesMax, bodyMemory: memory }: CountTokensDependencies,
 ): LeanRoute {
   return {
     method: 'POST',
@@ -48,18 +49,18 @@ export function createCountTokensRoute<Request extends DialectRequest>(
       if (requestIdHeader !== undefined)
         response.setHeader(requestIdHeader, requestIdOf(request, response));
       if (dialect.refusesInJson === true) expectJsonOnly(request);
-      const keyed = await keyAuthenticator.authenticateOnly(request, response);
-      if (keyed === undefined) return;
-      const owner = keyed.known.grant.holder.userId;
-      const body = await readBody(request, bodyBytesMax, { memory, owner, response });
-      const given =
-        body.length > ONE_STEP_CHARS_MAX
-          ? await parseInSteps(schema, body)
-          : validated(schema, parseJson(body));
-      const { chat, ignored } = complete === undefined ? given : await complete(given, owner);
-      const flags = ignoredFlags(dialect.flagsHeader, request);
-      const text = JSON.stringify(writeAnswer(estimatePrompt(chat)));
-      sendJsonText(response, 200, text, ignoredHeader([...ignored, ...flags]));
+      await freeRequests.handle(request, response, async (reader) => {
+        const counted = { memory, owner: reader.userId, response };
+        const body = await readBody(request, bodyBytesMax, counted);
+        const given =
+          body.length > ONE_STEP_CHARS_MAX
+            ? await parseInSteps(schema, body)
+            : validated(schema, parseJson(body));
+        const { chat, ignored } = complete === undefined ? given : await complete(given, reader);
+        const flags = ignoredFlags(dialect.flagsHeader, request);
+        const text = JSON.stringify(writeAnswer(estimatePrompt(chat)));
+        sendJsonText(response, 200, text, ignoredHeader([...ignored, ...flags]));
+      });
     },
   };
 }

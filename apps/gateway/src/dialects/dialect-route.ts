@@ -12,6 +12,7 @@ import {
   requestIdOf,
   sendJsonText,
   type LeanRoute,
+  type StoredReader,
 } from '@model-gateway/http';
 import {
   completeChat,
@@ -45,8 +46,8 @@ export interface DialectRouteDependencies extends ChatDependencies {
 interface DialectRoute<Request extends DialectRequest> {
   readonly path: string;
   readonly dialect: Dialect<Request>;
-  /** Completes a request by what is stored for its user, before it is admitted. */
-  readonly complete?: (request: Request, userId: string) => Promise<Request>;
+  /** Completes an admitted request by what is stored for its user. */
+  readonly complete?: (request: Request, reader: StoredReader) => Promise<Request>;
   /** Whether the answer is stored, or depends on what was stored earlier; such an answer is not cached. */
   readonly isLinked?: (request: Request) => boolean;
   /** Keeps a complete answer before the client gets its end; returns the body that the client gets. */

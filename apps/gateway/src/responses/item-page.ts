@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
-import type { Item } from '@model-gateway/dialects';
+import { responseOfItem, type Item } from '@model-gateway/dialects';
 import { z } from 'zod';
 
 const PAGE_MAX = 100;
@@ -12,23 +12,64 @@ const querySchema = z.object({
   order: z.enum(['asc', 'desc']).optional(),
 });
 
-/** One page of items, the newest first unless the query says otherwise. */
-export function itemPage(items: readonly Item[], query: unknown): Item {
+/** The items of one stored response, which are read when a page needs them. */
+export interface ItemSource {
+  readonly responseId: string;
+  readonly bytes: number;
+  readonly count: number;
+  read(): Promise<readonly Item[]>;
+}
+
+/**
+ * One page of the items of several responses, the newest first unless the query says otherwise. It reads only responses that
+ * it touches, and ends early where these have more bytes than `bytesMax` together.
+ */
+export async function itemPage(
+  oldestFirst: readonly ItemSource[],
+  query: unknown,
+  bytesMax: number,
+): Promise<Item> {
   const { after, limit = PAGE_DEFAULT, order = 'desc' } = validated(querySchema, query);
-  const ordered = order === 'asc' ? items : items.toReversed();
-  const start = after === undefined ? 0 : placeOf(after, ordered) + 1;
-  const data = ordered.slice(start, start + limit);
+  const sources = (order === 'asc' ? oldestFirst : oldestFirst.toReversed()).filter(
+    ({ count }) => count > 0,
+  );
+  const data: Item[] = [];
+  let isFound = after === undefined;
+  let bytes = 0;
+  let at = startOf(sources, after);
+  for (; at < sources.length && data.length < limit; at += 1) {
+    const source = sources[at];
+    if (source === undefined) break;
+    bytes += source.bytes;
+    if (data.length > 0 && bytes > bytesMax) break;
+    const read = await source.read();
+    const items = order === 'asc' ? read : read.toReversed();
+    const place = isFound ? -1 : items.findIndex(({ id }) => id === after);
+    if (!isFound && place === -1) continue;
+    isFound = true;
+    const rest = items.slice(place + 1);
+    data.push(...rest.slice(0, limit - data.length));
+    if (data.length === limit && rest.at(-1) !== data.at(-1)) break;
+  }
+  if (!isFound) throw unknownItem();
   return {
     object: 'list',
     data,
     first_id: data[0]?.['id'] ?? null,
     last_id: data.at(-1)?.['id'] ?? null,
-    has_more: start + data.length < ordered.length,
+    has_more: at < sources.length,
   };
 }
 
-function placeOf(after: string, items: readonly Item[]): number {
-  const place = items.findIndex(({ id }) => id === after);
-  if (place !== -1) return place;
-  throw new ServiceError('missing_fields', `'after': the response has no item with this id`);
+/** Where the response is that an item's id names. Ids that clients gave name none: these are looked for from the beginning. */
+function startOf(sources: readonly ItemSource[], after: string | undefined): number {
+  if (after === undefined) return 0;
+  const responseId = responseOfItem(after);
+  return Math.max(
+    0,
+    sources.findIndex((source) => source.responseId === responseId),
+  );
 }
+
+const unknownItem = (): ServiceError =>
+  new ServiceError('missing_fields', `'after': the response has no item with this id`);

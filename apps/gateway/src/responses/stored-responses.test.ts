@@ -1,7 +1,8 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { responsesDialect } from '@model-gateway/dialects';
+import { createMeasuredBodyMemory, createStoredReader } from '@model-gateway/http';
 import { jwtCaller, type ResponseStore, type StoredResponse } from '@model-gateway/inference';
-import { manualClock, silentLog } from '@model-gateway/kernel';
+import { createMetrics, manualClock, silentLog } from '@model-gateway/kernel';
 import { createStoredResponses } from './stored-responses.ts';
 
 const caller = jwtCaller('00000000-0000-4000-8000-000000000000');
@@ -10,7 +11,7 @@ const away = () => Promise.reject(new ServiceError('store_unavailable', 'away'))
 
 /** A store that is away, apart from the given functions. */
 function responsesOn(store: Partial<ResponseStore>, retentionDays = 30) {
-  const base = { save: away, find: away, chain: away, remove: away };
+  const base = { save: away, sizes: away, find: away, chain: away, remove: away };
   const removals = { removeOldest: away, removeExpired: away };
   const clock = manualClock(1_757_836_800_000);
   return createStoredResponses({
@@ -21,11 +22,16 @@ function responsesOn(store: Partial<ResponseStore>, retentionDays = 30) {
     log: silentLog,
   });
 }
+const limits = { bytes: 32 * 1024 * 1024, items: 10_000 };
+const memory = createMeasuredBodyMemory(64 * 1024 * 1024, createMetrics());
+/** The reader of a request that does not end. */
+const reader = () =>
+  createStoredReader({ userId: caller.userId, memory, limits, onEnd: () => undefined });
 const read = (body: object) => responsesDialect.request.parse(body);
 
 test('while the store is away, a new turn is answered and says that it is not stored', async () => {
   const responses = responsesOn({});
-  const request = await responses.complete(read(hello), caller.userId);
+  const request = await responses.complete(read(hello), reader());
   expect(request).toMatchObject({
     isStored: true,
     id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
@@ -33,7 +39,7 @@ test('while the store is away, a new turn is answered and says that it is not st
   const answer = { id: request.id, store: true, output: [] };
   expect(await responses.keep(request, caller, answer)).toEqual({ ...answer, store: false });
   await expect(
-    responses.complete(read({ ...hello, previous_response_id: 'resp_1' }), caller.userId),
+    responses.complete(read({ ...hello, previous_response_id: 'resp_1' }), reader()),
   ).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
@@ -47,7 +53,7 @@ test.each([
 ])(
   'a request is not stored where $why, and the header names it',
   async ({ retentionDays, body }) => {
-    const request = await responsesOn({}, retentionDays).complete(read(body), caller.userId);
+    const request = await responsesOn({}, retentionDays).complete(read(body), reader());
     expect(request).toMatchObject({ isStored: false, ignored: ['store'] });
   },
 );
@@ -55,7 +61,7 @@ test.each([
 test('an answer that is too large is not stored', async () => {
   const saved: StoredResponse[] = [];
   const responses = responsesOn({ save: async (response) => void saved.push(response) });
-  const request = await responses.complete(read(hello), caller.userId);
+  const request = await responses.complete(read(hello), reader());
   const answer = { store: true, output: ['x'.repeat(8 * 1024 * 1024)] };
   expect(await responses.keep(request, caller, answer)).toMatchObject({ store: false });
   expect(saved).toEqual([]);
@@ -63,9 +69,9 @@ test('an answer that is too large is not stored', async () => {
 
 test.each([
   { missing: 'deleted' as const, code: 'previous_response_not_found' },
-  { missing: 'too-long' as const, code: 'missing_fields' },
+  { missing: 'too-long' as const, code: 'context_too_large' },
 ])('a history of which a part is $missing is refused', async ({ missing, code }) => {
   const responses = responsesOn({ chain: async () => ({ responses: [], missing }) });
   const body = { ...hello, previous_response_id: 'resp_1' };
-  await expect(responses.complete(read(body), caller.userId)).rejects.toMatchObject({ code });
+  await expect(responses.complete(read(body), reader())).rejects.toMatchObject({ code });
 });

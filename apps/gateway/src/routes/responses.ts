@@ -1,56 +1,51 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { responsesDialect } from '@model-gateway/dialects';
 import { sendRestError } from '@model-gateway/http';
 import type { Log } from '@model-gateway/kernel';
 import { Router, type ErrorRequestHandler } from 'express';
+import type { FreeRequests } from '../free-requests.ts';
 import type { KeyAuthenticator } from '../key-authenticator.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
-import { itemPage } from '../responses/item-page.ts';
 import type { StoredResponses } from '../responses/stored-responses.ts';
 
 interface ResponsesRoutesDependencies {
   readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
+  /** Reads count in the limits as requests do, because they can be large. */
+  readonly freeRequests: FreeRequests;
   readonly storedResponses: Pick<StoredResponses, 'read' | 'inputItems' | 'remove'>;
   readonly log: Log;
 }
 
-/** `/v1/responses/{id}`: reads and deletes stored responses. Reads do not count in tier limits. */
+/** `/v1/responses/{id}`: reads and deletes stored responses. */
 export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies): Router {
-  const { keyAuthenticator, storedResponses, log } = dependencies;
+  const { keyAuthenticator, freeRequests, storedResponses, log } = dependencies;
   const routes = Router();
-
-  const userOf = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<string | undefined> =>
-    (await keyAuthenticator.authenticateOnly(request, response))?.known.grant.holder.userId;
 
   routes
     .route('/v1/responses/:id')
     .get(async (request, response) => {
-      const userId = await userOf(request, response);
-      if (userId === undefined) return;
-      if (request.query['stream'] === 'true') {
-        throw new ServiceError('missing_fields', `'stream': stored responses are read whole`);
-      }
-      response.json(await storedResponses.read(userId, request.params.id));
+      await freeRequests.handle(request, response, async (reader) => {
+        if (request.query['stream'] === 'true') {
+          throw new ServiceError('missing_fields', `'stream': stored responses are read whole`);
+        }
+        response.json(await storedResponses.read(reader, request.params.id));
+      });
     })
     .delete(async (request, response) => {
-      const userId = await userOf(request, response);
-      if (userId === undefined) return;
+      const keyed = await keyAuthenticator.authenticateOnly(request, response);
+      if (keyed === undefined) return;
       const { id } = request.params;
-      await storedResponses.remove(userId, id);
+      await storedResponses.remove(keyed.known.grant.holder.userId, id);
       response.json({ id, object: 'response', deleted: true });
     })
     .all(onlyTheseMethods('GET', 'DELETE'));
   routes
     .route('/v1/responses/:id/input_items')
     .get(async (request, response) => {
-      const userId = await userOf(request, response);
-      if (userId === undefined) return;
-      const items = await storedResponses.inputItems(userId, request.params.id);
-      response.json(itemPage(items, request.query));
+      const { id } = request.params;
+      await freeRequests.handle(request, response, async (reader) => {
+        response.json(await storedResponses.inputItems(reader, id, request.query));
+      });
     })
     .all(onlyTheseMethods('GET'));
 

@@ -4,7 +4,13 @@ import OpenAI, { BadRequestError, NotFoundError } from 'openai';
 import { zodTextFormat } from 'openai/helpers/zod';
 import type { FunctionTool } from 'openai/resources/responses/responses';
 import { z } from 'zod';
-import { keysOf, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
+import {
+  keysOf,
+  NO_ITEMS,
+  registerBackend,
+  startGateway,
+  type GatewayUnderTest,
+} from '../gateway.ts';
 import { takeUsage } from '../money/usage-journal.ts';
 
 let gateway: GatewayUnderTest;
@@ -300,6 +306,7 @@ test('expired responses are not found, and later ones delete them', async () => 
     expiresAt: past,
     input: '[]',
     response: '{}',
+    ...NO_ITEMS,
   });
   await expect(client.responses.retrieve('resp_expired')).rejects.toBeInstanceOf(NotFoundError);
   await client.responses.create({ model, input: 'Hi' });
@@ -317,7 +324,14 @@ test('a user keeps the newest responses, and the oldest are deleted', async () =
   for (const [at, id] of ids.entries()) {
     const createdAt = new Date(clock.now() + at);
     const expiresAt = new Date(clock.now() + 60_000);
-    const stored = { id, userId: gateway.userId, previousId: null, input: '[]', response: '{}' };
+    const stored = {
+      id,
+      userId: gateway.userId,
+      previousId: null,
+      input: '[]',
+      response: '{}',
+      ...NO_ITEMS,
+    };
     await database.responses.save({ ...stored, createdAt, expiresAt });
   }
   const { id } = await client.responses.create({ model, input: 'Hi' });

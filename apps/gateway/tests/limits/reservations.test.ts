@@ -6,11 +6,21 @@ import { usageEventSchema } from '@model-gateway/contracts';
 import { Redis } from 'ioredis';
 import { createGateway } from '../../src/app.ts';
 import { readGatewayConfig } from '../../src/config.ts';
-import { keysOf, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
+import {
+  NO_ITEMS,
+  keysOf,
+  registerBackend,
+  startGateway,
+  type GatewayUnderTest,
+} from '../gateway.ts';
 import { startSlowUpstream, type SlowUpstream } from '../chat/slow-upstream.ts';
 
 const MODEL = 'gpt-4o-mini';
-const SETTINGS = { SERVICE_API_RATE_LIMIT_RPM: '100000', SERVICE_MAX_CALLS_PER_USER: '30' };
+const SETTINGS = {
+  SERVICE_API_RATE_LIMIT_RPM: '100000',
+  SERVICE_MAX_BODY_BYTES: '100000',
+  SERVICE_MAX_CALLS_PER_USER: '30',
+};
 const CALL_KEPT_MS = 15 * 60_000;
 
 let gateway: GatewayUnderTest;
@@ -258,6 +268,8 @@ test('the history that a response continues is reserved as well', async () => {
     expiresAt: new Date(Date.now() + 60_000),
     input: JSON.stringify([{ type: 'message', role: 'user', content }]),
     response: '{"output":[]}',
+    ...NO_ITEMS,
+    inputItems: 1,
   });
   const more = { messages: undefined, input: 'And?', max_output_tokens: 16 };
   const body = { ...more, previous_response_id: 'resp_long' };

@@ -5,7 +5,14 @@ import { createTestAccount, type TestAccount } from '@model-gateway/testkit';
 import { OPERATIONS, type Operation } from '../../src/docs/operations.ts';
 import { CONSOLE_ROUTES } from '../../src/console/console-routes.ts';
 import { DOCS_ROUTES } from '../../src/docs/routes.ts';
-import { ADMIN_TOKEN, groupsOf, keysOf, startGateway, type GatewayUnderTest } from '../gateway.ts';
+import {
+  NO_ITEMS,
+  ADMIN_TOKEN,
+  groupsOf,
+  keysOf,
+  startGateway,
+  type GatewayUnderTest,
+} from '../gateway.ts';
 import { recordMounts, type MountedRoute } from './mounted-routes.ts';
 
 // Every declared operation is tried with every kind of credential. A new operation is part of this by being declared, and what
@@ -239,6 +246,7 @@ async function createResponse(): Promise<string> {
     previousId: null,
     input: '[]',
     response: JSON.stringify({ id, object: 'response', output: [] }),
+    ...NO_ITEMS,
     userId: gateway.userId,
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),

@@ -105,7 +105,7 @@ export interface RequestedCall {
   readonly userId: string;
   /** How many calls the user may have at a time. */
   readonly callsMax: number;
-  /** Omitted if no quota can refuse. A call that has begun before is renewed, with what it has reserved then. */
+  /** Omitted if no quota can refuse. A call that has begun before is renewed, with the larger of both reservations. */
   readonly reservation?: RequestedReservation | undefined;
 }
 

@@ -6,7 +6,7 @@ export interface LocalCalls {
   has(name: string, id: string): boolean;
   /** The sums of the amounts. */
   sums(name: string): Amounts;
-  /** Adding a call again extends it. A linked call of the same id ends with it. */
+  /** Adding a call again extends it, with the larger amounts. A linked call of the same id ends with it. */
   add(name: string, id: string, amounts?: Amounts, linked?: string): void;
   /** Extends a call with those that are linked, if there is one. */
   renew(name: string, id: string): void;
@@ -89,9 +89,9 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
     sums: (name) => callsOf(name)?.sums ?? NOTHING,
     add(name, id, amounts = NOTHING, linked = '') {
       const named = names.get(name) ?? { calls: new Map<string, LocalCall>(), sums: NOTHING };
-      const known = named.calls.get(id);
-      const kept = known?.amounts ?? amounts;
-      if (known === undefined) named.sums = sumOf(named.sums, kept, 1);
+      const known = named.calls.get(id)?.amounts ?? NOTHING;
+      const kept = [Math.max(known[0], amounts[0]), Math.max(known[1], amounts[1])] as const;
+      named.sums = sumOf(sumOf(named.sums, known, -1), kept, 1);
       named.calls.delete(id);
       named.calls.set(id, { expiresAt: clock.now() + keptMs, amounts: kept, linked });
       names.set(name, named);

@@ -107,7 +107,7 @@ local function renew(name, id)
   if tally.calls[id] then begin(tally, id, 0) end
 end
 
--- A call that has begun before is renewed, with what it reserves.
+-- A call that has begun before is renewed, with the larger of what it reserved then and now.
 function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
   if tally.size == 0 then tally.dueAt = now_ms + kept_ms end
   if now_ms >= tally.dueAt + kept_ms then removeExpired(tally, 1) end
@@ -120,6 +120,10 @@ function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
   end
   if held > 0 then
     local renews = ownTokens or used == 0
+    if ownTokens and used == 0 then
+      tokens, nano = math.max(tokens, amount(ownTokens)), math.max(nano, amount(ownNano))
+      points = math.max(points, amount(ownPoints))
+    end
     put(tally, id, call, renews and now_ms + kept_ms or held, tokens, nano, points, used, linksOf(entry))
     if renews and not ownTokens then
       local pool, key = splitLinks(linksOf(entry))

@@ -30,6 +30,7 @@ export const RPC_ERROR_CODES = {
   unsupported_tool: -32_602,
   unsupported_thread: -32_602,
   previous_response_not_found: -32_602,
+  context_too_large: -32_602,
   authentication_required: AUTH_ERROR,
   invalid_credentials: AUTH_ERROR,
   admin_token_required: AUTH_ERROR,

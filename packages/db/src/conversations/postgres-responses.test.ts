@@ -6,7 +6,7 @@ describe('stored responses in Postgres', () => {
   let ann: string;
   let bob: string;
   const now = new Date('2026-01-10T00:00:00Z');
-  const limits = { responsesMax: 10, bytesMax: 1_000 };
+  const sizes = { inputItems: 1, outputItems: 2, largestInputBytes: 8, largestOutputBytes: 3 };
 
   beforeAll(async () => {
     database = await openTestDatabase();
@@ -38,13 +38,14 @@ describe('stored responses in Postgres', () => {
       createdAt,
       expiresAt: new Date(expiresAt),
       input: '["\\u0000"]',
-      response: `{"id":"${id}"}`,
+      response: `{"id":"ä ${id}"}`,
+      ...sizes,
     });
   }
-  const chain = (id: string, userId = ann, some = limits) =>
-    database.responses.chain(userId, id, now, some);
-  const idsOf = async (id: string, some = limits) => {
-    const found = await chain(id, ann, some);
+  const chain = (id: string, userId = ann, responsesMax = 10) =>
+    database.responses.chain(userId, id, now, responsesMax);
+  const idsOf = async (id: string, responsesMax = 10) => {
+    const found = await chain(id, ann, responsesMax);
     return { ids: found?.responses.map((one) => one.id), missing: found?.missing };
   };
 
@@ -70,18 +71,22 @@ describe('stored responses in Postgres', () => {
       id: 'resp_a',
       previousId: null,
       input: '["\\u0000"]',
-      response: '{"id":"resp_a"}',
+      response: '{"id":"ä resp_a"}',
     };
+    // In UTF-8, without reading the texts.
+    const size = { id: 'resp_a', previousId: null, bytes: 10 + 18, ...sizes };
+    expect(await database.responses.sizes(ann, ['resp_a', 'resp_old', 'x'], now)).toEqual([size]);
+    expect(await database.responses.sizes(bob, ['resp_a'], now)).toEqual([]);
     expect(await database.responses.find(ann, ['resp_a', 'resp_old', 'x'], now)).toEqual([found]);
     expect(await database.responses.find(bob, ['resp_a'], now)).toEqual([]);
-    expect(await chain('resp_a')).toEqual({ responses: [found], missing: 'nothing' });
+    expect(await chain('resp_a')).toEqual({ responses: [size], missing: 'nothing' });
     expect(await chain('resp_a', bob)).toBeUndefined();
     expect(await chain('resp_old')).toBeUndefined();
     expect(await database.responses.remove(bob, 'resp_a', now)).toBe(false);
     expect(await database.responses.remove(ann, 'resp_old', now)).toBe(false);
   });
 
-  it('are read with those that they continue, within limits', async () => {
+  it('are found with those that they continue, up to a number', async () => {
     await save('resp_1', null);
     await save('resp_2', 'resp_1');
     await save('resp_3', 'resp_2');
@@ -89,10 +94,7 @@ describe('stored responses in Postgres', () => {
       ids: ['resp_1', 'resp_2', 'resp_3'],
       missing: 'nothing',
     });
-    const few = { ...limits, responsesMax: 2 };
-    expect(await idsOf('resp_3', few)).toEqual({ ids: ['resp_2', 'resp_3'], missing: 'too-long' });
-    const small = { ...limits, bytesMax: 10 };
-    expect(await idsOf('resp_3', small)).toEqual({ ids: ['resp_3'], missing: 'too-long' });
+    expect(await idsOf('resp_3', 2)).toEqual({ ids: ['resp_2', 'resp_3'], missing: 'too-long' });
     expect(await database.responses.remove(ann, 'resp_1', now)).toBe(true);
     expect(await idsOf('resp_3')).toEqual({ ids: ['resp_2', 'resp_3'], missing: 'deleted' });
   });

@@ -1,24 +1,46 @@
-import type { ResponseStore, StoredResponse } from '@model-gateway/inference';
+import type { ResponseStore, StoredResponseSize } from '@model-gateway/inference';
 import type { Connection } from '../connection/connection.ts';
 
-interface ChainRow extends StoredResponse {
+interface ChainRow extends StoredResponseSize {
   readonly depth: number;
-  readonly bytes: bigint;
 }
+
+const SIZE = {
+  id: true,
+  previousId: true,
+  bytes: true,
+  inputItems: true,
+  outputItems: true,
+  largestInputBytes: true,
+  largestOutputBytes: true,
+} as const;
 
 /** Stored responses in Postgres. */
 export function createPostgresResponses(connection: Connection): ResponseStore {
   return {
-    save: ({ id, userId, previousId, input, response, createdAt, expiresAt }) =>
+    save: (stored) =>
       connection.run(async (queries) => {
+        const { id, userId, previousId, input, response, createdAt, expiresAt } = stored;
+        const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
+        const { inputItems, outputItems, largestInputBytes, largestOutputBytes } = stored;
         // The request may end while its user is being erased, or afterwards: then nothing is stored.
         await queries.$executeRaw`
-          INSERT INTO stored_responses (id, user_id, previous_id, input, response, created_at, expires_at)
-          SELECT ${id}, account.id, ${previousId}, ${input}, ${response}, ${createdAt}, ${expiresAt}
+          INSERT INTO stored_responses (id, user_id, previous_id, input, response, created_at, expires_at,
+            bytes, input_items, output_items, largest_input_bytes, largest_output_bytes)
+          SELECT ${id}, account.id, ${previousId}, ${input}, ${response}, ${createdAt}, ${expiresAt},
+            ${bytes}, ${inputItems}, ${outputItems}, ${largestInputBytes}, ${largestOutputBytes}
           FROM users account
           WHERE account.id = ${userId}::uuid AND account.erased_at IS NULL
           FOR KEY SHARE`;
       }),
+
+    sizes: (userId, ids, now) =>
+      connection.run((queries) =>
+        queries.storedResponse.findMany({
+          where: { userId, id: { in: [...ids] }, expiresAt: { gt: now } },
+          select: SIZE,
+        }),
+      ),
 
     find: (userId, ids, now) =>
       connection.run((queries) =>
@@ -28,32 +50,31 @@ export function createPostgresResponses(connection: Connection): ResponseStore {
         }),
       ),
 
-    chain: (userId, id, now, { responsesMax, bytesMax }) =>
+    chain: (userId, id, now, responsesMax) =>
       connection.run(async (queries) => {
-        // The texts are joined at the end, so that the recursion does not copy them.
         const rows = await queries.$queryRaw<ChainRow[]>`
           WITH RECURSIVE chain AS (
             SELECT id, previous_id, 1 AS depth,
-              octet_length(input)::bigint + octet_length(response) AS bytes
+              bytes, input_items, output_items, largest_input_bytes, largest_output_bytes
             FROM stored_responses
             WHERE id = ${id} AND user_id = ${userId}::uuid AND expires_at > ${now}
             UNION ALL
             SELECT r.id, r.previous_id, c.depth + 1,
-              c.bytes + octet_length(r.input) + octet_length(r.response)
+              r.bytes, r.input_items, r.output_items, r.largest_input_bytes, r.largest_output_bytes
             FROM chain c
             JOIN stored_responses r ON r.id = c.previous_id
-            WHERE r.user_id = ${userId}::uuid AND r.expires_at > ${now}
-              AND c.depth < ${responsesMax} AND c.bytes < ${bytesMax}
+            WHERE r.user_id = ${userId}::uuid AND r.expires_at > ${now} AND c.depth < ${responsesMax}
           )
-          SELECT c.id AS "id", c.previous_id AS "previousId", c.depth AS "depth", c.bytes AS "bytes",
-            r.input AS "input", r.response AS "response"
-          FROM chain c JOIN stored_responses r ON r.id = c.id
-          ORDER BY c.depth DESC`;
+          SELECT id AS "id", previous_id AS "previousId", depth AS "depth", bytes AS "bytes",
+            input_items AS "inputItems", output_items AS "outputItems",
+            largest_input_bytes AS "largestInputBytes", largest_output_bytes AS "largestOutputBytes"
+          FROM chain
+          ORDER BY depth DESC`;
         const [oldest] = rows;
         if (oldest === undefined) return undefined;
-        const isFull = oldest.depth >= responsesMax || oldest.bytes >= bytesMax;
+        const isFull = oldest.depth >= responsesMax;
         const missing = oldest.previousId === null ? 'nothing' : isFull ? 'too-long' : 'deleted';
-        const responses = rows.map(({ depth: _depth, bytes: _bytes, ...response }) => response);
+        const responses = rows.map(({ depth: _depth, ...size }) => size);
         return { responses, missing };
       }),
 

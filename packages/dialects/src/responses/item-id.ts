@@ -1,5 +1,6 @@
 /** An id of an item that the gateway made contains that of its response. */
 const MADE = /^[a-z]+_([0-9a-f]{32})(?:i?\d+|u.+)$/;
+const INPUT = /^[a-z]+_[0-9a-f]{32}i\d+$/;
 /** The id of an upstream inside of one that the gateway made. */
 const PASSED = /^([a-z]+)_[0-9a-f]{32}u(.+)$/;
 const UPSTREAM = /^([a-z]+)_(.+)$/;
@@ -26,3 +27,6 @@ export function responseOfItem(itemId: string): string | undefined {
   const made = MADE.exec(itemId)?.[1];
   return made === undefined ? undefined : `resp_${made}`;
 }
+
+/** Whether an id that the gateway made is that of an item of the request, and not of the answer. */
+export const isInputItem = (itemId: string): boolean => INPUT.test(itemId);

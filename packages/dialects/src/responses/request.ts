@@ -88,15 +88,20 @@ export const referencesOf = ({ input }: Pick<ResponsesRequest, 'input'>): readon
     isNoReference(item) || typeof item['id'] !== 'string' ? [] : [item['id']],
   );
 
+/** The items of a request, with those that it references in the place of their references. */
+export const resolvedInput = (
+  { input }: Pick<ResponsesRequest, 'input'>,
+  referenced: ReadonlyMap<string, Item>,
+): readonly Item[] =>
+  input.map((item) => (isNoReference(item) ? item : (referenced.get(String(item['id'])) ?? item)));
+
 /** The request with its id, and with the items of earlier responses before its own. */
 export function completeRequest(
   request: ResponsesRequest,
   { id, createdAt, isStored, previous, referenced }: ResponsesContext,
 ): ResponsesRequest {
   const { body } = request;
-  const input = request.input.map((item) =>
-    isNoReference(item) ? item : (referenced.get(String(item['id'])) ?? item),
-  );
+  const input = resolvedInput(request, referenced);
   const items = [...previous, ...input];
   const isSame = previous.length === 0 && referenced.size === 0;
   const translated = isSame ? request : translate(body, items, ['previous_response_id']);

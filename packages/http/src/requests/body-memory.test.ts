@@ -47,6 +47,38 @@ test('a body that needs more than there is gets it alone', () => {
   expect(memory).toMatchObject({ heldBytes: 1, waiting: 0 });
 });
 
+test('requests that hold memory and wait for more do not wait for each other', () => {
+  const memory = createBodyMemory({ bytesMax: 20 });
+  const [first, second] = [{}, {}];
+  const granted: string[] = [];
+  const bodies = [first, second].map((one) => memory.take('ann', 5, ignore, one));
+  const more = memory.take('ann', 5, () => granted.push('first'), first);
+  expect(more.isGranted).toBe(false);
+  const next = memory.take('ann', 10, () => granted.push('second'), second);
+  expect(next.isGranted).toBe(true);
+  expect(memory.take('bob', 1, ignore).isGranted).toBe(false);
+  next.release();
+  bodies[1]?.release();
+  expect(granted).toEqual(['first']);
+  for (const share of [...bodies, more]) share.release();
+  expect(memory).toMatchObject({ heldBytes: 1, waiting: 0 });
+});
+
+test('a request whose waiting ends leaves others as they were', () => {
+  const memory = createBodyMemory({ bytesMax: 10 });
+  const [first, second] = [{}, {}];
+  const body = memory.take('ann', 3, ignore, first);
+  const other = memory.take('bob', 4, ignore, second);
+  const more = memory.take('ann', 5, ignore, first);
+  expect(more.isGranted).toBe(false);
+  more.release();
+  body.release();
+  expect(memory.take('ann', 4, ignore).isGranted).toBe(true);
+  expect(memory.take('ann', 1, ignore).isGranted).toBe(false);
+  other.release();
+  expect(memory).toMatchObject({ heldBytes: 5, waiting: 0 });
+});
+
 test('what a body does not need is free for others', () => {
   const memory = createBodyMemory({ bytesMax: 10 });
   const long = memory.take('ann', 10, ignore);

@@ -31,9 +31,15 @@ export interface BodyMemory {
   readonly waiting: number;
   /**
    * Takes memory at once, or when other bodies are over; `onSettled` is called only in the second case, and later. The owner
-   * is who sends the body: a user or an address.
+   * is who sends the body: a user or an address. A request that takes memory more than once names itself: what it holds while
+   * it waits for more does not keep others waiting, so that requests do not wait for each other.
    */
-  take(owner: string, bytes: number, onSettled: (refusal?: ServiceError) => void): BodyShare;
+  take(
+    owner: string,
+    bytes: number,
+    onSettled: (refusal?: ServiceError) => void,
+    request?: object,
+  ): BodyShare;
 }
 
 interface BodyMemoryOptions {
@@ -46,12 +52,16 @@ interface BodyMemoryOptions {
 interface Waiting {
   readonly owner: string;
   readonly bytes: number;
+  /** What its request holds already. */
+  readonly heldBytes: number;
   readonly timeout: PeerTimeout;
   readonly grant: () => void;
 }
 
 interface OwnerUse {
   bytes: number;
+  /** The part that is held by requests that wait for more. */
+  blockedBytes: number;
   waiting: number;
 }
 
@@ -73,20 +83,29 @@ export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
   const { bytesMax, waitMsMax = WAIT_MS_MAX, onRefused } = options;
   const queue = new Set<Waiting>();
   const owners = new Map<string, OwnerUse>();
+  const requests = new WeakMap<object, number>();
   let heldBytes = 0;
+  let blockedBytes = 0;
 
-  function hasRoomFor(owner: string, bytes: number): boolean {
-    if (heldBytes === 0) return true;
+  /** `requestBytes` is what the request that asks holds already. */
+  function hasRoomFor(owner: string, bytes: number, requestBytes: number): boolean {
+    // Nothing ends before it gets more.
+    if (heldBytes - blockedBytes === requestBytes) return true;
     const leftBytes = bytesMax - heldBytes - bytes;
     if (leftBytes < 0) return false;
-    const ownBytes = owners.get(owner)?.bytes ?? 0;
-    return ownBytes === 0 || ownBytes + bytes <= leftBytes;
+    const own = owners.get(owner);
+    if (own === undefined || own.bytes - own.blockedBytes === requestBytes) return true;
+    return own.bytes + bytes <= leftBytes;
+  }
+
+  function holdFor(request: object | undefined, bytes: number): void {
+    if (request !== undefined) requests.set(request, (requests.get(request) ?? 0) + bytes);
   }
 
   function useOf(owner: string): OwnerUse {
     const found = owners.get(owner);
     if (found !== undefined) return found;
-    const use = { bytes: 0, waiting: 0 };
+    const use = { bytes: 0, blockedBytes: 0, waiting: 0 };
     owners.set(owner, use);
     return use;
   }
@@ -95,10 +114,19 @@ export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
     if (bytes === 0 && waiting === 0) owners.delete(owner);
   }
 
+  /** Counts what the request of a waiting body holds as blocked, or no longer. */
+  function block({ owner, heldBytes: bytes }: Waiting, sign: 1 | -1): void {
+    useOf(owner).blockedBytes += sign * bytes;
+    blockedBytes += sign * bytes;
+  }
+
   function grantWaiting(): void {
     for (const waiting of queue) {
-      if (heldBytes >= bytesMax) return;
-      if (hasRoomFor(waiting.owner, waiting.bytes)) waiting.grant();
+      if (heldBytes - blockedBytes >= bytesMax) return;
+      block(waiting, -1);
+      const hasRoom = hasRoomFor(waiting.owner, waiting.bytes, waiting.heldBytes);
+      block(waiting, 1);
+      if (hasRoom) waiting.grant();
     }
   }
 
@@ -106,6 +134,7 @@ export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
     owner: string,
     bytes: number,
     onSettled: (refusal?: ServiceError) => void,
+    request?: object,
   ): BodyShare {
     const use = useOf(owner);
     let ownBytes = 0;
@@ -114,18 +143,21 @@ export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
       ownBytes = bytes;
       use.bytes += bytes;
       heldBytes += bytes;
+      holdFor(request, bytes);
     }
     function free(freed: number): void {
       if (freed === 0) return;
       ownBytes -= freed;
       use.bytes -= freed;
       heldBytes -= freed;
+      holdFor(request, -freed);
       forgetIdle(owner, use);
       grantWaiting();
     }
     function leaveQueue(): void {
       if (waiting === undefined) return;
       queue.delete(waiting);
+      block(waiting, -1);
       waiting.timeout.stop();
       waiting = undefined;
       use.waiting -= 1;
@@ -137,7 +169,8 @@ export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
       onRefused?.();
       onSettled(tooManyBodies());
     }
-    if (hasRoomFor(owner, bytes)) hold();
+    const requestBytes = (request && requests.get(request)) ?? 0;
+    if (hasRoomFor(owner, bytes, requestBytes)) hold();
     else if (queue.size >= WAITING_MAX || use.waiting >= WAITING_OF_OWNER_MAX) {
       queueMicrotask(refuse);
     } else {
@@ -146,7 +179,9 @@ export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
         leaveQueue();
         onSettled();
       };
-      waiting = { owner, bytes, grant, timeout: startPeerTimeout(waitMsMax, refuse) };
+      const timeout = startPeerTimeout(waitMsMax, refuse);
+      waiting = { owner, bytes, heldBytes: requestBytes, grant, timeout };
+      block(waiting, 1);
       use.waiting += 1;
       queue.add(waiting);
     }

@@ -53,10 +53,11 @@ export function readBody(
     };
     /** Nothing more is read until there is memory for the body. */
     const hold = ({ memory, owner, response }: CountedBody, bytes: number): void => {
-      const taken = memory.take(owner, bytes, (refusal) => {
+      const onSettled = (refusal?: ServiceError): void => {
         if (refusal === undefined) body.resume();
         else refuse(refusal);
-      });
+      };
+      const taken = memory.take(owner, bytes, onSettled, response);
       share = taken;
       if (!taken.isGranted) body.pause();
       response.once('close', () => taken.release());

@@ -43,6 +43,7 @@ export const REST_ERRORS = {
   unsupported_tool: invalid('unsupported_tool'),
   unsupported_thread: invalid('thread_unsupported_request'),
   previous_response_not_found: invalid('previous_response_not_found'),
+  context_too_large: invalid('context_too_large'),
   authentication_required: auth('unauthorized', 401),
   invalid_credentials: auth('unauthorized', 401),
   admin_token_required: auth('unauthorized', 401),

@@ -54,8 +54,20 @@ export interface Quotas {
   callOf(payer: Payer, request: RequestedAdmission): RequestedCall;
   /** The answer with the usage of the month, which is read from the database if the store does not know it. */
   withWindow(payer: Payer, passed: PassedAdmission): Promise<PassedAdmission> | PassedAdmission;
-  /** The call that has begun. */
-  reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission): Reservation;
+  /** The call that has begun. A call that had begun before goes on with its reservation. */
+  reservationOf(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    begun?: Reservation,
+  ): Reservation;
+  /** Reserves what a call needs besides, once all that it sends is known; refuses what its payer is not covered for. */
+  reserveMore(
+    payer: Payer,
+    reservation: Reservation,
+    passed: PassedAdmission,
+    request: RequestedAdmission,
+  ): Promise<void>;
   /** Undefined or a promise that resolves if the request is covered; otherwise the caller ends the reservation. */
   assertCovered(
     payer: Payer,
@@ -116,12 +128,13 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     hasQuota(tier) ? Math.ceil(costUsd * pointsPerUsd * multiplier) || (costUsd > 0 ? 1 : 0) : 0;
 
   function callOf(payer: Payer, request: RequestedAdmission): RequestedCall {
-    const { expected, jobId } = request;
+    const { expected, jobId, callId, isFree } = request;
     assertWritable?.();
     calls += 1;
-    const id = jobId ?? `${idPrefix}-${calls.toString(36)}`;
+    const id = callId ?? jobId ?? `${idPrefix}-${calls.toString(36)}`;
     const { userId, tier, key } = payer;
     const callsMax = callsPerUserMax;
+    if (isFree === true) return { id, userId, callsMax };
     // An unknown tier refuses nothing, but may have a quota that other requests are counted in.
     if (!hasQuota(tier) && key === undefined && tier !== UNKNOWN_TIER)
       return { id, userId, callsMax };
@@ -147,13 +160,37 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     return { ...passed, window: await stored.window(windowOf(userId, new Date(clock.now()))) };
   }
 
-  function reservationOf(payer: Payer, call: RequestedCall, passed: PassedAdmission) {
+  function reservationOf(
+    payer: Payer,
+    call: RequestedCall,
+    passed: PassedAdmission,
+    begun?: Reservation,
+  ): Reservation {
+    const isUrgent = (amounts: UsedAmounts): boolean =>
+      isLast(payer, amounts, passed) || isLastOfKey(payer, amounts, passed);
+    if (begun !== undefined) {
+      begun.extend(call, isUrgent);
+      return begun;
+    }
     return createReservation(call, {
-      isUrgent: (amounts) => isLast(payer, amounts, passed) || isLastOfKey(payer, amounts, passed),
+      isUrgent,
       pointsOf: (costUsd) => pointsOf(costUsd, payer),
       store,
       renewals,
     });
+  }
+
+  async function reserveMore(
+    payer: Payer,
+    reservation: Reservation,
+    passed: PassedAdmission,
+    request: RequestedAdmission,
+  ): Promise<void> {
+    const call = callOf(payer, { ...request, callId: reservation.id });
+    if (call.reservation === undefined) return;
+    await assertCovered(payer, call, passed, request);
+    await beginAnyway(call);
+    reservation.extend(call);
   }
 
   /** Undefined if the request is covered; otherwise the reason, and whether waiting may change it. */
@@ -299,6 +336,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     withWindow: (payer, passed) =>
       passed.window === undefined && hasQuota(payer.tier) ? readWindow(payer, passed) : passed,
     reservationOf,
+    reserveMore,
     assertCovered,
     coveredFallbacks,
     admitUserWithFallbacks,

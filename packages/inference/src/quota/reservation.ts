@@ -18,6 +18,8 @@ export interface Reservation {
   readonly isHolding: boolean;
   /** The request is over. What it has used counts until it is settled, under the id of the reservation. */
   end(usage?: UsedByRequest): void;
+  /** The call reserves more from now on. */
+  extend(call: RequestedCall, isUrgent?: ReservationOptions['isUrgent']): void;
   /** The call is over and its job goes on: what it reserved stays until `jobEnd` of this id, or until it expires. */
   endCall(): void;
 }
@@ -51,6 +53,10 @@ export interface RequestedAdmission {
   readonly expected: () => ExpectedUsage;
   /** The id of the job that the request creates, if any. */
   readonly jobId?: string;
+  /** The id of a call of this request that has begun, if any. */
+  readonly callId?: string;
+  /** Whether the request costs nothing: then no quota refuses it, and it reserves nothing. */
+  readonly isFree?: boolean;
 }
 
 const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
@@ -69,6 +75,13 @@ export const expectedChat = (
 });
 
 export const EXPECTED_NOTHING: ExpectedUsage = { promptTokens: 0, completionTokens: 0 };
+
+/** A request that counts in the limits of requests and calls alone. */
+export const FREE_ADMISSION: RequestedAdmission = {
+  model: null,
+  expected: () => EXPECTED_NOTHING,
+  isFree: true,
+};
 
 /** The end of a job that its call left running. */
 export const jobEnd = (job: { readonly id: string; readonly userId: string }): CallEnd => ({
@@ -94,8 +107,8 @@ export function createReservation(call: RequestedCall, options: ReservationOptio
 
 // A class, because every request has one: closures would cost more.
 class BegunReservation implements Reservation, Renewable {
-  readonly #call: RequestedCall;
-  readonly #options: ReservationOptions;
+  #call: RequestedCall;
+  #options: ReservationOptions;
   readonly #renewal: Renewal;
   #hasEnded = false;
   #endsReservation = false;
@@ -119,6 +132,11 @@ class BegunReservation implements Reservation, Renewable {
     const costUsd = used.costUsd ?? 0;
     const points = this.#options.pointsOf(costUsd);
     return this.#finish(true, { tokens: used.tokens, costUsd, points });
+  }
+
+  extend(call: RequestedCall, isUrgent = this.#options.isUrgent): void {
+    this.#call = call;
+    this.#options = { ...this.#options, isUrgent };
   }
 
   endCall(): void {

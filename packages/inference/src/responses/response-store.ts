@@ -9,37 +9,49 @@ export interface StoredResponse {
   readonly response: string;
 }
 
-export interface NewStoredResponse extends StoredResponse {
+/** The items of a stored response, as they are counted before its texts are read. */
+export interface StoredItemSizes {
+  readonly inputItems: number;
+  readonly outputItems: number;
+  readonly largestInputBytes: number;
+  readonly largestOutputBytes: number;
+}
+
+export interface NewStoredResponse extends StoredResponse, StoredItemSizes {
   readonly userId: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-/** How much history is read. */
-export interface ChainLimits {
-  readonly responsesMax: number;
-  readonly bytesMax: number;
+/** How large a stored response is. */
+export interface StoredResponseSize extends StoredItemSizes {
+  readonly id: string;
+  readonly previousId: string | null;
+  /** Of both texts, in UTF-8. */
+  readonly bytes: number;
 }
 
-/** A response and those that it continues, oldest first. */
+/** The sizes of a response and of those that it continues, oldest first. */
 export interface ResponseChain {
-  readonly responses: readonly StoredResponse[];
-  /** Why older ones are not there: one was deleted or expired, or there are more than the limits allow. */
+  readonly responses: readonly StoredResponseSize[];
+  /** Why older ones are not there: one was deleted or expired, or there are more than were asked for. */
   readonly missing: 'nothing' | 'deleted' | 'too-long';
 }
 
 /** Stores responses until they expire. Those of other users are not found. */
 export interface ResponseStore {
   save(response: NewStoredResponse): Promise<void>;
-  /** Those of these ids that exist, in any order. */
-  find(userId: string, ids: readonly string[], now: Date): Promise<readonly StoredResponse[]>;
-  /** Undefined if there is no such response. */
+  /** The sizes of those of these ids that exist, in any order; reads no texts. */
+  sizes(userId: string, ids: readonly string[], now: Date): Promise<readonly StoredResponseSize[]>;
+  /** Undefined if there is no such response; reads no texts. */
   chain(
     userId: string,
     id: string,
     now: Date,
-    limits: ChainLimits,
+    responsesMax: number,
   ): Promise<ResponseChain | undefined>;
+  /** Those of these ids that exist, in any order. Only their sizes tell how much that is. */
+  find(userId: string, ids: readonly string[], now: Date): Promise<readonly StoredResponse[]>;
   /** Whether there was one. */
   remove(userId: string, id: string, now: Date): Promise<boolean>;
   /** Deletes up to this many of the oldest ones of a user who has more than `keptMax`. */
