@@ -22,7 +22,7 @@ import { addWebhookCommands } from './commands/webhooks.ts';
 import { readCliConfig, type CliConfig } from './config.ts';
 import { createCredentialFile, type CredentialFile } from './credentials/credential-file.ts';
 import { wholeNumber } from './commands/arguments.ts';
-import { oneLine } from './output/printable.ts';
+import { oneLine, printable, printableJson } from './output/printable.ts';
 import { createService, type Service } from './service/service.ts';
 import { toCliError } from './service/service-errors.ts';
 import { baseUrlOf, URL_DEFAULT } from './service/base-url.ts';
@@ -155,9 +155,9 @@ async function contextOf(
 }
 
 function print({ json, text, note }: Answer, { terminal, isJson }: CommandContext): void {
-  const printed = isJson ? JSON.stringify(json) : text;
+  const printed = isJson ? printableJson(json) : printable(text);
   if (printed !== '') terminal.stdout.write(`${printed}\n`);
-  if (note !== undefined && !isJson) terminal.stderr.write(`${note}\n`);
+  if (note !== undefined && !isJson) terminal.stderr.write(`${oneLine(note)}\n`);
 }
 
 const interrupted = (): CliError => new CliError('interrupted', 'interrupted');
@@ -171,9 +171,9 @@ function report(error: unknown, url: string, { stderr }: Terminal, isJson: boole
   const { code, next } = known;
   const message = oneLine(known.message);
   if (isJson) {
-    stderr.write(`${JSON.stringify({ error: { code, message, next: next ?? null } })}\n`);
+    stderr.write(`${printableJson({ error: { code, message, next: next ?? null } })}\n`);
   } else {
-    stderr.write(`gateway: ${message}\n${next === undefined ? '' : `${next}\n`}`);
+    stderr.write(`gateway: ${message}\n${next === undefined ? '' : `${oneLine(next)}\n`}`);
   }
   return known.exitStatus;
 }

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { CliError, EXIT_FAILED, EXIT_OK } from '../cli-error.ts';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
 import { count, moment } from '../output/format.ts';
+import { oneLine, printable } from '../output/printable.ts';
 import { table } from '../output/table.ts';
 import { foundUser } from '../service/found-user.ts';
 import { timeOf, wholeNumber } from './arguments.ts';
@@ -145,7 +146,7 @@ async function verifyChain(
       text:
         broken === null
           ? `${count(checked)} entries fit.`
-          : `Entry ${broken.seq} does not fit: ${broken.reason}. ${count(checked)} entries before it fit.`,
+          : `Entry ${broken.seq} does not fit: ${oneLine(broken.reason)}. ${count(checked)} entries before it fit.`,
       ...(last.after === null
         ? {}
         : { note: `To begin the next check here: --after ${last.after} --hash ${last.hash}` }),
@@ -165,7 +166,9 @@ async function exportEntries(
   });
   const lines = Readable.from(service.streamAsAdmin(`/api/admin/audit?${query.toString()}`));
   if (output === undefined) {
-    await pipeline(lines, terminal.stdout, { end: false });
+    // A pipe or file gets the exact bytes, which a check of the hashes needs.
+    const shown = terminal.stdout.isTTY === true ? printableParts(lines) : lines;
+    await pipeline(shown, terminal.stdout, { end: false });
     return undefined;
   }
   const file = newFile(output);
@@ -173,6 +176,11 @@ async function exportEntries(
     throw file.problem() ?? error;
   });
   return { json: { file: output }, text: `Wrote ${output}.` };
+}
+
+async function* printableParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const part of parts) yield printable(decoder.decode(part, { stream: true }));
 }
 
 /** A file for its owner only; an existing one is not replaced. */

@@ -96,7 +96,6 @@ async function turn(
   { maxTokens, temperature }: ChatOptions,
 ): Promise<TurnResult> {
   const { stdout, stderr } = terminal;
-  const isShown = stdout.isTTY === true;
   const result = await runTurn(service, {
     model,
     messages: [...messages],
@@ -104,7 +103,7 @@ async function turn(
     ...(temperature === undefined ? {} : { temperature }),
     signal,
     onToken: (token) => {
-      if (!isJson) stdout.write(isShown ? printable(token) : token);
+      if (!isJson) stdout.write(printable(token));
     },
   }).catch((error: unknown) => {
     throw isUnknownModel(error) ? unknownModel(model, error.message) : error;
@@ -137,11 +136,13 @@ function summary(result: TurnResult): string {
         ? 'the model has no price'
         : usd(cost_usd);
   return [
-    `${printable(model)}: ${count(usage.prompt_tokens)} prompt and ${count(usage.completion_tokens)} completion tokens${upstream === null ? '' : ` from ${oneLine(upstream)}`}`,
+    `${oneLine(model)}: ${count(usage.prompt_tokens)} prompt and ${count(usage.completion_tokens)} completion tokens${upstream === null ? '' : ` from ${oneLine(upstream)}`}`,
     `first token ${first_token_ms === null ? '-' : duration(first_token_ms)}`,
     `total ${duration(total_ms)}`,
     `cost: ${cost}`,
-    ...(finish_reason === null || finish_reason === 'stop' ? [] : [`ended by ${finish_reason}`]),
+    ...(finish_reason === null || finish_reason === 'stop'
+      ? []
+      : [`ended by ${oneLine(finish_reason)}`]),
   ].join(', ');
 }
 

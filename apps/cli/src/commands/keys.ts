@@ -4,6 +4,7 @@ import { CliError } from '../cli-error.ts';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
 import { moment } from '../output/format.ts';
 import { oneLine } from '../output/printable.ts';
+import { printedSecret } from '../output/printed-secret.ts';
 import { table } from '../output/table.ts';
 import { wholeNumber } from './arguments.ts';
 import { limitsOf, withLimitOptions, type LimitOptions } from './key-limits.ts';
@@ -79,7 +80,7 @@ async function createKey(
   });
   return {
     json: created,
-    text: created.key,
+    text: printedSecret(created.key, 'key'),
     note: 'Store the key now: it is shown only once.',
   };
 }
@@ -91,7 +92,7 @@ async function updateKey(
 ): Promise<Answer> {
   const { id } = chosen(await service.call('keys.list', {}), nameOrId);
   const key = await service.call('keys.update', { key_id: id, ...limitsOf(options) });
-  return { json: key, text: `Changed ${oneLine(key.name)} (${key.key_hint}).` };
+  return { json: key, text: `Changed ${oneLine(key.name)} (${oneLine(key.key_hint)}).` };
 }
 
 async function rotateKey(
@@ -104,7 +105,7 @@ async function rotateKey(
   const rotated = await service.call('keys.rotate', { key_id: id, ...graceful });
   return {
     json: rotated,
-    text: rotated.key,
+    text: printedSecret(rotated.key, 'key'),
     note: 'Store the key now: it is shown only once.',
   };
 }
@@ -146,7 +147,7 @@ async function revokeKey({ service }: CommandContext, nameOrId: string): Promise
   await service.call('keys.revoke', { key_id: key.id });
   return {
     json: { id: key.id, name: key.name, revoked: true },
-    text: `Revoked ${oneLine(key.name)} (${key.key_hint}).`,
+    text: `Revoked ${oneLine(key.name)} (${oneLine(key.key_hint)}).`,
   };
 }
 

@@ -2,6 +2,8 @@ import type { RpcResult } from '@model-gateway/contracts';
 import { Option, type Command } from 'commander';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
 import { moment } from '../output/format.ts';
+import { oneLine } from '../output/printable.ts';
+import { printedSecret } from '../output/printed-secret.ts';
 import { table } from '../output/table.ts';
 import { wholeNumber } from './arguments.ts';
 
@@ -92,8 +94,8 @@ async function createWebhook(
   });
   return {
     json: created,
-    text: created.secret,
-    note: `Created ${created.id}. Store the signing secret now: it is shown only once.`,
+    text: printedSecret(created.secret, 'signing secret'),
+    note: `Created ${oneLine(created.id)}. Store the signing secret now: it is shown only once.`,
   };
 }
 
@@ -131,7 +133,7 @@ async function testWebhook({ service }: CommandContext, id: string): Promise<Ans
   const sent = await service.call('webhooks.test', { webhook_id: id });
   return {
     json: sent,
-    text: sent.event_id,
+    text: oneLine(sent.event_id),
     note: `See how it went: gateway webhooks deliveries ${id}`,
   };
 }

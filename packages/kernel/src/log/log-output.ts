@@ -1,4 +1,5 @@
 import type { DestinationStream } from 'pino';
+import { safeLine } from './log-line.ts';
 
 /** Where the lines of a log go. They keep their order. */
 export interface LogOutput extends DestinationStream {
@@ -27,7 +28,7 @@ export function createLogOutput(destination: DestinationStream): LogOutput {
   return {
     write(line) {
       flush();
-      destination.write(line);
+      destination.write(safeLine(line));
     },
     writeSoon(line) {
       if (waiting.length + line.length > WRITE_CHARS_MAX) flush();

@@ -55,6 +55,14 @@ test('a line is one JSON object with level, time, app, fields and message', () =
   });
 });
 
+test('text of others cannot control a terminal that shows the log', () => {
+  const { log, lines } = capture();
+  const reason = 'a\u001b[31m\u009b2J\u202eb';
+  log.warn({ reason }, `failed: ${reason}`);
+  expect(lines[0]).not.toMatch(/[\u0000-\u0009\u001b\u007f-\u009f\u202e]/);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ reason });
+});
+
 test('lines below the level are not written', () => {
   const { log, lines } = capture();
   log.debug({}, 'detail');
