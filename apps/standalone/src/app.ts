@@ -18,6 +18,7 @@ import {
   type Lifecycle,
   type Log,
 } from '@model-gateway/kernel';
+import { publishAddress } from '@model-gateway/embedded';
 import { tunnelKey } from '@model-gateway/router';
 import { createInferenceRuntime } from '@model-gateway/inference-runtime';
 import { openTracing } from '@model-gateway/telemetry';
@@ -82,10 +83,16 @@ export async function openStandalone(
     log,
   );
   await lifecycle.start(app);
-  const { port } = await lifecycle.open(
+  const { address, port } = await lifecycle.open(
     'port',
     () => listen({ app, host, port: config.port, drainDelaySecs, log, metrics, tracing }),
     (server) => server.drain(),
+  );
+  // Opened after the port, so that it is gone before the port closes.
+  await lifecycle.open(
+    'address of the service',
+    () => publishAddress(dataDir, { host: address, port }),
+    (remove) => remove(),
   );
   process.stdout.write(
     banner({

@@ -9,7 +9,7 @@ import {
 } from '@model-gateway/kernel';
 import { startTimeOf } from './process-identity.ts';
 
-const LOCK_FILE = 'lock';
+export const LOCK_FILE = 'lock';
 const ATTEMPTS_MAX = 5;
 
 /**

@@ -1,17 +1,13 @@
 import type { CommandContext } from '../command-context.ts';
 import { oneLine } from '../output/printable.ts';
+import { adminTokenRemedy } from '../service/admin-token.ts';
 import type { BackendList, ListedBackend } from '../service/listed-backend.ts';
 import { checked, type CheckResult } from './check.ts';
 
 /** Whether the backends serve. */
 export async function backendsCheck({ service }: CommandContext): Promise<CheckResult> {
-  if ((await service.adminToken()) === undefined) {
-    return checked(
-      'backends',
-      'skipped',
-      'needs the admin token',
-      `gateway login --url ${service.url} --admin-token-stdin < .data/secrets/admin-token`,
-    );
+  if (!(await service.hasAdminToken())) {
+    return checked('backends', 'skipped', 'needs the admin token', adminTokenRemedy(service.url));
   }
   const body = (await service.requestAsAdmin({ path: '/api/admin/backends' })) as BackendList;
   return healthCheck(body.backends.health);

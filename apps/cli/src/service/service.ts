@@ -3,7 +3,7 @@ import type { RpcInput, RpcMethodName, RpcResult } from '@model-gateway/contract
 import type { CliConfig } from '../config.ts';
 import type { CredentialFile } from '../credentials/credential-file.ts';
 import { createSession, type Session } from '../credentials/session.ts';
-import { adminTokenRequired, findAdminToken } from './admin-token.ts';
+import { adminTokenRequired, findAdminAccess, type AdminAccess } from './admin-token.ts';
 import {
   bodyOf,
   RestError,
@@ -43,7 +43,8 @@ export interface Service {
   probe(path: string): Promise<RestResponse>;
   /** The response to the holder of an API key. */
   tryKey(apiKey: string): Promise<RestResponse>;
-  adminToken(): Promise<string | undefined>;
+  /** Whether an admin token is known that may be sent to this service. */
+  hasAdminToken(): Promise<boolean>;
   close(): void;
 }
 
@@ -67,8 +68,8 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
     refresh: (refresh_token) => anonymous.call('auth.refresh', { refresh_token }, { signal }),
   });
   const user = createRpcClient({ ...options, token: () => session.accessToken() });
-  const adminToken = (): Promise<string | undefined> => findAdminToken({ config, file, url });
-  const admin = createRpcClient({ ...options, token: adminToken });
+  const findAccess = (): Promise<AdminAccess | undefined> => findAdminAccess({ config, file, url });
+  const hasAdminToken = async (): Promise<boolean> => (await findAccess()) !== undefined;
   const send = (request: RestRequest): Promise<RestResponse> =>
     sendRest(request, { baseUrl: url, timeoutMs, signal });
 
@@ -80,11 +81,11 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
   ): Promise<RpcResult<Name>> =>
     (client.call as (...args: unknown[]) => Promise<RpcResult<Name>>)(method, params, { signal });
 
-  /** The token of the admin; throws where none is known. */
-  async function requireAdminToken(): Promise<string> {
-    const token = await adminToken();
-    if (token === undefined) throw adminTokenRequired(url, 'this command needs the admin token');
-    return token;
+  /** Throws where no token of the admin is known. */
+  async function requireAccess(): Promise<AdminAccess> {
+    const access = await findAccess();
+    if (access === undefined) throw adminTokenRequired(url, 'this command needs the admin token');
+    return access;
   }
 
   const refused = () => adminTokenRequired(url, `${url} refused the admin token`);
@@ -101,11 +102,18 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
   };
 
   const callAsAdmin: Service['callAsAdmin'] = async (method, params) => {
-    await requireAdminToken();
+    const access = await requireAccess();
+    const admin = createRpcClient({
+      baseUrl: access.url,
+      timeoutMs,
+      token: async () => access.token,
+    });
     try {
       return await callWith(admin, method, params);
     } catch (error) {
       throw error instanceof RpcCallError && error.code === AUTH_REFUSED ? refused() : error;
+    } finally {
+      admin.close();
     }
   };
 
@@ -114,13 +122,14 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
     session,
     anonymous,
     user,
-    adminToken,
+    hasAdminToken,
     call,
     callAsAdmin,
     async callAsAnyAdmin(method, params) {
       const isSignedIn = (await session.stored()) !== undefined;
-      const hasToken = (await adminToken()) !== undefined;
-      return isSignedIn || !hasToken ? call(method, params) : callAsAdmin(method, params);
+      return isSignedIn || !(await hasAdminToken())
+        ? call(method, params)
+        : callAsAdmin(method, params);
     },
     async get(path) {
       const token = await session.accessToken();
@@ -129,14 +138,18 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
       return bodyOf(await send({ path, bearer: await session.renew(token) }));
     },
     async requestAsAdmin(request) {
-      const response = await send({ ...request, bearer: await requireAdminToken() });
+      const { token, url: baseUrl } = await requireAccess();
+      const response = await sendRest(
+        { ...request, bearer: token },
+        { baseUrl, timeoutMs, signal },
+      );
       if (response.status === UNAUTHORIZED) throw refused();
       return bodyOf(response);
     },
     async *streamAsAdmin(path) {
-      const request = { path, bearer: await requireAdminToken() };
+      const { token, url: baseUrl } = await requireAccess();
       try {
-        yield* streamRest(request, { baseUrl: url, timeoutMs, signal });
+        yield* streamRest({ path, bearer: token }, { baseUrl, timeoutMs, signal });
       } catch (error) {
         throw error instanceof RestError && error.status === UNAUTHORIZED ? refused() : error;
       }
@@ -144,7 +157,7 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
     probe: (path) => send({ path }),
     tryKey: (bearer) => send({ path: '/v1/models', bearer }),
     close() {
-      for (const client of [anonymous, user, admin]) client.close();
+      for (const client of [anonymous, user]) client.close();
     },
   };
 }

@@ -32,6 +32,8 @@ interface HttpServerOptions {
 
 /** A listening server. */
 export interface HttpServer {
+  /** The IP address that it is bound to. */
+  readonly address: string;
   readonly port: number;
   /**
    * Waits for the drain delay and lets requests in flight finish within a time limit; new requests are still served
@@ -108,6 +110,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const address = boundAddress(server);
   log.info({ host, port: address.port }, 'listening');
   return {
+    address: address.address,
     port: address.port,
     async drain() {
       inFlight.drain();
