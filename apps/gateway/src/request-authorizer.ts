@@ -53,7 +53,7 @@ export interface RequestAuthorizer {
 
 interface AuthorizationOptions<Body> {
   /** Reads what the schema describes, for a body that is not JSON. It may keep much, so limits are checked before. */
-  readonly read?: (request: IncomingMessage) => Promise<unknown>;
+  readonly read?: (request: IncomingMessage, userId: string) => Promise<unknown>;
   /** Completes a body by what is stored for the user, once the request is admitted; then it reserves the rest. */
   readonly complete?: ((body: Body, reader: StoredReader) => Promise<Body>) | undefined;
   /** Called only if a quota can refuse the request. */
@@ -145,7 +145,7 @@ export function createRequestAuthorizer(
           : value !== undefined
             ? validated(schema, value)
             : text === undefined
-              ? validated(schema, await read?.(request))
+              ? validated(schema, await read?.(request, userId))
               : await parseInSteps(schema, text);
       const body = given;
       const isRepeated = repeated !== undefined;

@@ -52,8 +52,8 @@ function createUploadRoute(
           uploadFieldsSchema,
           {
             expected,
-            async read(form) {
-              upload = await readUpload(form, { bytesMax, files, decisive: ROUTING });
+            async read(form, owner) {
+              upload = await readUpload(form, { bytesMax, files, owner, decisive: ROUTING });
               return routingOf(upload.fields);
             },
           },

@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { ServiceError } from '@model-gateway/contracts';
 import { startPeerTimeout, type Metrics, type PeerTimeout } from '@model-gateway/kernel';
+import { isFairShare } from './fair-share.ts';
 
 /** Smaller bodies are not counted and never wait: there are many of them, and they take little. */
 export const COUNTED_BODY_BYTES_MIN = 256 * 1024;
@@ -75,8 +76,7 @@ export function bodiesBytesDefault(): number {
 }
 
 /**
- * An owner may hold as much as is left for all others, so one gets at most half, two get a third each, and there is always
- * room for another one. A body takes all that it may need in one step, so that bodies never wait for each other; one that
+ * Owners share it fairly. A body takes all that it may need in one step, so that bodies never wait for each other; one that
  * needs more than there is gets it when it is alone. Those that wait are tried in the order of their arrival.
  */
 export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
@@ -91,11 +91,10 @@ export function createBodyMemory(options: BodyMemoryOptions): BodyMemory {
   function hasRoomFor(owner: string, bytes: number, requestBytes: number): boolean {
     // Nothing ends before it gets more.
     if (heldBytes - blockedBytes === requestBytes) return true;
-    const leftBytes = bytesMax - heldBytes - bytes;
-    if (leftBytes < 0) return false;
     const own = owners.get(owner);
-    if (own === undefined || own.bytes - own.blockedBytes === requestBytes) return true;
-    return own.bytes + bytes <= leftBytes;
+    const isWaitingOnly = own === undefined || own.bytes - own.blockedBytes === requestBytes;
+    const ownBytes = isWaitingOnly ? 0 : own.bytes;
+    return isFairShare({ bytesMax, heldBytes, ownBytes }, bytes);
   }
 
   function holdFor(request: object | undefined, bytes: number): void {

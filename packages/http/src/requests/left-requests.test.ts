@@ -13,7 +13,7 @@ const READERS = [
   {
     what: 'a form',
     read: (request: IncomingMessage) =>
-      readUpload(request, { bytesMax: BYTES_MAX, files, decisive: ['model'] }),
+      readUpload(request, { bytesMax: BYTES_MAX, files, owner: 'ann', decisive: ['model'] }),
   },
 ];
 

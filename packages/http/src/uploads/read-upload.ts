@@ -41,6 +41,8 @@ interface UploadOptions {
   readonly bytesMax: number;
   /** Where a file is kept that comes before the fields that decide about it. */
   readonly files: UploadFiles;
+  /** Who sends the form. */
+  readonly owner: string;
   /** The fields that decide about a file. It passes at once if the first of them came before it. */
   readonly decisive: readonly [string, ...string[]];
 }
@@ -163,7 +165,7 @@ class Form implements Upload {
   }
 
   async #keep(stream: Readable): Promise<void> {
-    const kept = await this.#options.files.create();
+    const kept = await this.#options.files.create(this.#options.owner);
     this.#kept = kept;
     try {
       for await (const chunk of stream) await kept.write(this.#noteHead(chunk as Buffer));

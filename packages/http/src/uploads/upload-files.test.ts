@@ -16,7 +16,7 @@ async function textOf(file: UploadFile): Promise<string> {
 }
 
 test('a file can be read any number of times, and has no name', async () => {
-  const file = await createUploadFiles({ folder, bytesMax: 1_000_000 }).create();
+  const file = await createUploadFiles({ folder, bytesMax: 1_000_000 }).create('ann');
   await file.write(Buffer.from('first '));
   await file.write(Buffer.alloc(200_000, 'a'));
   expect(file.bytes).toBe(200_006);
@@ -30,7 +30,7 @@ test('a file can be read any number of times, and has no name', async () => {
 
 test('all files together have a limit, which ends with them', async () => {
   const files = createUploadFiles({ folder, bytesMax: 10 });
-  const [first, second] = [await files.create(), await files.create()];
+  const [first, second] = [await files.create('ann'), await files.create('bob')];
   await first.write(Buffer.from('123456'));
   await expect(second.write(Buffer.from('12345'))).rejects.toMatchObject({
     code: 'rate_limit_exceeded',
@@ -41,7 +41,26 @@ test('all files together have a limit, which ends with them', async () => {
   await second.write(Buffer.from('123456'));
   expect(await textOf(second)).toBe('1234123456');
   await second.close();
-  const third = await files.create();
+  const third = await files.create('ann');
   await third.write(Buffer.from('1234567890'));
   await third.close();
+});
+
+test('the files of one owner leave room for those of others, however many there are', async () => {
+  const files = createUploadFiles({ folder, bytesMax: 100 });
+  const opened: UploadFile[] = [];
+  const write = async (owner: string, bytes: number): Promise<void> => {
+    const file = await files.create(owner);
+    opened.push(file);
+    await file.write(Buffer.alloc(bytes));
+  };
+  await write('ann', 20);
+  await write('ann', 20);
+  await expect(write('ann', 20)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  await write('bob', 50);
+  await expect(write('cid', 11)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  await write('cid', 10);
+  for (const file of opened) await file.close();
+  await write('ann', 100);
+  await opened.at(-1)?.close();
 });

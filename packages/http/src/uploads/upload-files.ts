@@ -2,16 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '@model-gateway/contracts';
+import { isFairShare } from '../requests/fair-share.ts';
 
-/** Temporary files for uploads, with a limit over all of a process. */
+/** Temporary files for uploads, with a limit over all of a process, which the users share fairly. */
 export interface UploadFiles {
-  create(): Promise<UploadFile>;
+  /** The owner is who sends the file. */
+  create(owner: string): Promise<UploadFile>;
 }
 
 /** One temporary file. */
 export interface UploadFile {
   readonly bytes: number;
-  /** Appends; rejects when the files of this process have too many bytes. */
+  /** Appends; rejects when the files of its owner, or of this process, have too many bytes. */
   write(chunk: Buffer): Promise<void>;
   /** Reads it from the beginning, any number of times. */
   read(): AsyncGenerator<Buffer>;
@@ -30,15 +32,27 @@ const READ_BYTES = 64 * 1024;
 const RETRY_AFTER_SECS = 5;
 
 export function createUploadFiles({ folder, bytesMax }: UploadFilesOptions): UploadFiles {
-  let bytesOfAll = 0;
+  let heldBytes = 0;
+  const owners = new Map<string, number>();
 
-  function reserve(bytes: number): void {
-    if (bytesOfAll + bytes > bytesMax) throw tooManyUploads();
-    bytesOfAll += bytes;
+  /** The only file of an owner may be as large as what is left, because it is not known how much follows. */
+  function reserve(owner: string, fileBytes: number, bytes: number): void {
+    const ofOwner = owners.get(owner) ?? 0;
+    const ownBytes = ofOwner === fileBytes ? 0 : ofOwner;
+    if (!isFairShare({ bytesMax, heldBytes, ownBytes }, bytes)) throw tooManyUploads();
+    heldBytes += bytes;
+    owners.set(owner, ofOwner + bytes);
+  }
+
+  function release(owner: string, bytes: number): void {
+    heldBytes -= bytes;
+    const left = (owners.get(owner) ?? 0) - bytes;
+    if (left > 0) owners.set(owner, left);
+    else owners.delete(owner);
   }
 
   return {
-    async create() {
+    async create(owner) {
       const handle = await openUnnamed(folder);
       let bytes = 0;
       let isClosed = false;
@@ -47,7 +61,7 @@ export function createUploadFiles({ folder, bytesMax }: UploadFilesOptions): Upl
           return bytes;
         },
         async write(chunk) {
-          reserve(chunk.length);
+          reserve(owner, bytes, chunk.length);
           const position = bytes;
           bytes += chunk.length;
           await writeAll(handle, chunk, position);
@@ -56,7 +70,7 @@ export function createUploadFiles({ folder, bytesMax }: UploadFilesOptions): Upl
         async close() {
           if (isClosed) return;
           isClosed = true;
-          bytesOfAll -= bytes;
+          release(owner, bytes);
           await handle.close();
         },
       };
@@ -91,6 +105,8 @@ async function* readAll(handle: FileHandle, bytes: number): AsyncGenerator<Buffe
 }
 
 const tooManyUploads = (): ServiceError =>
-  new ServiceError('rate_limit_exceeded', 'too many uploads are in progress; try again later', {
-    details: { retry_after_secs: RETRY_AFTER_SECS },
-  });
+  new ServiceError(
+    'rate_limit_exceeded',
+    'too many uploads are in progress; try again later, or send the model before the file',
+    { details: { retry_after_secs: RETRY_AFTER_SECS } },
+  );
