@@ -24,6 +24,7 @@ import { warnAboutOidc } from './oidc/warn-about-oidc.ts';
 import { createAuditedCalls } from './audit/audited-calls.ts';
 import { createAdminTokenCheck, createAuthorize } from './protocol/authorize.ts';
 import { createCallObserver } from './protocol/call-observer.ts';
+import { createCallPlaces } from './protocol/call-places.ts';
 import { createDispatcher } from './protocol/dispatcher.ts';
 import { createDocumentError } from './protocol/error-docs.ts';
 import { createRealtimeSessions } from './realtime/realtime-sessions.ts';
@@ -112,8 +113,14 @@ export function createRpc(
   // Built on the first request: most processes never serve it.
   let discovery: string | undefined;
   const perform = createAuditedCalls({ database, services, within });
+  const callPlaces = createCallPlaces({
+    perUserMax: config.rpcCallsPerUserMax,
+    signInOf: (bearer) => accounts.signInOf(bearer),
+    isAdminToken,
+  });
   const dispatcher = createDispatcher({
     perform,
+    places: callPlaces,
     authorize: createAuthorize({
       accounts,
       groups: services.groupRules.access,
@@ -168,6 +175,7 @@ export function createRpc(
     ...createWebSession({
       accounts,
       perform,
+      places: callPlaces,
       cookie: sessionCookie,
       isSameOrigin: createSameOriginCheck(config),
       isAdminToken,
@@ -177,7 +185,12 @@ export function createRpc(
       firstAdmin: config.firstAdmin,
       oidcIssuer: config.oidcIssuer,
     }),
-    '/api/usage.csv': createUsageCsv({ accounts, summarize: services.summarizeSpend }),
+    '/api/usage.csv': createUsageCsv({
+      accounts,
+      places: callPlaces,
+      clientOf,
+      summarize: services.summarizeSpend,
+    }),
     ...createOidcRoutes({ ...context, config, accounts, sessionCookie, clientOf }),
   };
   // Event streams and sockets never end by themselves, so draining ends those without pending events.

@@ -47,6 +47,10 @@ export const accountSettings = {
         'How many event streams and WebSockets without a token one client address may have at a time; clients on the same machine that use no proxy are not limited.',
     },
   ),
+  rpcCallsPerUserMax: setting('SERVICE_RPC_CALLS_PER_USER', withDefault(integer(1), 50), {
+    description:
+      'How many RPC calls of one user a process serves or holds at a time, over all connections; more are refused. Calls without a token count by client address; clients on the same machine that use no proxy are then not limited.',
+  }),
   keysPerUserMax: setting('SERVICE_MAX_KEYS_PER_USER', withDefault(integer(1), 1000), {
     description: 'How many active API keys a user may have.',
   }),

@@ -12,7 +12,7 @@ export { createAccountChanges } from './changes/account-changes.ts';
 export { createAccountEvents, type AccountEvents } from './changes/account-events.ts';
 export { createGroupRules, type GroupRules } from './groups/group-rules.ts';
 export type { GroupAccess } from './groups/group-access.ts';
-export type { Group, GroupRole, GroupStore } from './groups/group-store.ts';
+export type { Group, GroupPage, GroupRole, GroupStore } from './groups/group-store.ts';
 export type {
   Invitation,
   InvitationStore,
@@ -38,7 +38,14 @@ export { relativeAge } from './conversations/relative-age.ts';
 export { createKeyCache, type KeyCache, type KeyGrant, type KnownGrant } from './keys/key-cache.ts';
 export { createKeyGrants, type KeyPolicies } from './keys/key-grants.ts';
 export { createKeys, isKeyForm, type Keys } from './keys/keys.ts';
-export type { ApiKey, FoundKey, KeyHolder, KeyStore, NewApiKey } from './keys/key-store.ts';
+export type {
+  ApiKey,
+  FoundKey,
+  KeyHolder,
+  KeyPage,
+  KeyStore,
+  NewApiKey,
+} from './keys/key-store.ts';
 export { NO_KEY_SETTINGS, type KeySettingChanges, type KeySettings } from './keys/key-settings.ts';
 export { createLoginLimits } from './login/login-limits.ts';
 export { createKnownAddresses, type SignInAddressStore } from './login/known-addresses.ts';

@@ -1,6 +1,7 @@
 export type { RpcResponse } from './envelope.ts';
 export type { RpcEvent } from './event-parser.ts';
 export type { RpcSubscription } from './event-stream.ts';
+export { isListMethod, listAll, type ListMethodName } from './list-all.ts';
 export { randomId } from './random-id.ts';
 export {
   createRpcClient,

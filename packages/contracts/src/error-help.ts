@@ -206,7 +206,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   rate_limit_exceeded: {
     cause: 'More requests than the limit that the message names allows.',
     remedy:
-      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the limits of the key (`gateway keys update "my key" --rpm 100`), the ceiling of the group, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
+      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the limits of the key (`gateway keys update "my key" --rpm 100`), the ceiling of the group, `SERVICE_RPC_CALLS_PER_USER` for RPC calls at a time, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
   },
   quota_exceeded: {
     cause: 'The monthly quota of the plan is used up.',

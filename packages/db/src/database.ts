@@ -30,7 +30,7 @@ import type {
 import type { FileEntryStore } from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
 import type { MemoryEventStore, ResponseStore, VideoJobStore } from '@model-gateway/inference';
-import { withTimeout, type Log } from '@model-gateway/kernel';
+import { createFairQueue, withTimeout, type FairQueue, type Log } from '@model-gateway/kernel';
 import type {
   AgentCounter,
   AgentConnections,
@@ -100,6 +100,11 @@ const STANDBY_CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const PING_TIMEOUT_MS = 1_000;
+/** How many connections changes that wait for a common lock may take. */
+const TURNS_AT_ONCE_MAX = 3;
+const TURNS_WAITING_MAX = 1_000;
+const TURN_WAIT_MS_MAX = 30_000;
+const TURN_RETRY_SECS = 5;
 
 interface DatabaseOptions {
   readonly databaseUrl: string;
@@ -164,6 +169,14 @@ export interface PoolStats {
 export interface Database extends DatabaseStores {
   /** All or nothing; the work runs again after a conflict with another transaction. */
   transaction<Result>(work: (stores: DatabaseStores) => Promise<Result>): Promise<Result>;
+  /**
+   * A transaction that writes to the audit log. The transactions of all actors are served in turn, so that few connections wait
+   * for the end of the log.
+   */
+  auditedTransaction<Result>(
+    actor: string,
+    work: (stores: DatabaseStores) => Promise<Result>,
+  ): Promise<Result>;
   /** Rejects when Postgres does not respond within a second. */
   ping(): Promise<void>;
   poolStats(): PoolStats;
@@ -189,13 +202,18 @@ export function createDatabase({
   const { connection, pool } = primary;
   const reading =
     standby === undefined ? connection : preferStandby(standby.connection, connection, log);
+  const auditTurns = createTurns();
+  const conversationTurns = createTurns();
   let closed: Promise<unknown> | undefined;
+
+  const inTransaction = <Result>(work: (stores: DatabaseStores) => Promise<Result>) =>
+    connection.transaction((queries) => work(storesOn(joinTransaction(queries))));
 
   const storesOn = (within: Connection, reader = within): DatabaseStores => ({
     users: createPostgresUsers(within),
     userDirectory: createPostgresUserDirectory(within),
     passwords: createPostgresPasswords(within),
-    audit: createPostgresAudit(within),
+    audit: createPostgresAudit(within, auditTurns),
     refreshTokens: createPostgresRefreshTokens(within),
     signInAddresses: createPostgresSignInAddresses(within),
     keys: createPostgresKeys(within),
@@ -204,7 +222,7 @@ export function createDatabase({
     invitations: createPostgresInvitations(within),
     modelRules: createPostgresModelRules(within),
     providers: createPostgresProviders(within),
-    conversations: createPostgresConversations(within),
+    conversations: createPostgresConversations(within, conversationTurns),
     memoryEvents: createPostgresMemoryEvents(within),
     responses: createPostgresResponses(within),
     usage: createPostgresUsage(within, log),
@@ -234,8 +252,8 @@ export function createDatabase({
 
   return {
     ...storesOn(connection, reading),
-    transaction: (work) =>
-      connection.transaction((queries) => work(storesOn(joinTransaction(queries)))),
+    transaction: inTransaction,
+    auditedTransaction: (actor, work) => auditTurns.run(actor, () => inTransaction(work)),
     ping: () => ping(pool),
     poolStats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
@@ -244,6 +262,20 @@ export function createDatabase({
     },
   };
 }
+
+/** Of each user one at a time: they would only wait for each other, each with a connection. */
+const createTurns = (): FairQueue =>
+  createFairQueue({
+    atOnceMax: TURNS_AT_ONCE_MAX,
+    waitingMax: TURNS_WAITING_MAX,
+    waitMsMax: TURN_WAIT_MS_MAX,
+    refusal: () =>
+      new ServiceError(
+        'rate_limit_exceeded',
+        'too many changes of all users are in progress: try again in a few seconds',
+        { details: { retry_after_secs: TURN_RETRY_SECS } },
+      ),
+  });
 
 interface ServerOptions {
   readonly url: string;

@@ -75,6 +75,7 @@ export {
   startupError,
   unwritableError,
 } from './errors/startup-problems.ts';
+export { createFairQueue, type FairQueue } from './async/fair-queue.ts';
 export { createSequence, type Sequence } from './async/sequence.ts';
 export { createStoreReader, type StoreReader } from './async/store-reader.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './json/try-parse.ts';

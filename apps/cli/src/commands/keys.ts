@@ -90,7 +90,7 @@ async function updateKey(
   nameOrId: string,
   options: LimitOptions,
 ): Promise<Answer> {
-  const { id } = chosen(await service.call('keys.list', {}), nameOrId);
+  const { id } = chosen(await service.list('keys.list', {}), nameOrId);
   const key = await service.call('keys.update', { key_id: id, ...limitsOf(options) });
   return { json: key, text: `Changed ${oneLine(key.name)} (${oneLine(key.key_hint)}).` };
 }
@@ -100,7 +100,7 @@ async function rotateKey(
   nameOrId: string,
   { grace }: { readonly grace?: number },
 ): Promise<Answer> {
-  const { id } = chosen(await service.call('keys.list', {}), nameOrId);
+  const { id } = chosen(await service.list('keys.list', {}), nameOrId);
   const graceful = grace === undefined ? {} : { grace_secs: grace };
   const rotated = await service.call('keys.rotate', { key_id: id, ...graceful });
   return {
@@ -114,7 +114,7 @@ async function listKeys(
   { service }: CommandContext,
   options: { readonly all?: boolean },
 ): Promise<Answer> {
-  const all = await service.call('keys.list', {});
+  const all = await service.list('keys.list', {});
   const keys = options.all === true ? all : all.filter(isKept);
   return { json: { keys }, text: keys.length === 0 ? '' : keyTable(keys), ...noteOf(keys) };
 }
@@ -143,7 +143,7 @@ function stateOf({ active, revoked_at, expires_at }: Key): string {
 }
 
 async function revokeKey({ service }: CommandContext, nameOrId: string): Promise<Answer> {
-  const key = chosen(await service.call('keys.list', {}), nameOrId);
+  const key = chosen(await service.list('keys.list', {}), nameOrId);
   await service.call('keys.revoke', { key_id: key.id });
   return {
     json: { id: key.id, name: key.name, revoked: true },

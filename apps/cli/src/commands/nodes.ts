@@ -16,7 +16,7 @@ export function addNodesCommand(program: Command, run: Runner): void {
 }
 
 async function listNodes({ service }: CommandContext): Promise<Answer> {
-  const nodes = await service.call('agents.list', {});
+  const nodes = await service.list('agents.list', {});
   return {
     json: { nodes },
     text: nodes.length === 0 ? '' : nodeTable(nodes),

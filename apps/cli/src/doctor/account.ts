@@ -22,8 +22,8 @@ export async function accountChecks({ service }: CommandContext): Promise<readon
   const user = await service.call('auth.me', {});
   const [plan, keys, nodes] = await Promise.all([
     service.call('billing.plan', {}),
-    service.call('keys.list', {}),
-    user.is_admin ? service.call('agents.list', {}) : undefined,
+    service.list('keys.list', {}),
+    user.is_admin ? service.list('agents.list', {}) : undefined,
   ]);
   const role = user.is_admin ? ', an admin' : '';
   return [

@@ -1,4 +1,10 @@
-import { createRpcClient, RpcCallError, type RpcClient } from '@model-gateway/client';
+import {
+  createRpcClient,
+  listAll,
+  RpcCallError,
+  type ListMethodName,
+  type RpcClient,
+} from '@model-gateway/client';
 import type { RpcInput, RpcMethodName, RpcResult } from '@model-gateway/contracts';
 import type { CliConfig } from '../config.ts';
 import type { CredentialFile } from '../credentials/credential-file.ts';
@@ -23,6 +29,8 @@ export interface Service {
   readonly user: RpcClient;
   /** Calls a method as the signed-in user; renews the token when the service refuses it. */
   call<Name extends RpcMethodName>(method: Name, params: RpcInput<Name>): Promise<RpcResult<Name>>;
+  /** All pages of a list, as the signed-in user. */
+  list<Name extends ListMethodName>(method: Name, params: RpcInput<Name>): Promise<RpcResult<Name>>;
   /** Calls a method with the admin token. */
   callAsAdmin<Name extends RpcMethodName>(
     method: Name,
@@ -124,6 +132,7 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
     user,
     hasAdminToken,
     call,
+    list: (method, params) => listAll(call, method, params),
     callAsAdmin,
     async callAsAnyAdmin(method, params) {
       const isSignedIn = (await session.stored()) !== undefined;

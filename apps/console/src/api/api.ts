@@ -1,5 +1,7 @@
 import {
   createRpcClient,
+  isListMethod,
+  listAll,
   RpcCallError,
   type RpcCallArguments,
   type RpcSubscription,
@@ -17,7 +19,7 @@ export interface Api {
     method: Name,
     ...rest: RpcCallArguments<Name>
   ): Promise<RpcResult<Name>>;
-  /** The options of a query for a method that only reads: `useQuery(api.query('keys.list'))`. */
+  /** The options of a query for a method that only reads: `useQuery(api.query('keys.list'))`. Lists have all their pages. */
   query<Name extends RpcMethodName>(
     method: Name,
     params?: RpcInput<Name>,
@@ -50,8 +52,13 @@ type Call = Api['call'];
 function queryFor<Name extends RpcMethodName>(call: Call, method: Name, params: RpcInput<Name>) {
   return queryOptions({
     queryKey: [method, params] as const,
-    queryFn: ({ signal }): Promise<RpcResult<Name>> =>
-      call(method, ...([params, { signal }] as unknown as RpcCallArguments<Name>)),
+    queryFn: ({ signal }): Promise<RpcResult<Name>> => {
+      const callOnce = (given: object): Promise<never> =>
+        (call as (...args: unknown[]) => Promise<never>)(method, given, { signal });
+      return isListMethod(method)
+        ? listAll((_method, page) => callOnce(page), method, params as never)
+        : callOnce(params);
+    },
   });
 }
 

@@ -10,7 +10,7 @@ import type { AuditedCall, AuditExemption, AuditRule } from './audit-rule.ts';
 import { AUDIT_RULES } from './audit-rules.ts';
 
 interface AuditedCallsDependencies {
-  readonly database: Pick<Database, 'transaction'> & DatabaseStores;
+  readonly database: Pick<Database, 'auditedTransaction'> & DatabaseStores;
   readonly services: Services;
   /** The same services inside a transaction; what they announce waits for its end. */
   readonly within: (stores: DatabaseStores, afterCommit: AfterCommit) => Services;
@@ -55,7 +55,7 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
     about: (outcome: Outcome) => Partial<AuditedCall>,
   ): Promise<Outcome> {
     let pending: (() => Promise<unknown>)[] = [];
-    const outcome = await database.transaction(async (stores) => {
+    const outcome = await database.auditedTransaction(turnOf(recorded), async (stores) => {
       // The work runs again after a conflict.
       pending = [];
       const before = await stateBefore(stores, recorded);
@@ -111,6 +111,10 @@ interface Before {
   readonly target: string | undefined;
   readonly before: unknown;
 }
+
+/** Whose turn a change takes. */
+const turnOf = ({ caller: { user, hasAdminToken, clientIp } }: Recorded): string =>
+  user?.id ?? (hasAdminToken ? 'admin-token' : `address:${clientIp}`);
 
 const newAccount = z.object({ id: z.string() });
 

@@ -6,7 +6,10 @@ import type { Services } from '../services.ts';
 
 export function createAgentsMethods({ agents, sessions }: Services): HandlersOf<'agents'> {
   return {
-    'agents.list': async () => (await agents.list()).map(agentRecord),
+    'agents.list': async ({ after, limit }) => {
+      const page = { after: after ?? undefined, countMax: limit };
+      return (await agents.list(page)).map(agentRecord);
+    },
     'agents.register': async ({ machine_name, version, hosts = [] }) => {
       const { agentId, token } = await agents.register({ name: machine_name, version, hosts });
       return { agent_id: agentId, token };

@@ -3,6 +3,7 @@ import { createBackendAdmin } from '@model-gateway/inference-runtime';
 import { createCanceller } from '@model-gateway/kernel';
 import type { z } from 'zod';
 import type { HandlersOf } from '../protocol/handlers.ts';
+import { pageAfter } from '../protocol/page-after.ts';
 import type { Services } from '../services.ts';
 
 export function createBackendsMethods({
@@ -10,7 +11,7 @@ export function createBackendsMethods({
 }: Pick<Services, 'runtime'>): HandlersOf<'backends'> {
   const backends = createBackendAdmin(runtime.router);
   return {
-    'backends.list': async () => backends.list(),
+    'backends.list': async (page) => [...pageAfter(backends.list(), ({ name }) => name, page)],
     'backends.get': async ({ name }) => backends.get(name),
     'backends.add': async (body) => registered(await backends.add(body)),
     'backends.update': async ({ name, ...body }) => registered(await backends.change(name, body)),

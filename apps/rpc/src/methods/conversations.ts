@@ -14,8 +14,11 @@ export function createConversationsMethods({
   clock,
 }: Services): HandlersOf<'conversations'> {
   return {
-    'conversations.list': async (_params, { user }) =>
-      (await conversations.list(user.id)).map((one) => conversationRecord(one, clock.now())),
+    'conversations.list': async ({ before, limit }, { user }) => {
+      const page = { before: before ?? undefined, countMax: limit };
+      const found = await conversations.list(user.id, page);
+      return found.map((one) => conversationRecord(one, clock.now()));
+    },
     'conversations.create': async ({ title }, { user }) =>
       conversationRecord(await conversations.create(user.id, title), clock.now()),
     'conversations.get': async ({ conversation_id, before }, { user }) => {

@@ -4,12 +4,20 @@ import type { RpcParams, RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
+const PAGE_KEYS_MAX = 1_000;
+
 type KeyRecord = RpcResult<'keys.list'>[number];
 
 export function createKeysMethods({ keys, clock }: Services): HandlersOf<'keys'> {
   const recordOf = (key: ApiKey): KeyRecord => keyRecord(key, new Date(clock.now()));
   return {
-    'keys.list': async (_params, { user }) => (await keys.list(user.id)).map(recordOf),
+    'keys.list': async ({ before, limit }, { user }) => {
+      const isPage = limit !== undefined || (before ?? undefined) !== undefined;
+      const page = isPage
+        ? { before: before ?? undefined, countMax: limit ?? PAGE_KEYS_MAX }
+        : undefined;
+      return (await keys.list(user.id, page)).map(recordOf);
+    },
     'keys.create': async ({ name, project, group_id, ...settings }, { user }) => {
       const request = { userId: user.id, name, project, groupId: group_id };
       const { key, secret } = await keys.create({ ...request, settings: changesOf(settings) });

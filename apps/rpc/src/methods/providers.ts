@@ -8,7 +8,10 @@ export function createProvidersMethods({
   readonly providers: Providers;
 }): HandlersOf<'providers'> {
   return {
-    'providers.list': async () => (await providers.list()).map(providerRecord),
+    'providers.list': async ({ after, limit }) => {
+      const page = { after: after ?? undefined, countMax: limit };
+      return (await providers.list(page)).map(providerRecord);
+    },
     'providers.add': async ({ id, name, description, website_domain }) => {
       await providers.add({ id, name, description, websiteDomain: website_domain });
       return { ok: true };

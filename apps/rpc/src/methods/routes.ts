@@ -2,6 +2,7 @@ import { ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { routeRuleOf, type ServiceRouter } from '@model-gateway/inference-runtime';
 import type { RouteRule } from '@model-gateway/router';
 import type { HandlersOf } from '../protocol/handlers.ts';
+import { pageAfter } from '../protocol/page-after.ts';
 import type { Services } from '../services.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -16,7 +17,10 @@ export function createRoutesMethods({
   const { routes, fileEntries } = runtime.router;
   return {
     'routes.explain': ({ key_id: keyId, ...request }) => explainRoute({ ...request, keyId }),
-    'routes.list': async () => routes.list().map((rule) => routeRecord(rule, fileEntries)),
+    'routes.list': async (page) =>
+      pageAfter(routes.list(), ({ model }) => model, page).map((rule) =>
+        routeRecord(rule, fileEntries),
+      ),
     'routes.set': async (params) => {
       await fileEntries.assertChangeable('routes', params.model);
       await routeChanges.set(routeRuleOf(params));

@@ -21,9 +21,16 @@ export function createVideoMethods({
       return { job_id: id, stream_id: id };
     },
     'video.get': async ({ job_id }, { user }) => jobRecord(await videoJobs.get(user.id, job_id)),
-    'video.list': async ({ limit }, { user }) => ({
-      jobs: (await videoJobs.list(user.id, limit)).map(jobRecord),
-    }),
+    'video.list': async ({ before, limit }, { user }) => {
+      const found = await videoJobs.list(user.id, limit + 1, before ?? undefined);
+      const jobs = found.slice(0, limit);
+      const hasMore = found.length > limit;
+      return {
+        jobs: jobs.map(jobRecord),
+        has_more: hasMore,
+        before: hasMore ? (jobs.at(-1)?.id ?? null) : null,
+      };
+    },
     'video.cancel': async ({ job_id }, { user }) => {
       await videoJobs.cancel(user.id, job_id);
       return { ok: true };

@@ -10,6 +10,7 @@ import { yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorize, Credentials } from './authorize.ts';
 import type { CallObserver } from './call-observer.ts';
+import type { CallPlaces } from './call-places.ts';
 import type { DocumentError } from './error-docs.ts';
 import { parseMessages, type Message } from './message.ts';
 import { createOrderedCalls } from './ordered-calls.ts';
@@ -22,6 +23,7 @@ export interface RpcCaller {
   readonly credentials: Credentials;
   /** A WebSocket without a token: it may call only public methods and the probe. */
   readonly isAnonymousSocket: boolean;
+  readonly isSocket?: true;
   /** Of the HTTP request, or of the one that opened the socket. */
   readonly requestId: string;
 }
@@ -68,6 +70,7 @@ export interface Dispatcher {
 interface DispatcherDependencies {
   readonly perform: PerformCall;
   readonly authorize: Authorize;
+  readonly places: CallPlaces;
   /** Returns the result of `rpc.discover` as JSON. */
   readonly discover: () => string;
   readonly observe: CallObserver;
@@ -89,6 +92,7 @@ const BATCH_TOO_LARGE = new JsonRpcError('batch answer too large', -32_000);
 export function createDispatcher({
   perform,
   authorize,
+  places,
   discover,
   observe,
   documentError,
@@ -103,7 +107,11 @@ export function createDispatcher({
     if (method === 'rpc.discover' && !caller.isAnonymousSocket) return discover();
     if (!isMethod(method)) throw unknownMethod(method, caller);
     const contract: MethodContract = rpcMethods[method];
-    const work = (): Promise<unknown> => execute(method, contract, params, caller);
+    const { credentials, isSocket: isOverSocket = false } = caller;
+    const work = (): Promise<unknown> =>
+      places.run({ method, credentials, isOverSocket }, () =>
+        execute(method, contract, params, caller),
+      );
     const result = await (contract.isOrdered === true ? ordered.run(caller, work) : work());
     return JSON.stringify(result ?? null);
   }

@@ -4,12 +4,16 @@ import { pipeline } from 'node:stream/promises';
 import type { Accounts } from '@model-gateway/accounts';
 import { rpcMethods, ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { bearerOf, requestIdOf } from '@model-gateway/http';
+import type { CallPlaces } from '../protocol/call-places.ts';
 import { parseParams } from '../protocol/parse-params.ts';
+import type { ClientOf } from '../transports/client-of.ts';
 import { csvLine } from './csv.ts';
 import type { SummarizeSpend } from './spend-summary.ts';
 
 interface UsageCsvDependencies {
   readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly places: CallPlaces;
+  readonly clientOf: ClientOf;
   readonly summarize: SummarizeSpend;
 }
 
@@ -28,7 +32,15 @@ const COLUMNS = [
 ] as const;
 
 /** `GET /api/usage.csv`: the groups of `usage.summary` as a file, for the same callers and with the same parameters. */
-export function createUsageCsv({ accounts, summarize }: UsageCsvDependencies) {
+export function createUsageCsv({ accounts, places, clientOf, summarize }: UsageCsvDependencies) {
+  async function summaryFor(bearer: string | undefined, query: URLSearchParams): Promise<Summary> {
+    const authenticated = bearer === undefined ? undefined : await accounts.authenticate(bearer);
+    if (authenticated === undefined)
+      throw new ServiceError('authentication_required', 'an access token is required');
+    const params = parseParams(rpcMethods['usage.summary'].params, paramsOf(query));
+    return summarize(params, authenticated.user);
+  }
+
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requestIdOf(request, response);
     if (request.method !== 'GET') {
@@ -36,12 +48,11 @@ export function createUsageCsv({ accounts, summarize }: UsageCsvDependencies) {
       throw new ServiceError('method_not_allowed', 'use GET');
     }
     const bearer = bearerOf(request);
-    const authenticated = bearer === undefined ? undefined : await accounts.authenticate(bearer);
-    if (authenticated === undefined)
-      throw new ServiceError('authentication_required', 'an access token is required');
     const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    const params = parseParams(rpcMethods['usage.summary'].params, paramsOf(searchParams));
-    const summary = await summarize(params, authenticated.user);
+    const summary = await places.run(
+      { method: 'usage.summary', credentials: { bearer, ...clientOf(request) } },
+      () => summaryFor(bearer, searchParams),
+    );
     response.writeHead(200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${fileName(summary)}"`,

@@ -255,7 +255,12 @@ export function createWebSocketTransport(dependencies: WebSocketDependencies): W
       if (socket.destroyed) leave();
       else socket.once('close', leave);
     }
-    const caller = { credentials, isAnonymousSocket: found === undefined, requestId: newId() };
+    const caller = {
+      credentials,
+      isAnonymousSocket: found === undefined,
+      isSocket: true,
+      requestId: newId(),
+    } as const;
     server.handleUpgrade(request, socket, head, (opened) => serve(opened, caller));
   }
 

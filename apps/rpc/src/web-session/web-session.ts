@@ -11,6 +11,7 @@ import {
   type OriginCheck,
 } from '@model-gateway/http';
 import { signedInRecord } from '../methods/auth.ts';
+import type { CallPlaces } from '../protocol/call-places.ts';
 import type { PerformCall } from '../protocol/dispatcher.ts';
 import type { ClientOf } from '../transports/client-of.ts';
 import type { BrowserCookie } from './browser-cookie.ts';
@@ -19,6 +20,7 @@ import { SESSION_PATH } from './session-cookie.ts';
 interface WebSessionDependencies {
   readonly accounts: Pick<Accounts, 'login' | 'refreshCookie' | 'logoutCookie'>;
   readonly perform: PerformCall;
+  readonly places: CallPlaces;
   readonly cookie: BrowserCookie;
   readonly isSameOrigin: OriginCheck;
   readonly isAdminToken: (bearer: string | undefined) => boolean;
@@ -38,8 +40,21 @@ const BODY_BYTES_MAX = 16 * 1024;
 export function createWebSession(
   dependencies: WebSessionDependencies,
 ): Readonly<Record<string, Handle>> {
-  const { accounts, perform, cookie, isSameOrigin, isAdminToken, clientOf, oidcIssuer } =
+  const { accounts, perform, places, cookie, isSameOrigin, isAdminToken, clientOf, oidcIssuer } =
     dependencies;
+
+  /** A body that is still being received has no place yet. */
+  const inPlace = <Result>(
+    request: IncomingMessage,
+    work: () => Promise<Result>,
+  ): Promise<Result> =>
+    places.run(
+      {
+        method: 'auth.login',
+        credentials: { bearer: bearerOf(request), ...clientOf(request) },
+      },
+      work,
+    );
 
   function signIn(
     request: IncomingMessage,
@@ -54,7 +69,8 @@ export function createWebSession(
     const { params } = rpcMethods['auth.login'];
     const { email, password } = validated(params, await bodyOf(request));
     const { clientIp } = clientOf(request);
-    signIn(request, response, signedInRecord(await accounts.login({ email, password, clientIp })));
+    const signedIn = await inPlace(request, () => accounts.login({ email, password, clientIp }));
+    signIn(request, response, signedInRecord(signedIn));
   };
 
   const register: Handle = async (request, response) => {
@@ -63,7 +79,9 @@ export function createWebSession(
     const hasAdminToken = isAdminToken(bearerOf(request));
     const client = { ...clientOf(request), hasAdminToken };
     const caller = { ...client, user: undefined, requestId: requestIdOf(request, response) };
-    const signedIn = await perform('auth.register', applicant, client, caller);
+    const signedIn = await inPlace(request, () =>
+      perform('auth.register', applicant, client, caller),
+    );
     signIn(request, response, signedIn as RpcResult<'auth.register'>);
   };
 
@@ -72,7 +90,8 @@ export function createWebSession(
     if (refreshToken === undefined)
       throw new ServiceError('authentication_required', 'there is no session: sign in');
     try {
-      signIn(request, response, signedInRecord(await accounts.refreshCookie(refreshToken)));
+      const refreshed = await inPlace(request, () => accounts.refreshCookie(refreshToken));
+      signIn(request, response, signedInRecord(refreshed));
     } catch (error) {
       const isOver = error instanceof ServiceError && error.code === 'invalid_credentials';
       if (!isOver) throw error;

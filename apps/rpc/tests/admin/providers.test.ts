@@ -267,7 +267,9 @@ test('an admin sets, lists and removes aliases', async () => {
   const call = async (method: string, params: object) =>
     (await rpc.call(method, params, admin.token)).result;
   expect(await call('aliases.set', { alias: 'fast', target: 'm' })).toEqual({ ok: true });
-  expect(await call('aliases.list', {})).toEqual({ aliases: [{ alias: 'fast', target: 'm' }] });
+  expect(await call('aliases.list', {})).toMatchObject({
+    aliases: [{ alias: 'fast', target: 'm' }],
+  });
   expect(await call('aliases.remove', { alias: 'fast' })).toEqual({ ok: true });
-  expect(await call('aliases.list', {})).toEqual({ aliases: [] });
+  expect(await call('aliases.list', {})).toMatchObject({ aliases: [] });
 });

@@ -164,7 +164,7 @@ async function stateOf({ id }: PopulatedGroup): Promise<unknown> {
   const { groups, members, modelRules, ledger } = scene.context.database;
   return Promise.all([
     groups.find(id, null),
-    members.list(id),
+    members.list(id, { countMax: 100 }),
     modelRules.list(id),
     ledger.read({ type: 'group', id }),
   ]);

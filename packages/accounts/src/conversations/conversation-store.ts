@@ -46,6 +46,12 @@ export interface MessagePageQuery {
   readonly bytesMax: number;
 }
 
+/** A page of the conversations: the first ones, or those that follow one of them. */
+export interface ConversationListQuery {
+  readonly before?: string | undefined;
+  readonly countMax: number;
+}
+
 /** A conversation with a page of its messages, oldest first. */
 export interface ConversationPage {
   readonly conversation: Conversation;
@@ -56,13 +62,13 @@ export interface ConversationPage {
 
 /** Stores conversations. Those of other users are not found. */
 export interface ConversationStore {
-  create(conversation: {
-    readonly id: string;
-    readonly userId: string;
-    readonly title: string;
-  }): Promise<Conversation>;
+  /** Rejects when the user has as many as `countMax`, also of concurrent calls. */
+  create(
+    conversation: { readonly id: string; readonly userId: string; readonly title: string },
+    countMax?: number,
+  ): Promise<Conversation>;
   /** The most recently used first. */
-  list(userId: string, countMax: number): Promise<readonly Conversation[]>;
+  list(userId: string, page: ConversationListQuery): Promise<readonly Conversation[]>;
   /** With a page of its messages. */
   find(userId: string, id: string, page: MessagePageQuery): Promise<ConversationPage | undefined>;
   /** The messages, oldest first; undefined when there is no such conversation. */

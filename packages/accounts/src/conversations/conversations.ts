@@ -1,26 +1,32 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
-import type { Conversation, ConversationPage, ConversationStore } from './conversation-store.ts';
+import type {
+  Conversation,
+  ConversationListQuery,
+  ConversationPage,
+  ConversationStore,
+} from './conversation-store.ts';
 
 /** The conversations of a user. Those of other users are not found. */
 export interface Conversations {
-  /** The most recently used first, up to a limit. */
-  list(userId: string): Promise<readonly Conversation[]>;
+  /** The most recently used first. */
+  list(userId: string, page: ConversationListQuery): Promise<readonly Conversation[]>;
   create(userId: string, title: string): Promise<Conversation>;
   /** With its newest messages in order, or those before one of them, up to a limit. */
   get(userId: string, id: string, before?: string): Promise<ConversationPage>;
   remove(userId: string, id: string): Promise<void>;
 }
 
-const LISTED_MAX = 1_000;
+const CONVERSATIONS_PER_USER_MAX = 100_000;
 const MESSAGES_MAX = 1_000;
 /** The rest of a MiB is for the names of the fields. */
 const MESSAGES_BYTES_MAX = 768 * 1024;
 
 export function createConversations(store: ConversationStore): Conversations {
   return {
-    list: (userId) => store.list(userId, LISTED_MAX),
-    create: (userId, title) => store.create({ id: newId(), userId, title }),
+    list: (userId, page) => store.list(userId, page),
+    create: (userId, title) =>
+      store.create({ id: newId(), userId, title }, CONVERSATIONS_PER_USER_MAX),
     async get(userId, id, before) {
       const found = await store.find(userId, id, {
         before,

@@ -3,11 +3,11 @@ import type { AccountEvents } from '../changes/account-events.ts';
 import type { User, UserStore } from '../users/user-store.ts';
 import { groupNotFound } from './group-access.ts';
 import type { Group } from './group-store.ts';
-import type { Member, MemberChanges, MemberStore } from './member-store.ts';
+import type { Member, MemberChanges, MemberPage, MemberStore } from './member-store.ts';
 
 /** The members of a group and their roles. Members are named by their email. */
 export interface GroupMembers {
-  list(groupId: string): Promise<readonly Member[]>;
+  list(groupId: string, page: MemberPage): Promise<readonly Member[]>;
   /** Adds a user with an account; updates and reactivates an existing member. */
   add(
     caller: User,
@@ -46,7 +46,7 @@ export function createGroupMembers(dependencies: GroupMembersDependencies): Grou
   }
 
   return {
-    list: (groupId) => members.list(groupId),
+    list: (groupId, page) => members.list(groupId, page),
 
     async add(caller, { id, ownerId }, email, changes) {
       refuseLowMultiplier(caller, changes);

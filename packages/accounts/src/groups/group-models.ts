@@ -16,13 +16,17 @@ interface GroupModelsDependencies {
   readonly events: AccountEvents;
 }
 
+/** The answers of all methods about them have all of them. */
+const RULES_PER_GROUP_MAX = 10_000;
+
 export function createGroupModels(dependencies: GroupModelsDependencies): GroupModels {
   const { modelRules, events } = dependencies;
 
   const setter =
     (rule: 'allow' | 'deny') =>
     async (groupId: string, models: readonly string[]): Promise<ModelRules> => {
-      if (!(await modelRules.set(groupId, rule, models))) throw groupNotFound();
+      if (!(await modelRules.set(groupId, rule, models, RULES_PER_GROUP_MAX)))
+        throw groupNotFound();
       await events.changed({ kind: 'group', groupId });
       return modelRules.list(groupId);
     };

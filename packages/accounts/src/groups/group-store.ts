@@ -35,15 +35,24 @@ export interface GroupChanges {
   readonly rpmCeiling?: number | null | undefined;
 }
 
+/** The first groups, or those after one. */
+export interface GroupPage {
+  readonly after?: string | undefined;
+  readonly countMax: number;
+}
+
 /** Stores groups. A viewer of null is no user. */
 export interface GroupStore {
-  /** The owner becomes its first member, as an admin. False when the id is in use; rejects one of a deleted group with a bill. */
-  create(group: NewGroup): Promise<boolean>;
+  /**
+   * The owner becomes its first member, as an admin. False when the id is in use; rejects one of a deleted group with a bill,
+   * and when the owner has as many groups as `ownedMax`, also of concurrent calls.
+   */
+  create(group: NewGroup, ownedMax?: number): Promise<boolean>;
   find(groupId: string, viewerId: string | null): Promise<Group | undefined>;
   /** The groups of an active member, oldest first. */
-  listOf(userId: string): Promise<readonly Group[]>;
+  listOf(userId: string, page: GroupPage): Promise<readonly Group[]>;
   /** Every group, oldest first. */
-  listAll(): Promise<readonly Group[]>;
+  listAll(page: GroupPage): Promise<readonly Group[]>;
   update(groupId: string, changes: GroupChanges): Promise<void>;
   /**
    * Deletes its memberships, invitations and rules, makes its keys personal, and moves the rest of its pool to the wallet of

@@ -3,7 +3,7 @@ import { newId } from '@model-gateway/kernel';
 import type { AccountEvents } from '../changes/account-events.ts';
 import type { User, UserStore } from '../users/user-store.ts';
 import { groupNotFound } from './group-access.ts';
-import type { Group, GroupChanges, GroupStore } from './group-store.ts';
+import type { Group, GroupChanges, GroupPage, GroupStore } from './group-store.ts';
 
 /** Groups: users who share a pool of points, keys and model rules. An undefined caller has the admin token. */
 export interface Groups {
@@ -16,7 +16,7 @@ export interface Groups {
       readonly id?: string | undefined;
     },
   ): Promise<Group>;
-  list(caller: User | undefined): Promise<readonly Group[]>;
+  list(caller: User | undefined, page: GroupPage): Promise<readonly Group[]>;
   update(caller: User, groupId: string, changes: GroupChanges): Promise<Group>;
   delete(groupId: string): Promise<void>;
 }
@@ -26,6 +26,8 @@ interface GroupsDependencies {
   readonly users: Pick<UserStore, 'findOldestAdmin'>;
   readonly events: AccountEvents;
 }
+
+const OWNED_MAX = 1_000;
 
 export function createGroups(dependencies: GroupsDependencies): Groups {
   const { groups, users, events } = dependencies;
@@ -42,13 +44,14 @@ export function createGroups(dependencies: GroupsDependencies): Groups {
   return {
     async create(caller, { name, description = '', id = newId() }) {
       const owner = caller ?? (await oldestAdmin());
-      await groups.create({ id, ownerId: owner.id, name, description });
+      await groups.create({ id, ownerId: owner.id, name, description }, OWNED_MAX);
       const group = await groups.find(id, owner.id);
       if (group?.ownerId === owner.id) return group;
       throw new ServiceError('group_id_taken', 'group id already in use');
     },
 
-    list: (caller) => (caller === undefined ? groups.listAll() : groups.listOf(caller.id)),
+    list: (caller, page) =>
+      caller === undefined ? groups.listAll(page) : groups.listOf(caller.id, page),
 
     async update(caller, groupId, changes) {
       await groups.update(groupId, changes);

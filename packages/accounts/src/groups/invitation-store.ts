@@ -33,8 +33,8 @@ export type JoinOutcome =
   | 'gone';
 
 export interface InvitationStore {
-  /** False when the group was deleted. */
-  create(invitation: NewInvitation): Promise<boolean>;
+  /** False when the group was deleted. Rejects when it has as many open ones as `openMax`, also of concurrent calls. */
+  create(invitation: NewInvitation, openMax?: number): Promise<boolean>;
   find(
     tokenHash: string,
     userId: string,

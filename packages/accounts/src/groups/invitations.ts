@@ -31,6 +31,7 @@ interface InvitationsDependencies {
 }
 
 const TOKEN_BYTES = 32;
+const OPEN_PER_GROUP_MAX = 1_000;
 
 export function createInvitations(dependencies: InvitationsDependencies): Invitations {
   const { invitations, groups, events, clock } = dependencies;
@@ -56,11 +57,10 @@ export function createInvitations(dependencies: InvitationsDependencies): Invita
       const token = `inv-${randomToken(TOKEN_BYTES)}`;
       const expiresAt = new Date(clock.now() + ttlSecs * 1000);
       const invitation = { id: newId(), groupId, role, email, maxUses, expiresAt };
-      const isStored = await invitations.create({
-        ...invitation,
-        tokenHash: sha256Hex(token),
-        createdById: caller.id,
-      });
+      const isStored = await invitations.create(
+        { ...invitation, tokenHash: sha256Hex(token), createdById: caller.id },
+        OPEN_PER_GROUP_MAX,
+      );
       if (!isStored) throw groupNotFound();
       return { invitation: { ...invitation, uses: 0 }, token };
     },

@@ -20,9 +20,15 @@ export interface MemberChanges {
   readonly isActive?: boolean | undefined;
 }
 
+/** The first members, or those after the one with an email. */
+export interface MemberPage {
+  readonly after?: string | undefined;
+  readonly countMax: number;
+}
+
 export interface MemberStore {
   /** The active members: the owner, then by the time of joining. */
-  list(groupId: string): Promise<readonly Member[]>;
+  list(groupId: string, page: MemberPage): Promise<readonly Member[]>;
   /** Includes deactivated members. */
   find(groupId: string, email: string): Promise<Member | undefined>;
   /** Adds or updates an active member. Undefined when the group was deleted. */

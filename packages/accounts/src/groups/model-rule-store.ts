@@ -7,6 +7,14 @@ export interface ModelRules {
 /** Stores model rules: a model is allowed, denied or not mentioned. */
 export interface ModelRuleStore {
   list(groupId: string): Promise<ModelRules>;
-  /** Replaces the opposite rule of the same model. False when the group was deleted. */
-  set(groupId: string, rule: 'allow' | 'deny', models: readonly string[]): Promise<boolean>;
+  /**
+   * Replaces the opposite rule of the same model. False when the group was deleted. Rejects when the group would have more than
+   * `countMax`.
+   */
+  set(
+    groupId: string,
+    rule: 'allow' | 'deny',
+    models: readonly string[],
+    countMax?: number,
+  ): Promise<boolean>;
 }

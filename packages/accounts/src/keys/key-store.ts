@@ -74,6 +74,12 @@ export interface FoundKey {
   readonly replacedUntil: Date | null;
 }
 
+/** The newest keys, or those that are older than one. */
+export interface KeyPage {
+  readonly before?: string | undefined;
+  readonly countMax: number;
+}
+
 /** Stores API keys as hashes. */
 export interface KeyStore {
   /**
@@ -83,6 +89,8 @@ export interface KeyStore {
   create(key: NewApiKey, activeMax?: number): Promise<ApiKey>;
   /** The newest keys of a user, newest first, with what they have spent in the period of that time. */
   list(userId: string, countMax: number, at: Date): Promise<readonly ApiKey[]>;
+  /** A page of all keys of a user, newest first. */
+  listPage(userId: string, page: KeyPage, at: Date): Promise<readonly ApiKey[]>;
   /** A key of any user, with what it has spent in the period of that time; undefined when there is none. */
   find(keyId: string, at: Date): Promise<ApiKey | undefined>;
   /** Undefined when there is no such key of the user, or it is revoked. */

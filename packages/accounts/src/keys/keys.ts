@@ -2,7 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { newId, sha256Hex, type Clock } from '@model-gateway/kernel';
 import type { AccountEvents } from '../changes/account-events.ts';
 import { changedSettings, NO_KEY_SETTINGS, type KeySettingChanges } from './key-settings.ts';
-import type { ApiKey, KeyStore } from './key-store.ts';
+import type { ApiKey, KeyPage, KeyStore } from './key-store.ts';
 
 /** API keys: shown once when they are created, then stored as hashes. */
 export interface Keys {
@@ -14,8 +14,8 @@ export interface Keys {
     readonly groupId?: string | undefined;
     readonly settings?: KeySettingChanges | undefined;
   }): Promise<{ readonly key: ApiKey; readonly secret: string }>;
-  /** Newest first, up to a limit: beyond it, revoked keys are left out before others. */
-  list(userId: string): Promise<readonly ApiKey[]>;
+  /** Newest first, up to a limit: beyond it, revoked keys are left out before others. With a page, a page of all. */
+  list(userId: string, page?: KeyPage): Promise<readonly ApiKey[]>;
   /** Changes the name and the settings that are given. */
   update(
     userId: string,
@@ -69,7 +69,12 @@ export function createKeys(dependencies: KeysDependencies): Keys {
       await events.changed({ kind: 'key', keyId: key.id });
       return { key, secret };
     },
-    list: (userId) => keys.list(userId, listedMax, new Date(clock.now())),
+    list: (userId, page) => {
+      const now = new Date(clock.now());
+      return page === undefined
+        ? keys.list(userId, listedMax, now)
+        : keys.listPage(userId, page, now);
+    },
     async update(userId, keyId, { name, settings }) {
       const at = new Date(clock.now());
       const key = await keys.update(

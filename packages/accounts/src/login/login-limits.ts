@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '@model-gateway/contracts';
-import { sha256Hex, type Clock, type Counters, type Log } from '@model-gateway/kernel';
+import {
+  createFairQueue,
+  sha256Hex,
+  type Clock,
+  type Counters,
+  type Log,
+} from '@model-gateway/kernel';
 import { addressKey } from './address-key.ts';
 import { createFailureSlots, type FailureSlot, type Subject } from './failure-slots.ts';
-import { createKeyedQueue } from './keyed-queue.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 
 /** Who tries to sign in, and from where. */
@@ -49,7 +54,7 @@ export function createLoginLimits(dependencies: LoginLimitsDependencies): LoginL
   const { counters, knownAddresses, clock, log } = dependencies;
   const slots = createFailureSlots({ counters, clock, windowMs: WINDOW_MS, lockMs: LOCK_MS });
   // One at a time per account and address, so that concurrent correct passwords do not use up their slots.
-  const queue = createKeyedQueue({
+  const queue = createFairQueue({
     atOnceMax: CHECKS_AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
     refusal: () => tooManyAttempts(BUSY_RETRY_SECS),

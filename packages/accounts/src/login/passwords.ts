@@ -1,7 +1,6 @@
 import { PASSWORD_CHARS_MAX, ServiceError } from '@model-gateway/contracts';
-import { newId } from '@model-gateway/kernel';
+import { createFairQueue, newId } from '@model-gateway/kernel';
 import { argon2id, hash, verify, type Options } from 'argon2';
-import { createKeyedQueue } from './keyed-queue.ts';
 
 /** Hashes and verifies passwords. */
 export interface Passwords {
@@ -29,13 +28,13 @@ export type PasswordCost = Pick<Options, 'memoryCost' | 'timeCost' | 'parallelis
 /** Passwords as argon2id, with the library's current defaults if no cost is given. */
 export function createPasswords(cost: PasswordCost = {}): Passwords {
   const busy = { details: { retry_after_secs: BUSY_RETRY_SECS } };
-  const checks = createKeyedQueue({
+  const checks = createFairQueue({
     atOnceMax: CHECKS_AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
     refusal: () => new ServiceError('too_many_login_attempts', 'too many login attempts', busy),
   });
   // Separate, so that a login never waits for registrations.
-  const hashes = createKeyedQueue({
+  const hashes = createFairQueue({
     atOnceMax: HASHES_AT_ONCE_MAX,
     waitingMax: WAITING_MAX,
     refusal: () =>

@@ -18,8 +18,8 @@ export interface ProviderChanges {
 }
 
 export interface ProviderStore {
-  /** By name. */
-  list(countMax: number): Promise<readonly Provider[]>;
+  /** By name, the first ones or those after one. */
+  list(countMax: number, after?: string): Promise<readonly Provider[]>;
   /** False when the id is taken. */
   add(provider: NewProvider): Promise<boolean>;
   /** False when there is no such provider. */

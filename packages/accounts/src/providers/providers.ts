@@ -5,18 +5,29 @@ import type { NewProvider, Provider, ProviderChanges, ProviderStore } from './pr
 /** The listed providers: the built-in ones, which cannot be changed, and custom ones. */
 export interface Providers {
   /** The built-in ones first, then the custom ones by name. */
-  list(): Promise<readonly Provider[]>;
+  list(page: {
+    readonly after?: string | undefined;
+    readonly countMax: number;
+  }): Promise<readonly Provider[]>;
   add(provider: Pick<NewProvider, 'id' | 'name'> & Omit<ProviderChanges, 'name'>): Promise<void>;
   update(id: string, changes: ProviderChanges): Promise<void>;
   remove(id: string): Promise<void>;
 }
 
-const CUSTOM_LISTED_MAX = 1_000;
 const BUILT_IN_IDS: ReadonlySet<string> = new Set(BUILT_IN_PROVIDERS.map(({ id }) => id));
 
 export function createProviders(store: ProviderStore): Providers {
   return {
-    list: async () => [...BUILT_IN_PROVIDERS, ...(await store.list(CUSTOM_LISTED_MAX))],
+    async list({ after, countMax }) {
+      const isCustom = after !== undefined && !BUILT_IN_IDS.has(after);
+      const builtIn = isCustom
+        ? []
+        : BUILT_IN_PROVIDERS.slice(indexAfter(after)).slice(0, countMax);
+      const left = countMax - builtIn.length;
+      return left === 0
+        ? builtIn
+        : [...builtIn, ...(await store.list(left, isCustom ? after : undefined))];
+    },
     async add({ id, name, description = '', websiteDomain = '' }) {
       const isNew =
         !BUILT_IN_IDS.has(id) && (await store.add({ id, name, description, websiteDomain }));
@@ -32,6 +43,9 @@ export function createProviders(store: ProviderStore): Providers {
     },
   };
 }
+
+const indexAfter = (after: string | undefined): number =>
+  BUILT_IN_PROVIDERS.findIndex(({ id }) => id === after) + 1;
 
 function refuseBuiltIn(id: string): void {
   if (BUILT_IN_IDS.has(id)) {

@@ -61,6 +61,8 @@ export interface Accounts {
   /** Ends the sign-in that a refresh token belongs to, if there is one. */
   logoutCookie(refreshToken: string): Promise<void>;
   authenticate(accessToken: string): Promise<Authenticated | undefined>;
+  /** The sign-in that an access token was issued for, which may have ended: the store is not asked. */
+  signInOf(accessToken: string): SignIn | undefined;
   /** The user of a sign-in, or undefined when it has ended or the user was deactivated. */
   findUser(signIn: SignIn): Promise<User | undefined>;
   /** Ends the sign-in: its refresh tokens, access tokens and sockets, in every process. */
@@ -223,6 +225,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       const rotation = await rotate(presented, newRefreshToken());
       if (rotation.outcome === 'rotated') await endFamily(rotation.familyId);
     },
+    signInOf: (accessToken) => accessTokens.verify(accessToken),
     async authenticate(accessToken) {
       const signIn = accessTokens.verify(accessToken);
       const user = signIn && (await findUser(signIn));

@@ -1,4 +1,4 @@
-import type { ApiKey, FoundKey, KeyHolder, KeySettings } from '@model-gateway/accounts';
+import type { ApiKey, FoundKey, KeyHolder, KeySettings, KeyPage } from '@model-gateway/accounts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../connection/connection.ts';
 
@@ -43,6 +43,26 @@ export const listKeys = (
       LIMIT ${countMax}`,
     at,
   );
+
+/** A page of all keys of a user, the newest first. */
+export const listKeyPage = (
+  queries: Queries,
+  userId: string,
+  { before, countMax }: KeyPage,
+  at: Date,
+): Promise<readonly ApiKey[]> => {
+  const older =
+    before === undefined
+      ? Prisma.empty
+      : Prisma.sql`
+          AND k.created_at <= (SELECT created_at FROM api_keys WHERE id = ${before}::uuid)
+          AND (k.created_at < (SELECT created_at FROM api_keys WHERE id = ${before}::uuid) OR k.id > ${before}::uuid)`;
+  return readKeys(
+    queries,
+    newestKeys(Prisma.sql`k.user_id = ${userId}::uuid ${older}`, countMax),
+    at,
+  );
+};
 
 const newestKeys = (condition: Prisma.Sql, countMax: number): Prisma.Sql => Prisma.sql`
   SELECT * FROM api_keys k WHERE ${condition} ORDER BY k.created_at DESC, k.id LIMIT ${countMax}`;

@@ -13,12 +13,19 @@ const SHOWN = Prisma.sql`
 /** Memberships in Postgres. */
 export function createPostgresGroupMembers(connection: Connection): MemberStore {
   return {
-    list: (groupId) =>
-      connection.run(
-        (queries) => queries.$queryRaw<Member[]>`
-          ${SHOWN} WHERE m.group_id = ${groupId}::uuid AND m.is_active
-          ORDER BY "isOwner" DESC, m.joined_at, m.user_id`,
-      ),
+    list: (groupId, { after, countMax }) =>
+      connection.run(async (queries) => {
+        const cursor = after === undefined ? undefined : await findCursor(queries, groupId, after);
+        if (after !== undefined && cursor === undefined) return [];
+        const others = await queries.$queryRaw<Member[]>`
+          ${SHOWN} WHERE m.group_id = ${groupId}::uuid AND m.is_active AND g.owner_id <> m.user_id
+            ${cursor === undefined || cursor.isOwner ? Prisma.empty : listedAfter(cursor)}
+          ORDER BY m.joined_at, m.user_id LIMIT ${countMax}`;
+        if (cursor !== undefined) return others;
+        const owner = await queries.$queryRaw<Member[]>`
+          ${SHOWN} WHERE m.group_id = ${groupId}::uuid AND m.is_active AND g.owner_id = m.user_id`;
+        return [...owner, ...others].slice(0, countMax);
+      }),
 
     find: (groupId, email) =>
       connection.run(async (queries) => {
@@ -84,6 +91,28 @@ export function createPostgresGroupMembers(connection: Connection): MemberStore 
       }),
   };
 }
+
+/** The time is a text, because a date has no microseconds. */
+interface Cursor {
+  readonly userId: string;
+  readonly joinedAt: string;
+  readonly isOwner: boolean;
+}
+
+async function findCursor(
+  queries: Queries,
+  groupId: string,
+  email: string,
+): Promise<Cursor | undefined> {
+  const rows = await queries.$queryRaw<Cursor[]>`
+    SELECT m.user_id AS "userId", m.joined_at::text AS "joinedAt", g.owner_id = m.user_id AS "isOwner"
+    FROM group_members m JOIN users u ON u.id = m.user_id JOIN groups g ON g.id = m.group_id
+    WHERE m.group_id = ${groupId}::uuid AND u.email = ${email}`;
+  return rows[0];
+}
+
+const listedAfter = ({ joinedAt, userId }: Cursor): Prisma.Sql =>
+  Prisma.sql`AND (m.joined_at, m.user_id) > (${joinedAt}::timestamptz, ${userId}::uuid)`;
 
 const notOfOwner = (userId: string) =>
   ({ group: { ownerId: { not: userId } } }) satisfies Prisma.GroupMemberWhereInput;

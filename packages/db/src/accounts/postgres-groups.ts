@@ -1,8 +1,9 @@
-import type { Group, GroupRole, GroupStore } from '@model-gateway/accounts';
+import type { Group, GroupPage, GroupRole, GroupStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
-import type { Prisma } from '../generated/client.ts';
+import { Prisma } from '../generated/client.ts';
 import { emptyGroupPool } from '../billing/group-pool.ts';
+import { lockUser } from './lock-user.ts';
 
 const oldestFirst = [
   { createdAt: 'asc' },
@@ -11,17 +12,17 @@ const oldestFirst = [
 
 export function createPostgresGroups(connection: Connection): GroupStore {
   return {
-    create: ({ id, ownerId, name, description }) =>
+    create: ({ id, ownerId, name, description }, ownedMax) =>
       connection.transaction(async (queries) => {
-        // Of concurrent inserts with the same id one succeeds; the others wait for it and then do nothing. Someone who is
-        // being erased gets no group.
+        // Someone who is being erased gets no group.
+        await lockUser(queries, ownerId);
+        // Of concurrent inserts with the same id one succeeds; the others wait for it and then do nothing.
         const made = await queries.$executeRaw`
           INSERT INTO groups (id, owner_id, name, description)
-          SELECT ${id}::uuid, id, ${name}, ${description} FROM users
-          WHERE id = ${ownerId}::uuid AND is_active
-          FOR SHARE
+          VALUES (${id}::uuid, ${ownerId}::uuid, ${name}, ${description})
           ON CONFLICT (id) DO NOTHING`;
         if (made === 0) return false;
+        if (ownedMax !== undefined) await assertOwnsAtMost(queries, ownerId, ownedMax);
         if (await hasHistory(queries, id))
           throw new ServiceError('group_id_taken', 'group id already in use');
         await queries.groupMember.create({
@@ -38,20 +39,19 @@ export function createPostgresGroups(connection: Connection): GroupStore {
         return row === null ? undefined : toGroup(row);
       }),
 
-    listOf: (userId) =>
+    listOf: (userId, page) =>
       connection.run(async (queries) => {
-        const rows = await queries.group.findMany({
-          where: { members: { some: { userId, isActive: true } } },
-          include: seenBy(userId),
-          orderBy: oldestFirst,
-        });
-        return rows.map(toGroup);
+        const ids = await queries.$queryRaw<{ id: string }[]>`
+          SELECT g.id FROM group_members m JOIN groups g ON g.id = m.group_id
+          WHERE m.user_id = ${userId}::uuid AND m.is_active ${pageOf(page)}`;
+        return readGroups(queries, ids, userId);
       }),
 
-    listAll: () =>
+    listAll: (page) =>
       connection.run(async (queries) => {
-        const rows = await queries.group.findMany({ include: seenBy(null), orderBy: oldestFirst });
-        return rows.map(toGroup);
+        const ids = await queries.$queryRaw<{ id: string }[]>`
+          SELECT g.id FROM groups g WHERE TRUE ${pageOf(page)}`;
+        return readGroups(queries, ids, null);
       }),
 
     update: (groupId, { name, description, enforceModelAllowlist, rpmCeiling }) =>
@@ -78,10 +78,46 @@ export function createPostgresGroups(connection: Connection): GroupStore {
   };
 }
 
+const pageOf = ({ after, countMax }: GroupPage): Prisma.Sql => Prisma.sql`
+  ${after === undefined ? Prisma.empty : listedAfter(after)}
+  ORDER BY g.created_at, g.id LIMIT ${countMax}`;
+
+const listedAfter = (groupId: string): Prisma.Sql =>
+  Prisma.sql`AND (g.created_at, g.id) > (SELECT created_at, id FROM groups WHERE id = ${groupId}::uuid)`;
+
+async function readGroups(
+  queries: Queries,
+  ids: readonly { readonly id: string }[],
+  viewerId: string | null,
+): Promise<readonly Group[]> {
+  const rows = await queries.group.findMany({
+    where: { id: { in: ids.map(({ id }) => id) } },
+    include: seenBy(viewerId),
+    orderBy: oldestFirst,
+  });
+  return rows.map(toGroup);
+}
+
+/** Counts the group that was just made as well; the error undoes it. */
+async function assertOwnsAtMost(queries: Queries, ownerId: string, max: number): Promise<void> {
+  if ((await queries.group.count({ where: { ownerId } })) <= max) return;
+  throw new ServiceError(
+    'rate_limit_exceeded',
+    `too many groups: a user owns at most ${max}. Delete one first.`,
+  );
+}
+
 /** Locks the group, so that it is not deleted before the transaction ends. False when there is no such group. */
 export async function holdGroup(queries: Queries, groupId: string): Promise<boolean> {
   const rows = await queries.$queryRaw<unknown[]>`
     SELECT 1 FROM groups WHERE id = ${groupId}::uuid FOR KEY SHARE`;
+  return rows.length > 0;
+}
+
+/** The same, and no other transaction that does so runs at the same time: to count what the group has. */
+export async function lockGroup(queries: Queries, groupId: string): Promise<boolean> {
+  const rows = await queries.$queryRaw<unknown[]>`
+    SELECT 1 FROM groups WHERE id = ${groupId}::uuid FOR NO KEY UPDATE`;
   return rows.length > 0;
 }
 

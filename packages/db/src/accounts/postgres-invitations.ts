@@ -1,6 +1,9 @@
 import type { Invitation, InvitationStore, JoinOutcome, Membership } from '@model-gateway/accounts';
 import type { Connection, Queries } from '../connection/connection.ts';
-import { holdGroup } from './postgres-groups.ts';
+import { ServiceError } from '@model-gateway/contracts';
+import { holdGroup, lockGroup } from './postgres-groups.ts';
+
+const CLOSED_KEPT_MAX = 1_000;
 
 interface FoundRow extends Invitation {
   /** Null for a user who is no member. */
@@ -9,9 +12,12 @@ interface FoundRow extends Invitation {
 
 export function createPostgresInvitations(connection: Connection): InvitationStore {
   return {
-    create: (invitation) =>
+    create: (invitation, openMax) =>
       connection.transaction(async (queries) => {
-        if (!(await holdGroup(queries, invitation.groupId))) return false;
+        const { groupId } = invitation;
+        if (!(await lockGroup(queries, groupId))) return false;
+        if (openMax !== undefined) await assertRoomForInvitation(queries, groupId, openMax);
+        await removeOldestClosed(queries, groupId);
         await queries.groupInvitation.create({ data: invitation, select: { id: true } });
         return true;
       }),
@@ -33,6 +39,31 @@ export function createPostgresInvitations(connection: Connection): InvitationSto
     join: (invitation, userId) =>
       connection.transaction((queries) => join(queries, invitation, userId)),
   };
+}
+
+async function assertRoomForInvitation(
+  queries: Queries,
+  groupId: string,
+  openMax: number,
+): Promise<void> {
+  const [row] = await queries.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM group_invitations
+    WHERE group_id = ${groupId}::uuid AND uses < max_uses AND expires_at > now()`;
+  if ((row?.count ?? 0) < openMax) return;
+  throw new ServiceError(
+    'rate_limit_exceeded',
+    `too many open invitations: at most ${openMax} per group. Wait until some are used or have expired.`,
+  );
+}
+
+/** Used and expired ones are kept only to tell people why theirs does not work. */
+async function removeOldestClosed(queries: Queries, groupId: string): Promise<void> {
+  await queries.$executeRaw`
+    DELETE FROM group_invitations WHERE id IN (
+      SELECT id FROM group_invitations
+      WHERE group_id = ${groupId}::uuid AND (uses >= max_uses OR expires_at <= now())
+      ORDER BY created_at DESC, id OFFSET ${CLOSED_KEPT_MAX}
+    )`;
 }
 
 async function join(

@@ -255,7 +255,7 @@ describe('API keys in Postgres', () => {
     const created = database.conversations.create({ id: newId(), userId, title });
     await expect(created).rejects.toMatchObject(gone);
     const group = { id: newId(), ownerId: userId, name: 'g', description: '' };
-    expect(await database.groups.create(group)).toBe(false);
+    await expect(database.groups.create(group)).rejects.toMatchObject(gone);
   });
 
   it('are revoked only by their owner', async () => {

@@ -2,7 +2,14 @@ import { NO_KEY_SETTINGS, type KeySettings, type KeyStore } from '@model-gateway
 import { budgetWindowOf } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
-import { findHolder, findKey, listKeys, lockSettings, settingColumns } from './key-rows.ts';
+import {
+  findHolder,
+  findKey,
+  listKeyPage,
+  listKeys,
+  lockSettings,
+  settingColumns,
+} from './key-rows.ts';
 import { lockUser } from './lock-user.ts';
 import { holdGroup } from './postgres-groups.ts';
 import { forgetUnreached, storeThresholds } from '../usage/budget-thresholds.ts';
@@ -33,6 +40,9 @@ export function createPostgresKeys(connection: Connection): KeyStore {
 
     list: (userId, countMax, at) =>
       connection.run((queries) => listKeys(queries, userId, countMax, at)),
+
+    listPage: (userId, page, at) =>
+      connection.run((queries) => listKeyPage(queries, userId, page, at)),
 
     find: (keyId, at) => connection.run((queries) => findKey(queries, keyId, at)),
 

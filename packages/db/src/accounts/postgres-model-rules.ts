@@ -1,6 +1,7 @@
 import type { ModelRuleStore } from '@model-gateway/accounts';
-import type { Connection } from '../connection/connection.ts';
-import { holdGroup } from './postgres-groups.ts';
+import { ServiceError } from '@model-gateway/contracts';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { lockGroup } from './postgres-groups.ts';
 
 /** The model rules of groups in Postgres, one row per model. */
 export function createPostgresModelRules(connection: Connection): ModelRuleStore {
@@ -20,16 +21,24 @@ export function createPostgresModelRules(connection: Connection): ModelRuleStore
         return { allowed: modelsWith('allow'), denied: modelsWith('deny') };
       }),
 
-    set: (groupId, rule, models) =>
+    set: (groupId, rule, models, countMax) =>
       connection.transaction(async (queries) => {
-        if (!(await holdGroup(queries, groupId))) return false;
+        if (!(await lockGroup(queries, groupId))) return false;
         // Without duplicates and in a fixed order: a row cannot be written twice, and writers must not deadlock.
         const distinct = [...new Set(models)].toSorted();
         await queries.$executeRaw`
           INSERT INTO group_model_rules (group_id, model, rule)
           SELECT ${groupId}::uuid, model, ${rule} FROM unnest(${distinct}::text[]) AS given (model)
           ON CONFLICT (group_id, model) DO UPDATE SET rule = EXCLUDED.rule`;
+        if (countMax !== undefined && (await countRules(queries, groupId)) > countMax)
+          throw new ServiceError(
+            'rate_limit_exceeded',
+            `too many model rules: at most ${countMax} per group`,
+          );
         return true;
       }),
   };
 }
+
+const countRules = (queries: Queries, groupId: string): Promise<number> =>
+  queries.groupModelRule.count({ where: { groupId } });

@@ -1,5 +1,12 @@
-import { auditHash, auditValue, type AuditEntry, type AuditStore } from '@model-gateway/accounts';
+import {
+  auditHash,
+  auditValue,
+  type AuditEntry,
+  type AuditStore,
+  type NewAuditEntry,
+} from '@model-gateway/accounts';
 import { AUDIT_GENESIS_HASH } from '@model-gateway/contracts';
+import type { FairQueue } from '@model-gateway/kernel';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { storableJson, storableText } from '../connection/storable-text.ts';
 import { Prisma } from '../generated/client.ts';
@@ -10,38 +17,14 @@ const TARGET_CHARS_MAX = 512;
 const CLIENT_CHARS_MAX = 64;
 const REQUEST_CHARS_MAX = 128;
 
-/** The audit log in Postgres. */
-export function createPostgresAudit(connection: Connection): AuditStore {
+/** The audit log in Postgres. An entry outside of a transaction waits for its turn before it takes a connection. */
+export function createPostgresAudit(connection: Connection, turns: FairQueue): AuditStore {
   return {
-    append: (entry) =>
-      connection.transaction(async (queries) => {
-        const last = await lockLast(queries);
-        const values = {
-          actor: entry.actor,
-          action: entry.action,
-          target: entry.target === null ? null : limited(entry.target, TARGET_CHARS_MAX),
-          before: storable(entry.before),
-          after: storable(entry.after),
-          clientIp: limited(entry.clientIp, CLIENT_CHARS_MAX),
-          requestId: limited(entry.requestId, REQUEST_CHARS_MAX),
-          seq: Number(last?.seq ?? 0n) + 1,
-          at: new Date(),
-          previousHash: last?.hash ?? AUDIT_GENESIS_HASH,
-        };
-        const { actor, seq, before, after, ...rest } = values;
-        await queries.auditEntry.create({
-          data: {
-            ...rest,
-            seq: BigInt(seq),
-            actor: actor.kind,
-            actorId: actor.userId,
-            before: before === null ? null : JSON.stringify(before),
-            after: after === null ? null : JSON.stringify(after),
-            hash: auditHash(values),
-          },
-          select: { seq: true },
-        });
-      }),
+    append(entry) {
+      const insert = () => connection.transaction((queries) => append(queries, entry));
+      if (connection.isInTransaction) return insert();
+      return turns.run(entry.actor.userId ?? entry.actor.kind, insert);
+    },
 
     list: ({ actorId, action, target, from, to, beforeSeq, countMax }) =>
       connection.run(async (queries) => {
@@ -66,6 +49,35 @@ export function createPostgresAudit(connection: Connection): AuditStore {
         return rows.map(entryOf);
       }),
   };
+}
+
+async function append(queries: Queries, entry: NewAuditEntry): Promise<void> {
+  const last = await lockLast(queries);
+  const values = {
+    actor: entry.actor,
+    action: entry.action,
+    target: entry.target === null ? null : limited(entry.target, TARGET_CHARS_MAX),
+    before: storable(entry.before),
+    after: storable(entry.after),
+    clientIp: limited(entry.clientIp, CLIENT_CHARS_MAX),
+    requestId: limited(entry.requestId, REQUEST_CHARS_MAX),
+    seq: Number(last?.seq ?? 0n) + 1,
+    at: new Date(),
+    previousHash: last?.hash ?? AUDIT_GENESIS_HASH,
+  };
+  const { actor, seq, before, after, ...rest } = values;
+  await queries.auditEntry.create({
+    data: {
+      ...rest,
+      seq: BigInt(seq),
+      actor: actor.kind,
+      actorId: actor.userId,
+      before: before === null ? null : JSON.stringify(before),
+      after: after === null ? null : JSON.stringify(after),
+      hash: auditHash(values),
+    },
+    select: { seq: true },
+  });
 }
 
 const SHOWN = Prisma.sql`

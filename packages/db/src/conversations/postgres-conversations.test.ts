@@ -46,12 +46,12 @@ describe('conversations in Postgres', () => {
       `UPDATE conversations SET updated_at = now() - interval '1 day' WHERE id = $1`,
       [old.id],
     );
-    expect(await database.conversations.list(userId, 10)).toEqual([
+    expect(await database.conversations.list(userId, { countMax: 10 })).toEqual([
       recent,
       { ...old, messageCount: 2, updatedAt: expect.any(Date) },
     ]);
-    expect(await database.conversations.list(userId, 1)).toEqual([recent]);
-    expect(await database.conversations.list(newId(), 10)).toEqual([]);
+    expect(await database.conversations.list(userId, { countMax: 1 })).toEqual([recent]);
+    expect(await database.conversations.list(newId(), { countMax: 10 })).toEqual([]);
   });
 
   it('have their messages in the order in which they were said, the newest if they are too many', async () => {
@@ -134,7 +134,7 @@ describe('conversations in Postgres', () => {
     await conversations.addTurn(plain.id, words, 'first words');
     await conversations.addTurn(plain.id, words, 'later words');
     await conversations.addTurn(chosen.id, words, 'first words');
-    const listed = await database.conversations.list(userId, 10);
+    const listed = await database.conversations.list(userId, { countMax: 10 });
     expect(listed.map(({ title }) => title)).toEqual(['chosen', 'first words']);
     expect(listed[1]?.updatedAt.getTime()).toBeGreaterThan(plain.updatedAt.getTime());
   });

@@ -1,24 +1,32 @@
 import type { Conversation, ConversationStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
-import type { Connection } from '../connection/connection.ts';
+import type { FairQueue } from '@model-gateway/kernel';
+import { lockUser } from '../accounts/lock-user.ts';
+import type { Connection, Queries } from '../connection/connection.ts';
+import { Prisma } from '../generated/client.ts';
 import { insertIntoTurn, insertTurn, readHistory, readPage } from './conversation-messages.ts';
 
-/** Conversations in Postgres. */
-export function createPostgresConversations(connection: Connection): ConversationStore {
+/** Conversations in Postgres. New ones of a user wait for each other before they take a connection. */
+export function createPostgresConversations(
+  connection: Connection,
+  turns: FairQueue,
+): ConversationStore {
   return {
-    create: ({ id, userId, title }) =>
-      connection.run(async (queries) => {
-        // Waits for a change of the account in progress: a user who was erased meanwhile gets no conversation.
-        const [conversation] = await queries.$queryRaw<Omit<Conversation, 'messageCount'>[]>`
-          INSERT INTO conversations (id, user_id, title)
-          SELECT ${id}::uuid, id, ${title} FROM users WHERE id = ${userId}::uuid AND is_active
-          FOR SHARE
-          RETURNING id, title, created_at AS "createdAt", updated_at AS "updatedAt"`;
-        if (conversation === undefined) throw new ServiceError('not_found', 'user not found');
-        return { ...conversation, messageCount: 0 };
-      }),
+    create: ({ id, userId, title }, countMax) =>
+      turns.run(userId, () =>
+        connection.transaction(async (queries) => {
+          // Waits for a change of the account in progress: a user who was erased meanwhile gets no conversation.
+          await lockUser(queries, userId);
+          if (countMax !== undefined) await assertRoomForConversation(queries, userId, countMax);
+          const conversation = await queries.conversation.create({
+            data: { id, userId, title },
+            omit: { userId: true },
+          });
+          return { ...conversation, messageCount: 0 };
+        }),
+      ),
 
-    list: (userId, countMax) =>
+    list: (userId, { before, countMax }) =>
       connection.run(
         (queries) => queries.$queryRaw<Conversation[]>`
           SELECT
@@ -29,6 +37,7 @@ export function createPostgresConversations(connection: Connection): Conversatio
             c.updated_at AS "updatedAt"
           FROM conversations c
           WHERE c.user_id = ${userId}::uuid
+            ${before === undefined ? Prisma.empty : listedAfter(before)}
           ORDER BY c.updated_at DESC, c.id
           LIMIT ${countMax}`,
       ),
@@ -78,3 +87,24 @@ export function createPostgresConversations(connection: Connection): Conversatio
       }),
   };
 }
+
+async function assertRoomForConversation(
+  queries: Queries,
+  userId: string,
+  countMax: number,
+): Promise<void> {
+  const [row] = await queries.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM (
+      SELECT 1 FROM conversations WHERE user_id = ${userId}::uuid LIMIT ${countMax}
+    ) AS kept`;
+  if ((row?.count ?? 0) < countMax) return;
+  throw new ServiceError(
+    'rate_limit_exceeded',
+    `too many conversations: at most ${countMax} per user. Delete one first.`,
+  );
+}
+
+/** In the order of the index: the newest first, and those of the same time by id. */
+const listedAfter = (id: string): Prisma.Sql => Prisma.sql`
+  AND c.updated_at <= (SELECT updated_at FROM conversations WHERE id = ${id}::uuid)
+  AND (c.updated_at < (SELECT updated_at FROM conversations WHERE id = ${id}::uuid) OR c.id > ${id}::uuid)`;

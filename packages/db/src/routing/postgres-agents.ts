@@ -17,12 +17,13 @@ export function createPostgresAgents(connection: Connection): AgentStore {
         }),
       ),
 
-    list: () =>
+    list: ({ after, countMax } = { countMax: LISTED_MAX }) =>
       connection.run(async (queries) => {
         const rows = await queries.agentNode.findMany({
           include: WITH_MODELS,
-          orderBy: [{ name: 'asc' }, { createdAt: 'asc' }],
-          take: LISTED_MAX,
+          orderBy: [{ name: 'asc' }, { createdAt: 'asc' }, { id: 'asc' }],
+          take: countMax,
+          ...(after === undefined ? {} : { cursor: { id: after }, skip: 1 }),
         });
         return rows.map(agentOf);
       }),

@@ -4,10 +4,11 @@ import type { Connection } from '../connection/connection.ts';
 /** Custom providers in Postgres. */
 export function createPostgresProviders(connection: Connection): ProviderStore {
   return {
-    list: (countMax) =>
+    list: (countMax, after) =>
       connection.run((queries) =>
         queries.provider.findMany({
           omit: { createdAt: true, updatedAt: true },
+          ...(after === undefined ? {} : { cursor: { id: after }, skip: 1 }),
           orderBy: [{ name: 'asc' }, { id: 'asc' }],
           take: countMax,
         }),

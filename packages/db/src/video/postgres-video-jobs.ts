@@ -54,13 +54,14 @@ export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
         return row === null ? undefined : toJob(row);
       }),
 
-    list: (userId, countMax) =>
+    list: (userId, countMax, before) =>
       connection.run(async (queries) => {
         const rows = await queries.videoJob.findMany({
           where: { userId },
           select: shown,
           orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
           take: countMax,
+          ...(before === undefined ? {} : { cursor: { id: before }, skip: 1 }),
         });
         return rows.map(toJob);
       }),

@@ -36,7 +36,7 @@ export interface VideoJobStore {
   /** The job of the user with this idempotency key. */
   findRepeated(userId: string, idempotencyKey: string): Promise<VideoJob | undefined>;
   /** The newest first. */
-  list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
+  list(userId: string, countMax: number, before?: string): Promise<readonly VideoJob[]>;
   findWork(id: string): Promise<VideoWork | undefined>;
   images(id: string): Promise<readonly VideoImage[]>;
   /**

@@ -25,7 +25,7 @@ export interface VideoJobs {
   /** The job of an earlier submission with the same key. */
   findRepeated(userId: string, idempotencyKey: string): Promise<VideoJob | undefined>;
   get(userId: string, id: string): Promise<VideoJob>;
-  list(userId: string, countMax: number): Promise<readonly VideoJob[]>;
+  list(userId: string, countMax: number, before?: string): Promise<readonly VideoJob[]>;
   /** Canceling again changes nothing; a job that ended otherwise is refused. */
   cancel(userId: string, id: string): Promise<void>;
 }
@@ -133,7 +133,7 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
       videoCostOf(await pricing.find(resolvedModel), videoShapeOf(order)),
     findRepeated: (userId, idempotencyKey) => store.findRepeated(userId, idempotencyKey),
     get,
-    list: (userId, countMax) => store.list(userId, countMax),
+    list: (userId, countMax, before) => store.list(userId, countMax, before),
     async cancel(userId, id) {
       await get(userId, id);
       if (await store.cancel(id)) {

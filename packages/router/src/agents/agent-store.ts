@@ -1,6 +1,12 @@
 import type { BackendConfig } from '../registry/backend-config-store.ts';
 import type { AgentGpu, AgentNode, DeployedModel } from './agent-node.ts';
 
+/** The first nodes, or those after one. */
+export interface AgentPage {
+  readonly after?: string | undefined;
+  readonly countMax: number;
+}
+
 /** The registered nodes. */
 export interface AgentStore {
   register(node: {
@@ -10,8 +16,8 @@ export interface AgentStore {
     /** The hosts that it may name as its own. */
     readonly hosts: readonly string[];
   }): Promise<{ readonly id: string }>;
-  /** By name. */
-  list(): Promise<readonly AgentNode[]>;
+  /** By name: all, or a page of the first ones or of those after one. */
+  list(page?: AgentPage): Promise<readonly AgentNode[]>;
   find(agentId: string): Promise<AgentNode | undefined>;
   /** Declares what a model can do wherever it is served from now on. */
   declareCapabilities(modelId: string, capabilities: readonly string[]): Promise<void>;

@@ -3,7 +3,7 @@ import { describeError, randomToken, sha256Hex, type Clock, type Log } from '@mo
 import type { BackendAnnouncer } from '../registry/backend-announcer.ts';
 import { AgentUnreachable, type AgentCommands } from './agent-commands.ts';
 import { byLoad, isOnline, onlineSince, type AgentNode } from './agent-node.ts';
-import type { AgentStore } from './agent-store.ts';
+import type { AgentPage, AgentStore } from './agent-store.ts';
 import type { DeployNotices } from './deploy-notices.ts';
 
 /** A node and whether it is online now. */
@@ -14,7 +14,7 @@ export interface AgentState extends AgentNode {
 /** Manages the GPU nodes of the installation. */
 export interface Agents {
   /** By name. */
-  list(): Promise<readonly AgentState[]>;
+  list(page: AgentPage): Promise<readonly AgentState[]>;
   get(agentId: string): Promise<AgentState>;
   /** The token is shown only once. */
   register(node: {
@@ -82,7 +82,7 @@ export function createAgents(dependencies: AgentsDependencies): Agents {
   }
 
   return {
-    list: async () => (await store.list()).map(stateOf),
+    list: async (page) => (await store.list(page)).map(stateOf),
     get: find,
     async register({ name, version, hosts }) {
       const token = `${TOKEN_PREFIX}${randomToken(TOKEN_BYTES)}`;

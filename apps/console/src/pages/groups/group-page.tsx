@@ -1,6 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { allPages } from '../../api/all-pages.ts';
 import { useApi, useCall, useUser } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -21,7 +22,15 @@ type Group = RpcResult<'group.get'>;
 export function GroupPage({ id }: { readonly id: string }) {
   const { t } = useLanguage();
   const api = useApi();
-  const group = useQuery(api.query('group.get', { group_id: id }));
+  const group = useQuery({
+    ...api.query('group.get', { group_id: id }),
+    queryFn: async ({ signal }) => {
+      const pages = await allPages((after) =>
+        api.call('group.get', { group_id: id, after }, { signal }),
+      );
+      return { ...pages[0], members: pages.flatMap(({ members }) => members) };
+    },
+  });
   const { data } = group;
   return (
     <Page

@@ -1,5 +1,6 @@
 import type { ModelEntry, RpcResult } from '@model-gateway/contracts';
 import { useMemo, useState } from 'react';
+import { allPages } from '../../api/all-pages.ts';
 import { ROUTING_QUERIES } from '../../api/models.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
@@ -23,7 +24,13 @@ const CHANGES = ['aliases.list', ...ROUTING_QUERIES] as const;
 export function Aliases({ models }: { readonly models: readonly ModelEntry[] }) {
   const { t } = useLanguage();
   const api = useApi();
-  const list = useQuery(api.query('aliases.list'));
+  const list = useQuery({
+    ...api.query('aliases.list'),
+    queryFn: async ({ signal }) => {
+      const pages = await allPages((after) => api.call('aliases.list', { after }, { signal }));
+      return { ...pages[0], aliases: pages.flatMap(({ aliases }) => aliases) };
+    },
+  });
   const [isAdding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Alias>();
   const aliases = list.data?.aliases ?? [];

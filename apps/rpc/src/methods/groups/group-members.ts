@@ -6,8 +6,10 @@ export function createGroupMembersMethods({
   groupRules: { members },
 }: Services): HandlersOf<'group.members'> {
   return {
-    'group.members.list': async (_params, { group }) =>
-      (await members.list(group.id)).map(memberRecord),
+    'group.members.list': async ({ after, limit }, { group }) => {
+      const page = { after: after ?? undefined, countMax: limit };
+      return (await members.list(group.id, page)).map(memberRecord);
+    },
     'group.members.add': async ({ email, role, cost_multiplier }, { user, group }) =>
       memberRecord(
         await members.add(user, group, email, { role, costMultiplier: cost_multiplier }),

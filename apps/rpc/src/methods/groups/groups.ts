@@ -11,11 +11,22 @@ export function createGroupMethods(services: Services): HandlersOf<'group'> {
   const { groups, members } = services.groupRules;
   return {
     'group.create': async (request, { user }) => groupRecord(await groups.create(user, request)),
-    'group.list': async (_params, { user }) => (await groups.list(user)).map(groupRecord),
-    'group.get': async (_params, { group }) => ({
-      ...groupRecord(group),
-      members: (await members.list(group.id)).map(memberRecord),
-    }),
+    'group.list': async ({ after, limit }, { user }) => {
+      const page = { after: after ?? undefined, countMax: limit };
+      return (await groups.list(user, page)).map(groupRecord);
+    },
+    'group.get': async ({ after, limit }, { group }) => {
+      const page = { after: after ?? undefined, countMax: limit + 1 };
+      const found = await members.list(group.id, page);
+      const shown = found.slice(0, limit);
+      const hasMore = found.length > limit;
+      return {
+        ...groupRecord(group),
+        members: shown.map(memberRecord),
+        has_more: hasMore,
+        after: hasMore ? (shown.at(-1)?.email ?? null) : null,
+      };
+    },
     'group.update': async (
       { name, description, enforce_model_allowlist, rpm_ceiling },
       { user, group },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nodeHostSchema } from '../../agent/frames.ts';
 import { method } from '../method.ts';
-import { label, modelId, record, text, timestamp } from './records.ts';
+import { label, listLimit, modelId, record, text, timestamp } from './records.ts';
 
 const HOSTS_MAX = 16;
 
@@ -49,8 +49,11 @@ const oneAgent = z.object({ agent_id: z.uuid() });
 export const agentsMethods = {
   'agents.list': method({
     auth: 'admin',
-    summary: 'List the registered GPU nodes.',
-    params: z.object({}),
+    summary: 'The registered GPU nodes by name, at most 1,000 at a time.',
+    params: z.object({
+      after: z.uuid().nullish().describe('only nodes after the one with this id'),
+      limit: listLimit,
+    }),
     result: z.array(agent),
   }),
   'agents.register': method({

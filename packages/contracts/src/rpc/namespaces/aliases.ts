@@ -1,15 +1,21 @@
 import { z } from 'zod';
 import { aliasListSchema, aliasRemovalSchema, aliasRequestSchema } from '../../rest/aliases.ts';
 import { method } from '../method.ts';
-import { done } from './records.ts';
+import { done, listLimit, modelId } from './records.ts';
 
 export const aliasesMethods = {
   'aliases.list': method({
     auth: 'admin-or-admin-token',
-    summary: 'The aliases of models, sorted.',
+    summary: 'The aliases of models, sorted, at most 1,000 at a time.',
     isExtension: true,
-    params: z.object({}),
-    result: aliasListSchema,
+    params: z.object({
+      after: modelId.nullish().describe('only aliases after this one'),
+      limit: listLimit,
+    }),
+    result: aliasListSchema.extend({
+      has_more: z.boolean(),
+      after: z.string().nullable().describe('for the next call, if there are more'),
+    }),
   }),
   'aliases.set': method({
     auth: 'admin-or-admin-token',

@@ -9,7 +9,7 @@ import {
   backendViewSchema,
 } from '../../rest/backends.ts';
 import { method } from '../method.ts';
-import { done, record } from './records.ts';
+import { done, listLimit, record } from './records.ts';
 
 const oneBackend = z.object({ name: backendName });
 
@@ -21,9 +21,13 @@ const registered = backendRegisteredSchema.omit({ status: true, message: true })
 export const backendsMethods = {
   'backends.list': method({
     auth: 'admin-or-admin-token',
-    summary: 'The backends in the order of their registration, without their keys.',
+    summary:
+      'The backends in the order of their registration, without their keys, at most 1,000 at a time.',
     isExtension: true,
-    params: z.object({}),
+    params: z.object({
+      after: backendName.nullish().describe('only backends after the one with this name'),
+      limit: listLimit,
+    }),
     result: z.array(backend),
   }),
   'backends.get': method({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.ts';
-import { done, record, text, timestamp } from './records.ts';
+import { done, listLimit, record, text, timestamp } from './records.ts';
 
 const TITLE_CHARS_MAX = 200;
 
@@ -45,8 +45,11 @@ const conversationId = z
 export const conversationsMethods = {
   'conversations.list': method({
     auth: 'jwt',
-    summary: 'Your conversations, the most recently used first.',
-    params: z.object({}),
+    summary: 'Your conversations, the most recently used first, at most 1,000 at a time.',
+    params: z.object({
+      before: z.uuid().nullish().describe('only conversations used before the one with this id'),
+      limit: listLimit,
+    }),
     result: z.array(conversation),
   }),
   'conversations.create': method({

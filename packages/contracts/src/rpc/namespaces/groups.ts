@@ -6,6 +6,7 @@ import {
   email,
   groupRecord,
   label,
+  listLimit,
   ledgerRecord,
   memberRecord,
   memberRole,
@@ -27,6 +28,10 @@ const IDEMPOTENCY_KEY_CHARS_MAX = 128;
 
 const inGroup = z.object({ group_id: z.uuid() });
 const member = inGroup.extend({ user_id: email });
+const memberPage = {
+  after: email.nullish().describe('only members after the one with this email'),
+  limit: listLimit,
+};
 const costMultiplier = z.number().min(0).max(MULTIPLIER_MAX);
 const modelIds = inGroup.extend({ model_ids: z.array(modelId).min(1).max(MODELS_MAX) });
 const modelRules = z.object({ allowed: z.array(z.string()), denied: z.array(z.string()) });
@@ -46,15 +51,22 @@ export const groupMethods = {
   }),
   'group.list': method({
     auth: 'jwt-or-admin-token',
-    summary: 'List your groups.',
-    params: z.object({}),
+    summary: 'Your groups, the oldest first, at most 1,000 at a time.',
+    params: z.object({
+      after: z.uuid().nullish().describe('only groups after the one with this id'),
+      limit: listLimit,
+    }),
     result: z.array(groupRecord),
   }),
   'group.get': method({
     auth: 'jwt',
-    summary: 'A group and its active members.',
-    params: inGroup,
-    result: groupRecord.extend({ members: z.array(memberRecord) }),
+    summary: 'A group and its active members, at most 1,000 at a time.',
+    params: inGroup.extend(memberPage),
+    result: groupRecord.extend({
+      members: z.array(memberRecord),
+      has_more: z.boolean().describe('there are more members'),
+      after: z.string().nullable().describe('for the next call, if there are more members'),
+    }),
   }),
   'group.update': method({
     auth: 'jwt',
@@ -75,8 +87,8 @@ export const groupMethods = {
   }),
   'group.members.list': method({
     auth: 'jwt',
-    summary: 'The active members of a group (group admins).',
-    params: inGroup,
+    summary: 'The active members of a group, at most 1,000 at a time (group admins).',
+    params: inGroup.extend(memberPage),
     result: z.array(memberRecord),
   }),
   'group.members.add': method({

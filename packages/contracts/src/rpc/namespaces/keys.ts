@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { keySettings } from './key-settings.ts';
 import { method } from '../method.ts';
-import { done, keyRecord, label } from './records.ts';
+import { clamped, done, keyRecord, label } from './records.ts';
 
 const GRACE_SECS_MAX = 7 * 24 * 60 * 60;
 const GRACE_SECS_DEFAULT = 24 * 60 * 60;
@@ -9,8 +9,12 @@ const GRACE_SECS_DEFAULT = 24 * 60 * 60;
 export const keysMethods = {
   'keys.list': method({
     auth: 'jwt',
-    summary: 'Your API keys, newest first.',
-    params: z.object({}),
+    summary:
+      'Your API keys, newest first. Without a limit at most 1,000, of which revoked ones are left out first; with one a page of all.',
+    params: z.object({
+      before: z.uuid().nullish().describe('only keys that are older than the one with this id'),
+      limit: clamped(1, 1_000).optional(),
+    }),
     result: z.array(keyRecord),
   }),
   'keys.create': method({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { method } from '../method.ts';
-import { description, done, label, record, text } from './records.ts';
+import { description, done, label, listLimit, record, text } from './records.ts';
 
 const id = text(64).min(1);
 const domain = text(253);
@@ -17,8 +17,11 @@ const provider = record('Provider', {
 export const providersMethods = {
   'providers.list': method({
     auth: 'public',
-    summary: 'List the providers, built-in and custom.',
-    params: z.object({}),
+    summary: 'List the providers, built-in and then custom, at most 1,000 at a time.',
+    params: z.object({
+      after: text(64).nullish().describe('only providers after the one with this id'),
+      limit: listLimit,
+    }),
     result: z.array(provider),
   }),
   'providers.add': method({

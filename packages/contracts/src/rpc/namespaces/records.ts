@@ -65,6 +65,12 @@ export const clamped = (min: number, max: number) =>
     .transform((value) => Math.min(Math.max(value, min), max))
     .meta({ description: `clamped to ${min}–${max}` });
 
+/** The largest page of a list that is a bare array. */
+const LIST_MAX = 1_000;
+
+/** How many entries a list that is a bare array has; the next ones follow with the cursor of `LIST_CURSORS`. */
+export const listLimit = clamped(1, LIST_MAX).prefault(LIST_MAX);
+
 /** An object that methods return, with its name in the reference. */
 export const record = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
   z.object(shape).meta({ id: name });

@@ -4,7 +4,7 @@ import { routeConditions, routeExplanationSchema } from '../../rest/route.ts';
 import { entrySource } from '../../entry-source.ts';
 import { answerCache } from './answer-cache.ts';
 import { method } from '../method.ts';
-import { done, modelId, record, text } from './records.ts';
+import { done, listLimit, modelId, record, text } from './records.ts';
 
 const TARGETS_MAX = 32;
 const PRIORITY_MAX = 1_000;
@@ -58,9 +58,12 @@ const explanation = record('RouteExplanation', routeExplanationSchema.shape);
 export const routesMethods = {
   'routes.list': method({
     auth: 'admin-or-admin-token',
-    summary: 'List the routes.',
+    summary: 'List the routes, at most 1,000 at a time.',
     isExtension: true,
-    params: z.object({}),
+    params: z.object({
+      after: modelId.nullish().describe('only routes after the one of this model'),
+      limit: listLimit,
+    }),
     result: z.array(route),
   }),
   'routes.set': method({

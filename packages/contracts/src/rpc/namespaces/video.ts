@@ -38,8 +38,15 @@ export const videoMethods = {
   'video.list': method({
     auth: 'jwt',
     summary: 'Your video jobs, newest first.',
-    params: z.object({ limit: clamped(1, LIMIT_MAX).prefault(LIMIT_DEFAULT) }),
-    result: z.object({ jobs: z.array(job) }),
+    params: z.object({
+      before: z.uuid().nullish().describe('only jobs that are older than the one with this id'),
+      limit: clamped(1, LIMIT_MAX).prefault(LIMIT_DEFAULT),
+    }),
+    result: z.object({
+      jobs: z.array(job),
+      has_more: z.boolean(),
+      before: z.uuid().nullable().describe('for the next call, if there are more'),
+    }),
   }),
   'video.cancel': method({
     auth: 'jwt',
