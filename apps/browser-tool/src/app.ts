@@ -47,8 +47,11 @@ export function createBrowserTool({ config, log, proxy, launch }: ToolOptions): 
   const session = createBrowserSession({
     captures,
     log,
-    resolve: async (signal) => {
-      await sweepProfiles(log);
+    resolve: (signal) => {
+      // The browser does not wait for it.
+      sweepProfiles(log).catch((error: unknown) =>
+        log.warn({ error }, 'removing stale profiles failed'),
+      );
       return resolveBrowser(config.resolve, log, signal);
     },
     launch: async (resolved, hooks) => {
@@ -59,6 +62,8 @@ export function createBrowserTool({ config, log, proxy, launch }: ToolOptions): 
         viewport: VIEWPORT_DEFAULT,
         proxy,
         allowedOrigins: config.allowedOrigins,
+        sandbox: config.sandbox,
+        tabsMax: config.tabsMax,
         startUrl: checkStartUrl(config.startUrl, policy),
         ...hooks,
       };

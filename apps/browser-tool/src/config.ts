@@ -18,6 +18,8 @@ import type { BundleConfig } from './bundle/bundle-list.ts';
 import { bundleSettings } from './bundle/bundle-settings.ts';
 import { resolveConfigFrom, resolveSettings } from './resolve/index.ts';
 
+const TABS_DEFAULT = 20;
+const TABS_LIMIT = 1_000;
 const MCP_SESSIONS_DEFAULT = 10;
 const MCP_SESSIONS_LIMIT = 1_000;
 const MCP_IDLE_SECS_DEFAULT = 1_800;
@@ -48,6 +50,13 @@ export const processSettings = {
     description:
       'The origins that pages may load, including redirects and sub-resources; unset allows all.',
     defaultText: 'all',
+  }),
+  sandbox: setting('BROWSER_SANDBOX', withDefault(oneOf('auto', 'required'), 'auto'), {
+    description:
+      'Whether the browser may run without its sandbox where the sandbox does not work (`auto`) or not (`required`).',
+  }),
+  tabsMax: setting('BROWSER_TABS_MAX', withDefault(integer(1, TABS_LIMIT), TABS_DEFAULT), {
+    description: 'How many tabs a browser may have; further ones are closed at once.',
   }),
   token: setting('BROWSER_TOKEN', optional(text()), {
     description:

@@ -21,12 +21,18 @@ export interface DownloadReport {
   readonly action: 'denied';
 }
 
+/** A tab that a page opened. It is the active page, unless it was closed at once because too many are open. */
+export interface OpenedTab {
+  readonly url: string;
+  readonly closed?: true;
+}
+
 /** Side effects of a call; the engine adds them while the call runs. */
 export interface CallNotes {
   readonly dialogs: DialogReport[];
   readonly downloads: DownloadReport[];
   /** Its URL is empty until the engine knows what the tab opens. */
-  openedTab: { readonly url: string } | undefined;
+  openedTab: OpenedTab | undefined;
 }
 
 /** One running call of the engine. */
@@ -269,6 +275,9 @@ export interface ResponseBody {
   readonly isBase64: boolean;
 }
 
+/** Whether a browser may run without its sandbox if the sandbox does not work. */
+export type SandboxMode = 'auto' | 'required';
+
 export interface EngineStatus {
   /** The version of the engine, such as `156.0.8078.79`. */
   readonly version: string;
@@ -332,6 +341,9 @@ export interface EngineContext {
   readonly proxy: string | undefined;
   /** The origins that pages may load; empty allows all. */
   readonly allowedOrigins: readonly string[];
+  readonly sandbox: SandboxMode;
+  /** How many tabs may be open; further ones are closed at once. */
+  readonly tabsMax: number;
   readonly startUrl: string;
   /** Called once when the browser ends unexpectedly. */
   readonly onEnd: (reason: string) => void;

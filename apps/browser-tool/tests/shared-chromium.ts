@@ -1,5 +1,5 @@
 import { withTimeout } from '@model-gateway/kernel';
-import { connectToBrowser, type CdpConnection } from '../src/cdp/cdp-connection.ts';
+import type { CdpConnection } from '../src/cdp/cdp-connection.ts';
 import {
   launchChromium,
   type LaunchOptions,
@@ -25,7 +25,8 @@ export function borrowChromium(): BorrowedChromium {
 
   async function launch(options: LaunchOptions): Promise<RunningChromium> {
     // These are command line flags.
-    if (options.proxyServer !== undefined || options.allowedOrigins.length > 0)
+    const { proxyServer, allowedOrigins, sandbox } = options;
+    if (proxyServer !== undefined || allowedOrigins.length > 0 || sandbox === 'required')
       return launchChromium(options);
     const { executable } = options;
     const chromium = takeIdle(executable) ?? (await start(options));
@@ -34,7 +35,8 @@ export function borrowChromium(): BorrowedChromium {
       if (!isGivenBack || !(await empty(chromium)) || idle !== undefined) await chromium.end();
       else idle = { executable, chromium };
     };
-    return { ...chromium, end: () => (ended ??= end()) };
+    const connection = lend(chromium.connection);
+    return { ...chromium, connection, end: () => (ended ??= end()) };
   }
 
   return {
@@ -61,16 +63,36 @@ async function start(options: LaunchOptions): Promise<RunningChromium> {
   return chromium;
 }
 
+/** The connection for one tool: closing it only stops its listeners, because a browser has one pipe for all its tools. */
+function lend(connection: CdpConnection): CdpConnection {
+  const stops: (() => void)[] = [];
+  return {
+    send: (...command) => connection.send(...command),
+    closed: connection.closed,
+    get lastMessageAt() {
+      return connection.lastMessageAt;
+    },
+    listen(listener) {
+      const stop = connection.listen(listener);
+      stops.push(stop);
+      return stop;
+    },
+    close() {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
 /** Replaces all tabs by an empty one and removes cookies. Returns whether the browser still works. */
-function empty({ port, path }: RunningChromium): Promise<boolean> {
+function empty({ connection }: RunningChromium): Promise<boolean> {
   const work = async (): Promise<boolean> => {
-    const connection = await connectToBrowser(port, path);
-    try {
-      await replaceTabs(connection);
-      await connection.send('Storage.clearCookies');
-    } finally {
-      connection.close();
-    }
+    await connection.send('Target.setAutoAttach', {
+      autoAttach: false,
+      waitForDebuggerOnStart: false,
+      flatten: true,
+    });
+    await replaceTabs(connection);
+    await connection.send('Storage.clearCookies');
     return true;
   };
   return withTimeout(
@@ -85,8 +107,9 @@ async function replaceTabs(connection: CdpConnection): Promise<void> {
   const open = new Set(
     targetInfos.filter(({ type }) => type === 'page').map(({ targetId }) => targetId),
   );
+  let stop = (): void => undefined;
   const allClosed = new Promise<void>((resolve) => {
-    connection.listen((event) => {
+    stop = connection.listen((event) => {
       if (event.method !== 'Target.targetDestroyed') return;
       open.delete(event.params.targetId);
       if (open.size === 0) resolve();
@@ -98,4 +121,6 @@ async function replaceTabs(connection: CdpConnection): Promise<void> {
     [...open].map((targetId) => connection.send('Target.closeTarget', { targetId })),
   );
   await allClosed;
+  stop();
+  await connection.send('Target.setDiscoverTargets', { discover: false });
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
+import { createByteBudget } from './byte-budget.ts';
 import { createConsoleLog, type ConsoleLog } from './console-log.ts';
 import { createEventHub, type EventHub } from './event-hub.ts';
 import { createNetworkLog, type NetworkLog } from './network-log.ts';
@@ -14,16 +15,19 @@ export interface Captures {
   navigated(url: string): void;
 }
 
+const CAPTURED_BYTES_MAX = 32 * 1024 * 1024;
+
 /** Starts with nothing captured. */
 export function createCaptures(clock: Clock): Captures {
   let sequence = 0;
   const next = () => (sequence += 1);
   const events = createEventHub();
-  const console = createConsoleLog({ next, clock, events });
+  const context = { next, clock, events, budget: createByteBudget(CAPTURED_BYTES_MAX) };
+  const console = createConsoleLog(context);
   return {
     console,
-    network: createNetworkLog({ next, clock, events }),
-    webSockets: createWebSocketLog({ next, clock, events }),
+    network: createNetworkLog(context),
+    webSockets: createWebSocketLog(context),
     events,
     navigated(url) {
       console.startPage();

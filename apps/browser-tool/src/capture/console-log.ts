@@ -1,5 +1,6 @@
 import type { LogContext } from './log-context.ts';
 import { clipText } from './clip-text.ts';
+import { textBytes, type StoredSize } from './byte-budget.ts';
 import { createRing, selectEntries } from './ring.ts';
 
 const CONSOLE_ENTRIES_MAX = 1_000;
@@ -69,11 +70,12 @@ export interface ConsoleLog {
 interface StoredEntry {
   entry: ConsoleEntry;
   readonly isRejection: boolean;
+  readonly size: StoredSize;
 }
 
 /** An empty console log. */
-export function createConsoleLog({ next, clock, events }: LogContext): ConsoleLog {
-  const ring = createRing<StoredEntry>(CONSOLE_ENTRIES_MAX);
+export function createConsoleLog({ next, clock, events, budget }: LogContext): ConsoleLog {
+  const ring = createRing<StoredEntry>(CONSOLE_ENTRIES_MAX, ({ size }) => size.release());
   let pageStart = 0;
   let missed = 0;
   let errors = 0;
@@ -89,7 +91,8 @@ export function createConsoleLog({ next, clock, events }: LogContext): ConsoleLo
       return last.entry;
     }
     const entry: ConsoleEntry = { seq, timestamp, count: 1, ...message };
-    ring.add({ entry, isRejection });
+    const bytes = textBytes(message.text, message.url, message.stack);
+    ring.add({ entry, isRejection, size: budget.store(bytes, () => ring.dropOldest()) });
     return entry;
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
+import type { ByteBudget } from './byte-budget.ts';
 import type { EventHub } from './event-hub.ts';
 
 /** What every log of a session uses. */
@@ -7,4 +8,6 @@ export interface LogContext {
   readonly next: () => number;
   readonly clock: Clock;
   readonly events: EventHub;
+  /** What all logs together may store. */
+  readonly budget: ByteBudget;
 }

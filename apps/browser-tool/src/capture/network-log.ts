@@ -1,5 +1,6 @@
 import type { LogContext } from './log-context.ts';
 import { clipText } from './clip-text.ts';
+import { textBytes, type StoredSize } from './byte-budget.ts';
 import { createRing, selectEntries } from './ring.ts';
 
 const REQUESTS_MAX = 1_000;
@@ -8,6 +9,8 @@ const POST_BYTES_MAX = 64 * 1024;
 const URL_CHARS_MAX = 10_000;
 const INITIATOR_CHARS_MAX = 2_000;
 const NAME_CHARS_MAX = 200;
+const METHOD_CHARS_MAX = 100;
+const HEADERS_CHARS_MAX = 64 * 1024;
 
 /** A request of a page, as lists show it. */
 export interface NetworkEntry {
@@ -82,23 +85,29 @@ export interface NetworkLog {
 }
 
 /** An empty network log. */
-export function createNetworkLog({ next, clock, events }: LogContext): NetworkLog {
+export function createNetworkLog({ next, clock, events, budget }: LogContext): NetworkLog {
   const records = new Map<string, NetworkRecord>();
-  const ring = createRing<string>(REQUESTS_MAX, (id) => records.delete(id));
+  const sizes = new Map<string, StoredSize>();
+  const ring = createRing<string>(REQUESTS_MAX, (id) => {
+    records.delete(id);
+    sizes.get(id)?.release();
+    sizes.delete(id);
+  });
 
   function change(id: string, changes: RequestChange): NetworkRecord | undefined {
     const record = records.get(id);
     if (record === undefined) return undefined;
-    const changed = { ...record, ...changes };
+    const changed = { ...record, ...clipHeaders(changes) };
     records.set(id, changed);
-    return changed;
+    sizes.get(id)?.resize(bytesOf(changed));
+    return records.get(id);
   }
 
   return {
     start(request) {
       const seq = next();
       const id = `r${seq}`;
-      records.set(id, {
+      const record: NetworkRecord = {
         seq,
         id,
         name: nameOf(request.url),
@@ -110,11 +119,18 @@ export function createNetworkLog({ next, clock, events }: LogContext): NetworkLo
         failed: null,
         response_headers: {},
         ...request,
+        ...clipHeaders(request),
+        method: clipText(request.method, METHOD_CHARS_MAX),
         url: clipText(request.url, URL_CHARS_MAX),
         initiator: clipText(request.initiator, INITIATOR_CHARS_MAX),
         ...clipPostData(request.post_data),
-      });
+      };
+      records.set(id, record);
       ring.add(id);
+      sizes.set(
+        id,
+        budget.store(bytesOf(record), () => ring.dropOldest()),
+      );
       return id;
     },
     change(id, changes) {
@@ -137,10 +153,42 @@ export function createNetworkLog({ next, clock, events }: LogContext): NetworkLo
       return { resources: page.map(toListEntry), next: following, dropped: ring.dropped };
     },
     clear() {
-      records.clear();
       return ring.clear();
     },
   };
+}
+
+/** The headers that are stored: the first ones, as far as they are not longer than the limit. */
+export function clipHeaders<Change extends RequestChange>(change: Change): Change {
+  const { request_headers: request, response_headers: response } = change;
+  return {
+    ...change,
+    ...(request === undefined ? {} : { request_headers: firstHeaders(request) }),
+    ...(response === undefined ? {} : { response_headers: firstHeaders(response) }),
+  };
+}
+
+function firstHeaders(headers: Headers): Headers {
+  let rest = HEADERS_CHARS_MAX;
+  const kept: [string, string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.length > rest) break;
+    rest -= name.length;
+    kept.push([name, clipText(value, rest)]);
+    rest = Math.max(0, rest - value.length);
+  }
+  return Object.fromEntries(kept);
+}
+
+function bytesOf(record: NetworkRecord): number {
+  const { request_headers: request, response_headers: response } = record;
+  return textBytes(
+    record.url,
+    record.initiator,
+    record.post_data,
+    ...Object.entries(request).flat(),
+    ...Object.entries(response).flat(),
+  );
 }
 
 /** The part of a request body that is stored. */

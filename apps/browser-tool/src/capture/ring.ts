@@ -4,42 +4,55 @@ export interface Ring<Entry> {
   /** Oldest first. */
   entries(): readonly Entry[];
   last(): Entry | undefined;
+  /** Drops the oldest entry. */
+  dropOldest(): void;
   /** How many entries were dropped since the last `clear`. */
   readonly dropped: number;
-  /** Removes all entries and returns how many there were. */
+  /** Removes all entries, which do not count as dropped, and returns how many there were. */
   clear(): number;
 }
 
-/** Keeps at most `capacity` entries. */
-export function createRing<Entry>(capacity: number, onDrop?: (entry: Entry) => void): Ring<Entry> {
-  let kept: Entry[] = [];
+/** Keeps at most `capacity` entries; `onRemove` gets each entry that is dropped or cleared. */
+export function createRing<Entry>(
+  capacity: number,
+  onRemove?: (entry: Entry) => void,
+): Ring<Entry> {
+  let kept: (Entry | undefined)[] = [];
   // Dropped entries stay at the front until there are `capacity` of them, so that adding does not move the others.
   let start = 0;
   let dropped = 0;
+
+  function dropOldest(): void {
+    if (start >= kept.length) return;
+    const oldest = kept[start];
+    kept[start] = undefined;
+    start += 1;
+    dropped += 1;
+    if (oldest !== undefined) onRemove?.(oldest);
+    if (start > capacity || start === kept.length) {
+      kept = kept.slice(start);
+      start = 0;
+    }
+  }
+
   return {
+    dropOldest,
     get dropped() {
       return dropped;
     },
     add(entry) {
       kept.push(entry);
-      if (kept.length - start <= capacity) return;
-      const oldest = kept[start];
-      start += 1;
-      dropped += 1;
-      if (oldest !== undefined) onDrop?.(oldest);
-      if (start > capacity) {
-        kept = kept.slice(start);
-        start = 0;
-      }
+      if (kept.length - start > capacity) dropOldest();
     },
-    entries: () => kept.slice(start),
+    entries: () => kept.slice(start) as Entry[],
     last: () => (kept.length > start ? kept.at(-1) : undefined),
     clear() {
-      const count = kept.length - start;
+      const removed = kept.slice(start) as Entry[];
       kept = [];
       start = 0;
       dropped = 0;
-      return count;
+      if (onRemove !== undefined) for (const entry of removed) onRemove(entry);
+      return removed.length;
     },
   };
 }

@@ -1,9 +1,13 @@
 import type { LogContext } from './log-context.ts';
+import { textBytes, type StoredSize } from './byte-budget.ts';
+import { clipText } from './clip-text.ts';
 import { createRing, selectEntries, type Ring } from './ring.ts';
 
 const CONNECTIONS_MAX = 200;
 const FRAMES_MAX = 500;
 const PAYLOAD_BYTES_MAX = 64 * 1024;
+const URL_CHARS_MAX = 10_000;
+const ERROR_CHARS_MAX = 2_000;
 
 /** A WebSocket of a page, as callers see it. */
 export interface WebSocketConnection {
@@ -63,13 +67,22 @@ export interface WebSocketLog {
 
 interface StoredConnection {
   connection: WebSocketConnection;
-  readonly frames: Ring<WebSocketFrame>;
+  readonly frames: Ring<StoredFrame>;
+}
+
+interface StoredFrame {
+  readonly frame: WebSocketFrame;
+  readonly size: StoredSize;
 }
 
 /** An empty WebSocket log. */
-export function createWebSocketLog({ next, clock, events }: LogContext): WebSocketLog {
+export function createWebSocketLog({ next, clock, events, budget }: LogContext): WebSocketLog {
   const stored = new Map<string, StoredConnection>();
-  const ring = createRing<string>(CONNECTIONS_MAX, (id) => stored.delete(id));
+  const ring = createRing<string>(CONNECTIONS_MAX, (id) => {
+    const entry = stored.get(id);
+    stored.delete(id);
+    entry?.frames.clear();
+  });
 
   function change(id: string, changes: Partial<WebSocketConnection>): void {
     const entry = stored.get(id);
@@ -83,7 +96,7 @@ export function createWebSocketLog({ next, clock, events }: LogContext): WebSock
       const id = `w${next()}`;
       const connection: WebSocketConnection = {
         id,
-        url,
+        url: clipText(url, URL_CHARS_MAX),
         state: 'connecting',
         created_at_ms: clock.now(),
         closed_at_ms: null,
@@ -91,7 +104,8 @@ export function createWebSocketLog({ next, clock, events }: LogContext): WebSock
         frames_received: 0,
         bytes: 0,
       };
-      stored.set(id, { connection, frames: createRing(FRAMES_MAX) });
+      const frames = createRing<StoredFrame>(FRAMES_MAX, ({ size }) => size.release());
+      stored.set(id, { connection, frames });
       ring.add(id);
       events.publish('websocket', { event: 'connecting', ...connection });
       return id;
@@ -102,7 +116,9 @@ export function createWebSocketLog({ next, clock, events }: LogContext): WebSock
       if (entry === undefined) return;
       const timestamp = new Date(clock.now()).toISOString();
       const record = frameRecord(frame, { seq: next(), timestamp });
-      entry.frames.add(record);
+      const bytes = textBytes(record.text, record.base64);
+      const { frames } = entry;
+      frames.add({ frame: record, size: budget.store(bytes, () => frames.dropOldest()) });
       const { connection } = entry;
       entry.connection = {
         ...connection,
@@ -112,7 +128,7 @@ export function createWebSocketLog({ next, clock, events }: LogContext): WebSock
       };
       events.publish('websocket', { event: 'frame', id, ...record });
     },
-    fail: (id, error) => change(id, { state: 'error', error }),
+    fail: (id, error) => change(id, { state: 'error', error: clipText(error, ERROR_CHARS_MAX) }),
     close(id) {
       const connection = stored.get(id)?.connection;
       if (connection === undefined || connection.closed_at_ms !== null) return;
@@ -123,12 +139,14 @@ export function createWebSocketLog({ next, clock, events }: LogContext): WebSock
     frames(id, since, limit) {
       const entry = stored.get(id);
       if (entry === undefined) return undefined;
-      const found = entry.frames.entries().filter(({ seq }) => seq > (since ?? 0));
+      const found = entry.frames
+        .entries()
+        .map(({ frame }) => frame)
+        .filter(({ seq }) => seq > (since ?? 0));
       const { page, next: following } = selectEntries(found, since, limit);
       return { frames: page, next: following, dropped: entry.frames.dropped };
     },
     clear() {
-      stored.clear();
       return ring.clear();
     },
   };

@@ -28,8 +28,6 @@ export interface Browser {
 
 const ONLY_PAGES = [{ type: 'page' }, { exclude: true }];
 const FIRST_PAGE_TIMEOUT_MS = 10_000;
-/** With one more, the oldest is closed: a page could otherwise open tabs until the memory is full. */
-const TABS_MAX = 20;
 const DOWNLOADS_MAX = 100;
 const CLOSING_CHECK_MS = 500;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -39,7 +37,7 @@ export async function createBrowser(
   connection: CdpConnection,
   context: Pick<
     EngineContext,
-    'captures' | 'viewport' | 'proxy' | 'allowedOrigins' | 'log' | 'signal'
+    'captures' | 'viewport' | 'proxy' | 'allowedOrigins' | 'tabsMax' | 'log' | 'signal'
   >,
 ): Promise<Browser> {
   const pages: Page[] = [];
@@ -63,30 +61,48 @@ export async function createBrowser(
     metrics: () => metrics,
     enableRequestRules: (sessionId) => rules.enable(sessionId),
     isActive: (page) => page === active,
-    onWindowOpen: (url) => {
-      openedUrl = url;
+    onWindowOpen: ({ url, userGesture }) => {
+      // The popup blocker opens no tab for the others.
+      if (userGesture) openedUrl = url;
     },
   };
 
   function attached({ sessionId, targetInfo }: Protocol.Target.AttachedToTargetEvent): void {
+    // A click with a key pressed, or with the middle button, opens a tab without an opener.
+    const isPopup = active !== undefined && !active.hasEnded && !isOpening;
+    const url = isPopup ? openedUrl : undefined;
+    if (isPopup) openedUrl = undefined;
+    if (isPopup && pages.length >= context.tabsMax) {
+      void refuseTab(targetInfo.targetId, sessionId);
+      environment.notes().openedTab ??= {
+        url: (url ?? targetInfo.url) || 'about:blank',
+        closed: true,
+      };
+      return;
+    }
     const page = createPage(connection, environment, targetInfo.targetId, sessionId);
     // Commands await it; a tab that closes before that is not an error.
     page.ready.catch(() => undefined);
-    // A click with a key pressed, or with the middle button, opens a tab without an opener.
-    const isPopup = active !== undefined && !active.hasEnded && !isOpening;
     pages.push(page);
     active = page;
-    const [oldest] = pages;
-    if (pages.length > TABS_MAX && oldest !== undefined) closeTab(oldest);
     if (isPopup) {
-      opened = { page, url: openedUrl };
-      openedUrl = undefined;
+      opened = { page, url };
       environment.notes().openedTab = { url: '' };
     }
     first.resolve();
   }
 
-  function closeTab({ targetId }: Page): void {
+  /** Closes a tab before it loads anything. A page that opens a tab waits until the tab has started. */
+  async function refuseTab(targetId: string, sessionId: string): Promise<void> {
+    // Its requests are held until it is closed.
+    void connection.send('Fetch.enable', {}, sessionId).catch(() => undefined);
+    await connection
+      .send('Runtime.runIfWaitingForDebugger', undefined, sessionId)
+      .catch(() => undefined);
+    closeTarget(targetId);
+  }
+
+  function closeTarget(targetId: string): void {
     void connection.send('Target.closeTarget', { targetId }).catch(() => undefined);
   }
 
@@ -101,8 +117,12 @@ export async function createBrowser(
   connection.listen((event) => {
     if (event.sessionId === undefined) onBrowser(event);
     else {
+      const { sessionId } = event;
+      const page = pages.find((each) => each.owns(sessionId));
+      // A refused tab has none, and its requests are not continued.
+      if (page === undefined) return;
       rules.handle(event);
-      pages.find((page) => page.owns(event.sessionId ?? ''))?.handle(event);
+      page.handle(event);
     }
   });
 
@@ -192,7 +212,7 @@ export async function createBrowser(
     async replacePage() {
       const old = active;
       const page = await openPage();
-      if (old !== undefined && old !== page) closeTab(old);
+      if (old !== undefined && old !== page) closeTarget(old.targetId);
       return page;
     },
     async resize(viewport, deviceScaleFactor, mobile) {

@@ -1,7 +1,9 @@
-import CDP from 'chrome-remote-interface';
+import { EventEmitter, once } from 'node:events';
+import Chrome from 'chrome-remote-interface/lib/chrome.js';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import { describeError } from '@model-gateway/kernel';
 import { ToolError } from '../tool-error.ts';
+import { PipeSocket, type BrowserPipe } from './pipe-socket.ts';
 
 type Commands = ProtocolMapping.Commands;
 type Events = ProtocolMapping.Events;
@@ -36,17 +38,32 @@ export class CdpError extends Error {
   override readonly name = 'CdpError';
 }
 
-const LOOPBACK = '127.0.0.1';
+/** The library's connection over a pipe: it has an option only for WebSockets, which every local user could connect to. */
+class PipeClient extends Chrome {
+  readonly #pipe: BrowserPipe;
 
-/** Connects to the browser at the port and path that it wrote to a file at its start. */
-export async function connectToBrowser(port: number, path: string): Promise<CdpConnection> {
-  const client = await CDP({
-    host: LOOPBACK,
-    port,
-    target: `ws://${LOOPBACK}:${port}${path}`,
-    // Otherwise it fetches the whole protocol description first.
-    local: true,
-  });
+  constructor(pipe: BrowserPipe, notifier: EventEmitter) {
+    // With an address and a local protocol the library fetches nothing.
+    super({ target: 'ws://pipe', local: true }, notifier);
+    this.#pipe = pipe;
+  }
+
+  protected override async _connectToWebSocket(): Promise<void> {
+    const socket = new PipeSocket(this.#pipe);
+    this._ws = socket;
+    socket.on('message', (text: string) => this._handleMessage(JSON.parse(text)));
+    socket.on('close', () => {
+      this.emit('disconnect');
+      this._handleConnectionClose();
+    });
+  }
+}
+
+/** Connects to a browser over its pipe, which works for one connection. */
+export async function connectToBrowser(pipe: BrowserPipe): Promise<CdpConnection> {
+  const notifier = new EventEmitter();
+  const connected = once(notifier, 'connect');
+  const client = new PipeClient(pipe, notifier);
   const listeners = new Set<(event: CdpEvent) => void>();
   let lastMessageAt = performance.now();
   let isOpen = true;
@@ -60,13 +77,7 @@ export async function connectToBrowser(port: number, path: string): Promise<CdpC
     lastMessageAt = performance.now();
     for (const listener of listeners) listener(message as CdpEvent);
   });
-
-  // The library's types describe an older protocol.
-  const send = client.send.bind(client) as (
-    method: string,
-    params: object | undefined,
-    sessionId: string | undefined,
-  ) => Promise<unknown>;
+  await connected;
 
   return {
     closed,
@@ -75,13 +86,11 @@ export async function connectToBrowser(port: number, path: string): Promise<CdpC
     },
     async send(method, params, sessionId) {
       try {
-        const result = await send(method, params ?? {}, sessionId);
+        const result = await client.send(method, params ?? {}, sessionId);
         lastMessageAt = performance.now();
         return result as never;
       } catch (error) {
-        if (isOpen && !/WebSocket/.test(describeError(error))) {
-          throw new CdpError(`${method}: ${describeError(error)}`, { cause: error });
-        }
+        if (isOpen) throw new CdpError(`${method}: ${describeError(error)}`, { cause: error });
         throw new ToolError('BROWSER_CRASHED', 'The browser ended while a command was running.', {
           hint: 'Call again: a new browser is started.',
           cause: error,

@@ -16,7 +16,6 @@ import { createActions } from './input/actions.ts';
 import { readAddress } from './navigation/address.ts';
 import { createPageScripts, isDocumentUnloaded } from './page/page-scripts.ts';
 import { createBrowser, type Browser } from './browser.ts';
-import { connectToBrowser, type CdpConnection } from './cdp-connection.ts';
 import { createElements } from './input/elements.ts';
 import { evaluate } from './page/evaluate.ts';
 import { shownUrl } from './page/frames.ts';
@@ -55,16 +54,14 @@ export async function launchCdpEngine(
     viewport,
     proxyServer: proxy === undefined ? undefined : proxyServer(proxy),
     allowedOrigins: context.allowedOrigins,
+    sandbox: context.sandbox,
     signal,
     log,
   });
   try {
-    const connection = await connectToBrowser(chromium.port, chromium.path);
-    const browser = await createBrowser(connection, context);
-    const { product } = await connection.send('Browser.getVersion');
-    const version = product.split('/').at(-1) ?? product;
+    const browser = await createBrowser(chromium.connection, context);
     await openStart(browser, context);
-    return createCdpEngine({ chromium, connection, browser, version }, context);
+    return createCdpEngine(chromium, browser, context);
   } catch (error) {
     await chromium.end();
     throw error;
@@ -101,17 +98,12 @@ async function openStart(
   log.warn({ url: startUrl, problem: problem ?? 'late' }, 'opening the start page failed');
 }
 
-interface Parts {
-  readonly chromium: RunningChromium;
-  readonly connection: CdpConnection;
-  readonly browser: Browser;
-  readonly version: string;
-}
-
 function createCdpEngine(
-  { chromium, connection, browser, version }: Parts,
+  chromium: RunningChromium,
+  browser: Browser,
   { refs, onEnd, captures, log }: EngineContext,
 ): BrowserEngine {
+  const { connection, version } = chromium;
   const scripts = createPageScripts(refs);
   const elements = createElements(scripts, refs);
   const actions = createActions(browser, scripts, elements);
@@ -233,7 +225,10 @@ function createCdpEngine(
     press: (request, call) => onPage(call, (page) => actions.press(page, request, call)),
     scroll: (request, call) => onPage(call, (page) => actions.scroll(page, request, call)),
     evaluate: (request, call) =>
-      onPage(call, (page) => evaluate(page, scripts, elements, request, call)),
+      onPage(call, async (page) => {
+        await actions.awaitOpenedTab(page, call);
+        return evaluate(page, scripts, elements, request, call);
+      }),
     screenshot: (request, call) =>
       onPage(call, (page) => screenshot(page, browser, scripts, elements, request, call)),
     waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call), true),

@@ -7,7 +7,7 @@ import type { RunCall } from '../session/browser-session.ts';
 import { ToolError } from '../tool-error.ts';
 import { wellFormed } from '../well-formed.ts';
 import { withSnapshot } from './page-after-action.ts';
-import { resultText, eventLines } from './result-text.ts';
+import { eventLines, firstEvents, resultText } from './result-text.ts';
 import { toolParams, type ToolCommand } from './tool-list.ts';
 
 const STYLE = { isSnake: false, isStrict: true, isText: false } as const;
@@ -20,16 +20,33 @@ export async function callTool(
   openTool: () => Promise<BrowserTool>,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
+  let wantsAll = false;
   try {
     const label = { ...command, name: command.tool.name };
     const { params: parsed } = parseParams(label, toolParams(command), given ?? {}, STYLE);
+    wantsAll = parsed['allDialogs'] === true;
     const params = command.params.parse({ ...parsed, ...command.tool.fixed }) as CommandData;
     const tool = await openTool();
     const { data, address } = await run(tool, command, params, signal);
-    return wellFormed(success(command, { ...address, ...data }, params, tool));
+    const result = success(command, { ...address, ...data }, params, tool);
+    return wellFormed(wantsAll ? result : withFirstEvents(result));
   } catch (error) {
-    return wellFormed(failure(error));
+    const result = failure(error);
+    return wellFormed(wantsAll ? result : withFirstEvents(result));
   }
+}
+
+/** Limits the dialogs and downloads of a result, of which a page may make as many as it likes. */
+function withFirstEvents({ structuredContent = {}, ...result }: CallToolResult): CallToolResult {
+  const { details } = structuredContent;
+  const isDetailed = typeof details === 'object' && details !== null;
+  return {
+    ...result,
+    structuredContent: {
+      ...firstEvents(structuredContent),
+      ...(isDetailed ? { details: firstEvents(details as CommandData) } : {}),
+    },
+  };
 }
 
 interface RunResult {

@@ -4,6 +4,7 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
+  type CallToolResult,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { BrowserTool } from '../app.ts';
@@ -15,6 +16,9 @@ import { toolCommands, toolListing } from './tool-list.ts';
 
 // Calls of one client run one after the other; the others wait in memory.
 const CALLS_MAX = 100;
+
+const NO_SANDBOX =
+  '- Browser: it runs without its sandbox (as root, or because the system does not support it). Open only pages that you trust.';
 
 interface McpServerOptions {
   /** Called when the client cancels a call, which then gets no response of the server. */
@@ -28,6 +32,24 @@ export function createMcpServer(
 ) {
   const tools = toolCommands(commands);
   let calls = 0;
+  let isSandboxReported = false;
+
+  /** The first result says it if the browser runs without its sandbox. */
+  async function withSandboxNote(result: CallToolResult): Promise<CallToolResult> {
+    if (isSandboxReported) return result;
+    const tool = await open().catch(() => undefined);
+    const { engine, protocol } = tool?.session.status() ?? {};
+    if (engine === undefined) return result;
+    isSandboxReported = true;
+    if (engine.sandbox || protocol !== 'cdp') return result;
+    const { content, structuredContent } = result;
+    return {
+      ...result,
+      content: [...content, { type: 'text', text: NO_SANDBOX }],
+      structuredContent: { ...structuredContent, sandbox: false },
+    };
+  }
+
   // oxlint-disable-next-line typescript/no-deprecated -- The replacement requires its own schemas and errors.
   const server = new Server(
     { name: 'browser-tool', version: TOOL_VERSION },
@@ -48,7 +70,9 @@ export function createMcpServer(
       if (calls >= CALLS_MAX) return failure(tooManyCalls());
       calls += 1;
       signal.addEventListener('abort', () => onCancel?.(requestId), { once: true });
-      return callTool(command, given, open, signal).finally(() => (calls -= 1));
+      return callTool(command, given, open, signal)
+        .then(withSandboxNote)
+        .finally(() => (calls -= 1));
     },
   );
   return server;

@@ -1,7 +1,7 @@
 import { clipText } from '../capture/clip-text.ts';
 import { addressText } from '../commands/address-text.ts';
 import type { CommandData, ToolDefinition } from '../commands/command.ts';
-import type { DialogReport, DownloadReport } from '../engine.ts';
+import type { DialogReport, DownloadReport, OpenedTab } from '../engine.ts';
 import { oneLine } from '../one-line.ts';
 
 interface Counts {
@@ -9,8 +9,8 @@ interface Counts {
   readonly warnings: number;
 }
 
-const EVENT_LINES_MAX = 10;
-const DIALOG_CHARS_MAX = 500;
+const EVENT_LINES_MAX = 5;
+const DIALOG_CHARS_MAX = 200;
 
 /** The tools whose results include the page URL and title. */
 const TOOLS_WITH_ADDRESS = new Set([
@@ -65,7 +65,30 @@ export function eventLines(data: CommandData): readonly string[] {
   ];
 }
 
-/** A page may open as many dialogs as it likes; the data of the result has more of them. */
+/** The same for programs: a client that wants all of them asks with `allDialogs`. */
+export function firstEvents(data: CommandData): CommandData {
+  const dialogs = data['dialogs'] as readonly DialogReport[] | undefined;
+  const downloads = data['downloads'] as readonly DownloadReport[] | undefined;
+  return {
+    ...data,
+    ...(dialogs === undefined
+      ? {}
+      : { dialogs: dialogs.slice(0, EVENT_LINES_MAX).map(shortDialog) }),
+    ...omitted('dialogs_omitted', dialogs),
+    ...(downloads === undefined ? {} : { downloads: downloads.slice(0, EVENT_LINES_MAX) }),
+    ...omitted('downloads_omitted', downloads),
+  };
+}
+
+function omitted(name: string, list: readonly unknown[] = []): CommandData {
+  return list.length > EVENT_LINES_MAX ? { [name]: list.length - EVENT_LINES_MAX } : {};
+}
+
+function shortDialog(dialog: DialogReport): DialogReport {
+  return { ...dialog, message: clipText(dialog.message, DIALOG_CHARS_MAX) };
+}
+
+/** A page may open as many dialogs as it likes. */
 function firstLines(lines: readonly string[], what: string): readonly string[] {
   if (lines.length <= EVENT_LINES_MAX) return lines;
   const rest = lines.length - EVENT_LINES_MAX;
@@ -73,14 +96,14 @@ function firstLines(lines: readonly string[], what: string): readonly string[] {
 }
 
 function noteLines(data: CommandData): readonly string[] {
-  const tab = data['opened_tab'] as { readonly url: string } | undefined;
+  const tab = data['opened_tab'] as OpenedTab | undefined;
   const pending = data['pending_url'];
   return [
     ...(pending === undefined
       ? []
       : [`- Navigation: ${addressText(pending)} has not responded yet; this is the page before`]),
     ...eventLines(data),
-    ...(tab === undefined ? [] : [`- Opened tab: ${addressText(tab.url)} is the active page now`]),
+    ...(tab === undefined ? [] : [tabLine(tab)]),
     ...(data['restarted'] === true
       ? ['- Browser: it was restarted; earlier pages and refs are no longer valid']
       : []),
@@ -90,11 +113,18 @@ function noteLines(data: CommandData): readonly string[] {
   ];
 }
 
+function tabLine({ url, closed }: OpenedTab): string {
+  const state =
+    closed === true ? 'was closed at once: too many tabs are open' : 'is the active page now';
+  return `- Opened tab: ${addressText(url)} ${state}`;
+}
+
 function downloadLine({ filename, url }: DownloadReport): string {
   return `- Download: ${oneLine(filename)} was denied (${oneLine(addressText(url))})`;
 }
 
-function dialogLine({ type, message, action }: DialogReport): string {
+function dialogLine(dialog: DialogReport): string {
+  const { type, message, action } = shortDialog(dialog);
   const advice = action === 'dismissed' ? ' (pass dialog:"accept" to accept)' : '';
-  return `- Dialog: ${type} ${JSON.stringify(clipText(message, DIALOG_CHARS_MAX))} was ${action}${advice}`;
+  return `- Dialog: ${type} ${JSON.stringify(message)} was ${action}${advice}`;
 }

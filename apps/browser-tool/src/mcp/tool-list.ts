@@ -13,10 +13,13 @@ export function toolCommands(commands: readonly Command[]): readonly ToolCommand
   return commands.filter((command): command is ToolCommand => command.tool !== undefined);
 }
 
+/** Parameters of all tools, which are not listed: programs use them, models do not. */
+const EVERY_TOOL = { allDialogs: z.boolean().optional() };
+
 /** The parameters of a tool. */
 export function toolParams(command: ToolCommand): z.ZodObject {
   const { fields, unlisted = [] } = command.tool;
-  return schemaOf(command, [...fields, ...unlisted]);
+  return schemaOf(command, [...fields, ...unlisted]).extend(EVERY_TOOL);
 }
 
 function schemaOf({ params, tool }: ToolCommand, fields: readonly string[]): z.ZodObject {

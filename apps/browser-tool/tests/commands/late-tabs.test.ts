@@ -33,11 +33,12 @@ afterAll(async () => {
   await site.close();
 });
 
-/** Has a page run something while no call runs. */
+/** Has a page run something while no call runs, right after a call that lets it open a tab. */
 async function runBetweenCalls(script: string): Promise<void> {
   gates.length = 0;
   await tool.open(`${site.url}/`);
   await waitUntil(() => gates.length > 0);
+  await tool.post('/evaluate', { expression: '0' });
   gates[0]?.end(`data: ${script}\n\n`);
 }
 

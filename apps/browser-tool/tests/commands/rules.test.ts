@@ -208,6 +208,19 @@ test('a first page that may not be opened is reported', async () => {
   }
 });
 
+test('a browser without its sandbox is not started where the sandbox is required', async () => {
+  // As root Chromium has no sandbox.
+  if (process.getuid?.() !== 0) return;
+  const tool = await startTool({ env: { BROWSER_SANDBOX: 'required' } });
+  try {
+    const answer = await tool.post('/navigate', { url: 'about:blank' });
+    expect(answer).toMatchObject({ status: 503, code: 'BROWSER_LAUNCH_FAILED' });
+    expect(answer.error).toContain('BROWSER_SANDBOX=required starts no browser without');
+  } finally {
+    await tool.close();
+  }
+});
+
 test('a program that is no browser is reported', async () => {
   const tool = await startTool({ env: { CHROMIUM_PATH: '/bin/false' } });
   try {

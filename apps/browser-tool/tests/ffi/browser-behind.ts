@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { loadConfig, silentLog } from '@model-gateway/kernel';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { resolveBrowser, resolveConfigFrom, resolveSettings } from '../../src/resolve/index.ts';
-import { borrowChromium } from '../shared-chromium.ts';
 import { testBrowser } from '../test-browser.ts';
 
 /** A real browser that the test engine asks, so that scripts run in true pages. */
@@ -28,17 +27,10 @@ export async function startBrowserBehind(): Promise<BrowserBehind> {
   });
   const found = await resolveBrowser(config, silentLog);
   if (found.kind !== 'cdp') throw new Error('the test needs a browser that speaks CDP');
-  const borrowed = borrowChromium();
-  const running = await borrowed.launch({
-    executable: found.executable,
-    libraryFolder: found.libraryFolder,
-    viewport: [800, 600],
-    proxyServer: undefined,
-    allowedOrigins: [],
-    signal: new AbortController().signal,
-    log: silentLog,
+  const browser = await chromium.launch({
+    executablePath: found.executable,
+    args: ['--no-sandbox', '--disable-gpu'],
   });
-  const browser = await chromium.connectOverCDP(`ws://127.0.0.1:${running.port}${running.path}`);
   const offered: BrowserBehind['offered'] = new Map();
   const options: string[] = [];
   const server = createServer((socket) => {
@@ -54,8 +46,6 @@ export async function startBrowserBehind(): Promise<BrowserBehind> {
     async close() {
       server.close();
       await browser.close();
-      borrowed.giveBack();
-      await running.end();
     },
   };
 }

@@ -70,6 +70,8 @@ export async function createFfiScene(): Promise<FfiScene> {
         viewport: [800, 600],
         proxy: behind.url,
         allowedOrigins: [],
+        sandbox: 'auto',
+        tabsMax: 20,
         startUrl: 'about:blank',
         onEnd: (reason) => ends.push(reason),
         signal: new AbortController().signal,

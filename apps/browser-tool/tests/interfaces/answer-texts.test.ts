@@ -82,9 +82,37 @@ describe('what a page makes long is short for a model', () => {
     const shown = await callMcp(tool, 'browser_evaluate', {
       function: 'for (let n = 0; n < 30; n++) alert("y".repeat(2000))',
     });
-    expect(shown.said).toContain('\n- … 20 more dialogs');
-    expect(shown.said.length).toBeLessThan(7_000);
-    expect(shown.structured?.['dialogs']).toHaveLength(30);
+    expect(shown.said).toContain('\n- … 25 more dialogs');
+    expect(shown.said.length).toBeLessThan(2_000);
+    const { structured } = shown;
+    expect(structured).toMatchObject({ dialogs_omitted: 25 });
+    expect(structured?.['dialogs']).toEqual(
+      Array.from({ length: 5 }, () => ({
+        type: 'alert',
+        message: `${'y'.repeat(200)}…`,
+        action: 'accepted',
+      })),
+    );
+  });
+
+  test('a failure has only the first dialogs too', async () => {
+    await tool.open(`${site.url}/plain`);
+    const { said, structured } = await callMcp(tool, 'browser_evaluate', {
+      function: 'for (let n = 0; n < 30; n++) alert(n); nothing()',
+    });
+    expect(said).toContain('\n- … 25 more dialogs');
+    expect(structured).toMatchObject({ ok: false, details: { dialogs_omitted: 25 } });
+  });
+
+  test('all dialogs, on request', async () => {
+    await tool.open(`${site.url}/plain`);
+    const { said, structured } = await callMcp(tool, 'browser_evaluate', {
+      function: 'for (let n = 0; n < 30; n++) alert("y".repeat(2000))',
+      allDialogs: true,
+    });
+    expect(said.length).toBeLessThan(2_000);
+    const dialogs = structured?.['dialogs'] as readonly { readonly message: string }[];
+    expect(dialogs.map(({ message }) => message.length)).toEqual(Array(30).fill(2_000));
   });
 
   test('the options of a select', async () => {

@@ -1,5 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import { LRUCache } from 'lru-cache';
+import { clipHeaders } from '../../capture/network-log.ts';
 import type { Captures } from '../../capture/captures.ts';
 import type { CdpEvent } from '../cdp-connection.ts';
 
@@ -30,7 +31,7 @@ interface SocketSource {
 }
 
 const KEPT = { max: 2_000 };
-const EARLY_KEPT = { max: 200 };
+const EARLY_CHARS_MAX = 4 * 1024 * 1024;
 const ERROR_PAGE = 'chrome-error:';
 // The tool's own rules; other reasons are reported.
 const BLOCKED_BY_US = 'inspector';
@@ -42,7 +43,10 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
   const sources = new LRUCache<string, RequestSource>(KEPT);
   const sockets = new LRUCache<string, SocketSource>(KEPT);
   // All headers are reported by another process of the browser than the request, and can arrive before it.
-  const early = new LRUCache<string, EarlyHeaders>(EARLY_KEPT);
+  const early = new LRUCache<string, EarlyHeaders>({
+    maxSize: EARLY_CHARS_MAX,
+    sizeCalculation: (headers) => JSON.stringify(headers).length,
+  });
 
   function started(params: Protocol.Network.RequestWillBeSentEvent, sessionId: string): void {
     const { requestId, request, redirectResponse, type, initiator, documentURL } = params;
@@ -77,7 +81,7 @@ export function createNetworkCapture(captures: Captures): NetworkCapture {
   }
 
   function keepEarly(requestId: string, headers: EarlyHeaders): void {
-    early.set(requestId, { ...early.get(requestId), ...headers });
+    early.set(requestId, { ...early.get(requestId), ...clipHeaders(headers) });
   }
 
   function onRequest(event: CdpEvent): void {

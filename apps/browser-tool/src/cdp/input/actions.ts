@@ -31,6 +31,8 @@ export interface Actions {
   readonly scroll: EngineMethod<'scroll', Page>;
   /** Adds the URL of a tab that a page opened, during this call or before it. */
   reportOpenedTab(call: EngineCall): Promise<void>;
+  /** Waits for the first document of a tab that a page opened. */
+  awaitOpenedTab(page: Page, call: EngineCall): Promise<void>;
 }
 
 /** Typing without submitting rarely navigates: only a navigation that starts while the page settles is awaited. */
@@ -71,6 +73,12 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     await waitForTabStart(opened.page, opened.url, call);
     const url = destinationOf(opened.page);
     call.notes.openedTab = { url: isBlank(url) ? opened.url || url : url };
+  }
+
+  async function awaitOpenedTab(page: Page, call: EngineCall): Promise<void> {
+    const { opened } = browser;
+    if (opened?.page === page && page.loading.shown <= 1 && !page.loading.hasContent)
+      await waitForTab(page, opened.url, call);
   }
 
   /** Answers the frame of the element. */
@@ -125,6 +133,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     },
 
     reportOpenedTab,
+    awaitOpenedTab,
 
     async press(page, { key, target, count, timeoutMs }, call) {
       const press = parseKeyPress(key);

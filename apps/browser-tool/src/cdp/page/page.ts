@@ -18,6 +18,13 @@ export const SCRIPTS_NAME = 'browserTool';
 
 type Commands = ProtocolMapping.Commands;
 
+/** A tab that a script opens. */
+export interface WindowOpening {
+  readonly url: string;
+  /** Whether the user, or a command of the tool, has just acted on the page. */
+  readonly userGesture: boolean;
+}
+
 /** What a page needs from its browser. */
 export interface PageEnvironment {
   readonly captures: Captures;
@@ -32,8 +39,8 @@ export interface PageEnvironment {
   /** Applies the rules about what pages may load to a session. */
   enableRequestRules(sessionId: string): Promise<unknown>;
   isActive(page: Page): boolean;
-  /** A page is about to open a tab with this URL. */
-  onWindowOpen(url: string): void;
+  /** A script of a page is about to open a tab. */
+  onWindowOpen(opening: WindowOpening): void;
 }
 
 /** One tab. */
@@ -207,7 +214,7 @@ export function createPage(
         network.closeSockets(event.params.sessionId);
         break;
       case 'Page.windowOpen':
-        environment.onWindowOpen(event.params.url);
+        environment.onWindowOpen(event.params);
         break;
       case 'Page.javascriptDialogOpening':
         answerDialog(event.params, event.sessionId);

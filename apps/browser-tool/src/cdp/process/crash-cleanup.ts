@@ -42,6 +42,7 @@ export function startCrashCleanup(profile: string, temporary = profile): CrashCl
     // In its own group, so that a signal to the tool's group does not end it.
     detached: true,
     cwd: '/',
+    env: { PATH: process.env['PATH'] },
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   child.on('error', nothing);

@@ -38,9 +38,8 @@ export function chromiumFlags({
 }: FlagOptions): readonly string[] {
   return [
     '--headless',
-    // Both: the browser ends when the tool's end of the pipe closes, and commands use the port.
+    // Instead of a port, which every local user and every page could connect to. The browser ends when the pipe closes.
     '--remote-debugging-pipe',
-    '--remote-debugging-port=0',
     '--disable-gpu',
     '--disable-quic',
     '--no-first-run',
@@ -59,7 +58,6 @@ export function chromiumFlags({
     '--disable-client-side-phishing-detection',
     '--disable-domain-reliability',
     '--disable-hang-monitor',
-    '--disable-popup-blocking',
     '--disable-prompt-on-repost',
     '--disable-backgrounding-occluded-windows',
     '--disable-background-timer-throttling',

@@ -5,18 +5,22 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Launcher } from 'chrome-launcher';
-import { describeError, type Log } from '@model-gateway/kernel';
+import { raceAbort, type Log } from '@model-gateway/kernel';
 import { withLibraryFolder } from '../../bundle/library-environment.ts';
-import type { Viewport } from '../../engine.ts';
+import type { SandboxMode, Viewport } from '../../engine.ts';
+import { childEnvironment } from '../../process/child-environment.ts';
 import { ToolError } from '../../tool-error.ts';
+import { connectToBrowser, type CdpConnection } from '../cdp-connection.ts';
+import type { BrowserPipe } from '../pipe-socket.ts';
 import { chromiumFlags } from './flags.ts';
+import { isSandboxError } from './sandbox-error.ts';
 import { startCrashCleanup, type CrashCleanup } from './crash-cleanup.ts';
 import { createProfile, newProfilePath, removeProfile, temporaryFolderFor } from './profile.ts';
 
 const START_TIMEOUT_MS = 30_000;
-const POLL_MS = 10;
+const EXIT_GRACE_MS = 1_000;
 const STDERR_LINES_SHOWN = 4;
-const SANDBOX_ERROR = /sandbox|zygote|namespace/i;
+const STDERR_BYTES_READ = 64 * 1024;
 
 /** How to start Chromium. */
 export interface LaunchOptions {
@@ -26,6 +30,8 @@ export interface LaunchOptions {
   readonly viewport: Viewport;
   readonly proxyServer: string | undefined;
   readonly allowedOrigins: readonly string[];
+  /** Whether the browser may run without its sandbox if the sandbox does not work. */
+  readonly sandbox: SandboxMode;
   readonly signal: AbortSignal;
   readonly log: Log;
 }
@@ -33,9 +39,10 @@ export interface LaunchOptions {
 /** A running Chromium. */
 export interface RunningChromium {
   readonly pid: number;
-  readonly port: number;
-  /** The path of its WebSocket. */
-  readonly path: string;
+  /** Such as `156.0.8078.79`. */
+  readonly version: string;
+  /** Over its pipe: it listens on no port. */
+  readonly connection: CdpConnection;
   readonly sandbox: boolean;
   /** Settles with the reason when it exits. */
   readonly exited: Promise<string>;
@@ -45,13 +52,16 @@ export interface RunningChromium {
   unref(): void;
 }
 
-/** Starts Chromium; without its sandbox if the sandbox does not work. */
+/** Starts Chromium; without its sandbox if the sandbox does not work and is not required. */
 export async function launchChromium(options: LaunchOptions): Promise<RunningChromium> {
+  const isRequired = options.sandbox === 'required';
+  // Chromium has no sandbox as root.
   const isRoot = process.getuid?.() === 0;
   try {
-    return await start(options, !isRoot);
+    return await start(options, isRequired || !isRoot);
   } catch (error) {
-    if (isRoot || !SANDBOX_ERROR.test(describeError(error))) throw error;
+    const canRetry = error instanceof LaunchFailure && error.isSandboxError;
+    if (isRequired || isRoot || !canRetry) throw error;
     options.log.warn({ error }, 'the sandbox does not work; starting the browser without it');
     return start(options, false);
   }
@@ -62,12 +72,13 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
   const temporary = temporaryFolderFor(profile);
   const crashCleanup = startCrashCleanup(profile, temporary);
   await createProfile(profile, temporary);
-  const child = await spawnChromium(options, { profile, temporary }, sandbox, crashCleanup);
+  const folders = { profile, temporary };
+  const { child, pipe } = await spawnChromium(options, folders, sandbox, crashCleanup);
   const { pid } = child;
   if (pid === undefined) {
     await removeProfile(profile);
     crashCleanup.done();
-    throw launchFailure(options.executable, 'the program could not be started');
+    throw new LaunchFailure(options, 'the program could not be started');
   }
   const exited = exitOf(child);
   let ended: Promise<void> | undefined;
@@ -83,8 +94,8 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
   };
   const endOnce = (): Promise<void> => (ended ??= end());
   try {
-    const address = await readAddress(options, profile, exited);
-    return { pid, ...address, sandbox, exited, end: endOnce, unref: () => unrefAll(child) };
+    const connected = await connect(options, pipe, profile, exited);
+    return { pid, ...connected, sandbox, exited, end: endOnce, unref: () => unrefAll(child) };
   } catch (error) {
     await endOnce();
     throw error;
@@ -92,11 +103,12 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
 }
 
 async function spawnChromium(
-  { executable, libraryFolder, viewport, proxyServer, allowedOrigins }: LaunchOptions,
+  options: LaunchOptions,
   { profile, temporary }: { readonly profile: string; readonly temporary: string },
   sandbox: boolean,
   crashCleanup: CrashCleanup,
-): Promise<ChildProcess> {
+): Promise<{ readonly child: ChildProcess; readonly pipe: BrowserPipe }> {
+  const { executable, libraryFolder, viewport, proxyServer, allowedOrigins } = options;
   let child: ChildProcess | undefined;
   const launcher = new Launcher(
     {
@@ -106,12 +118,11 @@ async function spawnChromium(
       userDataDir: profile,
       startingUrl: 'about:blank',
       handleSIGINT: false,
-      connectionPollInterval: POLL_MS,
       logLevel: 'silent',
     },
     {
       spawn: ((command: string, args: readonly string[], spawnOptions: SpawnOptions) => {
-        const given = { ...spawnOptions.env, TMPDIR: temporary };
+        const given = { ...childEnvironment(process.env), TMPDIR: temporary };
         const env = withLibraryFolder(given, libraryFolder);
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
@@ -123,8 +134,10 @@ async function spawnChromium(
     },
   );
   await launcher.launch();
-  if (child === undefined) throw launchFailure(executable, 'the program could not be started');
-  return child;
+  const { remoteDebuggingPipes: pipe } = launcher;
+  if (child === undefined || pipe === null)
+    throw new LaunchFailure(options, 'the program could not be started');
+  return { child, pipe: pipe as BrowserPipe };
 }
 
 /** Closes the log files that the launcher opened; the browser has its own handles. */
@@ -133,30 +146,39 @@ function closeLogs({ stdio }: SpawnOptions): void {
   for (const handle of stdio) if (typeof handle === 'number') closeSync(handle);
 }
 
-/** Waits for the file with Chromium's port and path. */
-async function readAddress(
-  { executable, signal }: LaunchOptions,
+/** Connects to a browser that is starting, and waits for its first response. */
+async function connect(
+  options: LaunchOptions,
+  pipe: BrowserPipe,
   profile: string,
   exited: Promise<string>,
-): Promise<{ readonly port: number; readonly path: string }> {
-  let exitReason: string | undefined;
-  void exited.then((reason) => (exitReason = reason));
-  const deadline = performance.now() + START_TIMEOUT_MS;
-  for (;;) {
-    const written = await readFile(join(profile, 'DevToolsActivePort'), 'utf8').catch(() => '');
-    const [port = '', path = ''] = written.split('\n');
-    if (port !== '' && path !== '') return { port: Number(port), path };
-    if (exitReason !== undefined)
-      throw launchFailure(executable, exitReason, await lastErrorOutput(profile));
-    if (signal.aborted) throw launchFailure(executable, 'the tool is shutting down');
-    if (performance.now() > deadline) {
-      throw launchFailure(
-        executable,
-        `not ready within ${START_TIMEOUT_MS / 1000} s`,
-        await lastErrorOutput(profile),
-      );
-    }
-    await sleep(POLL_MS);
+): Promise<Pick<RunningChromium, 'connection' | 'version'>> {
+  const connection = await connectToBrowser(pipe);
+  const late = new AbortController();
+  const never = (): Promise<never> => new Promise(() => undefined);
+  const problem = Promise.race([
+    exited,
+    // Its exit is the better reason.
+    connection.closed.then(() => sleep(EXIT_GRACE_MS, 'it closed the connection')),
+    sleep(START_TIMEOUT_MS, `not ready within ${START_TIMEOUT_MS / 1000} s`, late).catch(never),
+  ]);
+  try {
+    const version = await raceAbort(
+      Promise.race([
+        connection.send('Browser.getVersion').catch(never),
+        problem.then(async (reason) => {
+          throw new LaunchFailure(options, reason, await errorOutput(profile));
+        }),
+      ]),
+      options.signal,
+      () => new LaunchFailure(options, 'the tool is shutting down'),
+    );
+    return { connection, version: version.product.split('/').at(-1) ?? version.product };
+  } catch (error) {
+    connection.close();
+    throw error;
+  } finally {
+    late.abort();
   }
 }
 
@@ -166,22 +188,28 @@ function unrefAll(child: ChildProcess): void {
   for (const stream of child.stdio) if (stream instanceof Socket) stream.unref();
 }
 
-async function lastErrorOutput(profile: string): Promise<string> {
+async function errorOutput(profile: string): Promise<string> {
   const written = await readFile(join(profile, 'chrome-err.log'), 'utf8').catch(() => '');
-  const lines = written.split('\n').filter((line) => line.trim() !== '');
-  return lines.slice(-STDERR_LINES_SHOWN).join(' / ').slice(-600);
+  return written.slice(-STDERR_BYTES_READ);
 }
 
-function launchFailure(executable: string, reason: string, output = ''): ToolError {
-  const suffix = output === '' ? '' : ` Its last output: ${output}`;
-  return new ToolError(
-    'BROWSER_LAUNCH_FAILED',
-    `${executable} did not start: ${reason}.${suffix}`,
-    {
-      hint: 'Run it manually with --headless to see why, or set CHROMIUM_PATH to another browser.',
+class LaunchFailure extends ToolError {
+  /** Whether the browser said that the system does not support its sandbox. */
+  readonly isSandboxError: boolean;
+
+  constructor({ executable, sandbox }: LaunchOptions, reason: string, output = '') {
+    const lines = output.split('\n').filter((line) => line.trim() !== '');
+    const last = lines.slice(-STDERR_LINES_SHOWN).join(' / ').slice(-600);
+    const suffix = last === '' ? '' : ` Its last output: ${last}`;
+    super('BROWSER_LAUNCH_FAILED', `${executable} did not start: ${reason}.${suffix}`, {
+      hint:
+        sandbox === 'required'
+          ? 'BROWSER_SANDBOX=required starts no browser without its sandbox: use an ordinary user, not root, on a system that supports it.'
+          : 'Run it manually with --headless to see why, or set CHROMIUM_PATH to another browser.',
       details: { executable },
-    },
-  );
+    });
+    this.isSandboxError = isSandboxError(output);
+  }
 }
 
 async function exitOf(child: ChildProcess): Promise<string> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, type Log } from '@model-gateway/kernel';
@@ -18,6 +19,9 @@ const SOCKET_PATH_BYTES_MAX = 103;
 const SHORT_FOLDER = '/tmp';
 // The time between creating a folder and writing its owner file.
 const UNOWNED_GRACE_MS = 60_000;
+// Other users of a shared temporary folder may fill it.
+const SWEPT_MAX = 1_000;
+const FILE_BYTES_MAX = 4_096;
 const REMOVE_RETRIES = 20;
 const REMOVE_RETRY_MS = 50;
 
@@ -58,19 +62,19 @@ export async function removeProfile(folder: string): Promise<void> {
 
 /** The folder for temporary files of a profile, if it is not the profile itself. */
 async function temporaryFolderOf(folder: string): Promise<string | undefined> {
-  const path = await readFile(join(folder, TEMPORARY_FILE), 'utf8').catch(() => '');
-  // Another user may have written the file in a shared temporary folder.
-  const isOurs =
+  const path = await readOwnFile(join(folder, TEMPORARY_FILE)).catch(() => '');
+  const isExpected =
     TEMPORARY_NAME.test(basename(path)) && [tmpdir(), SHORT_FOLDER].includes(dirname(path));
-  return isOurs ? path : undefined;
+  return isExpected && (await isOwnFolder(path)) ? path : undefined;
 }
 
 /** Removes the profiles of processes that have ended. */
 export async function sweepProfiles(log: Log): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
-  for (const name of names.filter((each) => each.startsWith(PREFIX))) {
+  const profiles = names.filter((each) => each.startsWith(PREFIX));
+  for (const name of profiles.slice(0, SWEPT_MAX)) {
     const folder = join(tmpdir(), name);
-    if (!(await isStale(folder))) continue;
+    if (!(await isOwnFolder(folder)) || !(await isStale(folder))) continue;
     await removeProfile(folder).then(
       () => log.info({ folder }, 'removed the profile of an ended process'),
       (error: unknown) => log.warn({ folder, error }, 'removing a stale profile failed'),
@@ -78,14 +82,39 @@ export async function sweepProfiles(log: Log): Promise<void> {
   }
 }
 
+/** Whether a path is a folder of this user, and not a link to one. */
+async function isOwnFolder(path: string): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined);
+  return entry?.isDirectory() === true && isOwn(entry);
+}
+
+function isOwn({ uid }: { readonly uid: number }): boolean {
+  // Windows has no user ids; its temporary folder belongs to one user.
+  return process.getuid === undefined || uid === process.getuid();
+}
+
+/** Reads a small file of this user. Anything else fails at once: opening a FIFO would block a thread until there is a writer. */
+async function readOwnFile(path: string): Promise<string> {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  try {
+    const entry = await file.stat();
+    if (!entry.isFile() || !isOwn(entry)) throw new Error(`${path} is not a file of this user`);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(FILE_BYTES_MAX));
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
 async function isStale(folder: string): Promise<boolean> {
   try {
-    const pid = Number(await readFile(join(folder, OWNER_FILE), 'utf8'));
+    const pid = Number(await readOwnFile(join(folder, OWNER_FILE)));
     if (Number.isInteger(pid) && pid > 0) return !isRunning(pid);
-    return Date.now() - (await stat(folder)).mtimeMs > UNOWNED_GRACE_MS;
+    return Date.now() - (await lstat(folder)).mtimeMs > UNOWNED_GRACE_MS;
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') return false;
-    const made = await stat(folder).catch(() => undefined);
+    const made = await lstat(folder).catch(() => undefined);
     return made !== undefined && Date.now() - made.mtimeMs > UNOWNED_GRACE_MS;
   }
 }
