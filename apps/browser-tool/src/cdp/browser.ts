@@ -4,6 +4,7 @@ import type { EngineCall, CallNotes, EngineContext, Viewport } from '../engine.t
 import { ToolError } from '../tool-error.ts';
 import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
 import { createPage, type Page, type PageEnvironment } from './page/page.ts';
+import type { ProxyLogin } from './process/proxy-login.ts';
 import { createRequestRules } from './capture/request-rules.ts';
 
 /** The tabs of a browser. Commands always go to the active tab. */
@@ -37,11 +38,12 @@ export async function createBrowser(
   connection: CdpConnection,
   context: Pick<
     EngineContext,
-    'captures' | 'viewport' | 'proxy' | 'allowedOrigins' | 'tabsMax' | 'log' | 'signal'
+    'captures' | 'viewport' | 'allowedOrigins' | 'tabsMax' | 'log' | 'signal'
   >,
+  login: ProxyLogin | undefined,
 ): Promise<Browser> {
   const pages: Page[] = [];
-  const rules = createRequestRules(connection, context);
+  const rules = createRequestRules(connection, context.allowedOrigins, login);
   let active: Page | undefined;
   let call: EngineCall | undefined;
   const pendingNotes = emptyNotes();

@@ -27,6 +27,8 @@ import type { Page } from './page/page.ts';
 import { proxyServer } from './capture/request-rules.ts';
 import { screenshot } from './page/screenshot.ts';
 import { snapshot } from './page/snapshot.ts';
+import { startOriginFilter } from './process/origin-filter.ts';
+import { proxyLogin } from './process/proxy-login.ts';
 import { watchForSilence } from './process/watchdog.ts';
 
 const WAIT_PAUSES_MS = [0, 16, 50];
@@ -47,19 +49,28 @@ export async function launchCdpEngine(
   context: EngineContext,
   launch: typeof launchChromium = launchChromium,
 ): Promise<BrowserEngine> {
-  const { viewport, signal, log, proxy } = context;
+  const { viewport, signal, log, proxy, allowedOrigins } = context;
+  const filter =
+    proxy === undefined || allowedOrigins.length === 0
+      ? undefined
+      : await startOriginFilter({ proxy, allowedOrigins });
+  const login = filter?.login ?? (proxy === undefined ? undefined : proxyLogin(proxy));
   const chromium = await launch({
     executable: resolved.executable,
     libraryFolder: resolved.libraryFolder,
     viewport,
-    proxyServer: proxy === undefined ? undefined : proxyServer(proxy),
-    allowedOrigins: context.allowedOrigins,
+    proxyServer: filter?.url ?? (proxy === undefined ? undefined : proxyServer(proxy)),
+    allowedOrigins,
     sandbox: context.sandbox,
     signal,
     log,
+  }).catch((error: unknown) => {
+    filter?.close();
+    throw error;
   });
+  void chromium.exited.then(() => filter?.close());
   try {
-    const browser = await createBrowser(chromium.connection, context);
+    const browser = await createBrowser(chromium.connection, context, login);
     await openStart(browser, context);
     return createCdpEngine(chromium, browser, context);
   } catch (error) {

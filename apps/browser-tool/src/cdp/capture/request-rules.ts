@@ -1,5 +1,5 @@
-import type { EngineContext } from '../../engine.ts';
 import type { CdpEvent, CdpConnection } from '../cdp-connection.ts';
+import type { ProxyLogin } from '../process/proxy-login.ts';
 
 /** Checks the requests of pages: allowed origins, and the credentials of the proxy. */
 export interface RequestRules {
@@ -11,9 +11,9 @@ export interface RequestRules {
 /** Without rules, requests are not intercepted. */
 export function createRequestRules(
   connection: CdpConnection,
-  { allowedOrigins, proxy }: Pick<EngineContext, 'allowedOrigins' | 'proxy'>,
+  allowedOrigins: readonly string[],
+  login: ProxyLogin | undefined,
 ): RequestRules {
-  const login = proxy === undefined ? undefined : proxyLogin(proxy);
   const isNeeded = allowedOrigins.length > 0 || login !== undefined;
 
   function decide(requestId: string, url: string, sessionId: string | undefined): void {
@@ -62,15 +62,6 @@ function isAllowed(url: string, allowedOrigins: readonly string[]): boolean {
   // These do not use the network.
   if (['about:', 'blob:', 'data:'].includes(protocol)) return true;
   return allowedOrigins.includes(origin);
-}
-
-/** The user name and password in a proxy's URL, which Chromium does not accept there. */
-function proxyLogin(
-  proxy: string,
-): { readonly username: string; readonly password: string } | undefined {
-  const { username, password } = new URL(proxy);
-  if (username === '' && password === '') return undefined;
-  return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
 /** A proxy's URL in Chromium's format. */
