@@ -51,7 +51,7 @@ export { cutBody, KEPT_BODY_BYTES_MAX } from './usage/cut-body.ts';
 export { createRequestTrace, type RequestTrace } from './usage/request-trace.ts';
 export { createRequestLogWriter, type RequestLogWriter } from './usage/request-log-writer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
-export { estimatePrompt } from './usage/estimate-usage.ts';
+export { estimatePrompt, estimatePromptInSteps } from './usage/estimate-usage.ts';
 export { streamChat, streamChunks, type StreamedChat } from './chat/stream-chat.ts';
 export { createUsageWriter } from './usage/usage-writer.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';

@@ -10,7 +10,7 @@ import {
   type LeanRoute,
   type StoredReader,
 } from '@model-gateway/http';
-import { estimatePrompt } from '@model-gateway/inference';
+import { estimatePromptInSteps } from '@model-gateway/inference';
 import type { z } from 'zod';
 import type { FreeRequests } from '../free-requests.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from '../parse-in-steps.ts';
@@ -58,7 +58,7 @@ export function createCountTokensRoute<Request extends DialectRequest>(
             : validated(schema, parseJson(body));
         const { chat, ignored } = complete === undefined ? given : await complete(given, reader);
         const flags = ignoredFlags(dialect.flagsHeader, request);
-        const text = JSON.stringify(writeAnswer(estimatePrompt(chat)));
+        const text = JSON.stringify(writeAnswer(await estimatePromptInSteps(chat)));
         sendJsonText(response, 200, text, ignoredHeader([...ignored, ...flags]));
       });
     },

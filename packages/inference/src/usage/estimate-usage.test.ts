@@ -1,4 +1,9 @@
-import { estimatePrompt, estimateUsage, textOfCompletion } from './estimate-usage.ts';
+import {
+  estimatePrompt,
+  estimatePromptInSteps,
+  estimateUsage,
+  textOfCompletion,
+} from './estimate-usage.ts';
 
 const completion = (message: Readonly<Record<string, unknown>>) => ({
   id: 'x',
@@ -70,4 +75,18 @@ test('the prompt does not count what models do not read', () => {
     metadata,
   };
   expect(promptWith(text, { ...fields, extra: { top_k: 5 } })).toBe(1);
+});
+
+test.each([
+  ['few messages', [{ role: 'user' as const, content: 'Hi' }]],
+  ['a long text', [{ role: 'user' as const, content: 'a你 b '.repeat(200_000) }]],
+  [
+    'a long text with a name and images',
+    [{ role: 'user' as const, content: 'a b '.repeat(200_000), name: 'ann', images: ['x'] }],
+  ],
+  ['parts', [{ role: 'user' as const, content: [{ type: 'text', text: 'a b '.repeat(100_000) }] }]],
+])('%s are estimated in steps as they are at once', async (_what, messages) => {
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const request = { model: 'm', messages, tools, documents: ['a b '] };
+  expect(await estimatePromptInSteps(request)).toBe(estimatePrompt(request));
 });

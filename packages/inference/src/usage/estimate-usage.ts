@@ -1,4 +1,5 @@
-import { estimateTokens } from '@model-gateway/billing';
+import { createTokenCount, estimateTokens } from '@model-gateway/billing';
+import { createStepPauses } from '@model-gateway/kernel';
 import type {
   ChatMessage,
   ChatRequest,
@@ -12,6 +13,8 @@ import { tokensOfPart, tokensOfValue } from './unknown-content.ts';
 /** The flat amount for an image, unless it is of low detail. */
 export const IMAGE_TOKENS = 765;
 const LOW_DETAIL_IMAGE_TOKENS = 85;
+/** Of a text that is counted at once: it takes a few milliseconds, whatever its characters are. */
+const STEP_CHARS = 256 * 1024;
 // Models read these as text before the messages. `extra` may set them, too.
 const PROMPT_FIELDS = ['tools', 'functions', 'response_format'];
 const IMAGE_PARTS: readonly unknown[] = ['image_url', 'input_image', 'image'];
@@ -65,6 +68,27 @@ export function estimatePrompt(request: ChatRequest): number {
   tokens += tokensOfOtherFields(request);
   if (typeof extra === 'object' && extra !== null && !Array.isArray(extra))
     tokens += tokensOfOtherFields(extra);
+  return tokens;
+}
+
+/** The same for a long request: between its messages, and within a long text, the process serves other requests. */
+export async function estimatePromptInSteps(request: ChatRequest): Promise<number> {
+  const pauseIfDue = createStepPauses();
+  let tokens = estimatePrompt({ ...request, messages: [] });
+  for (const message of request.messages) {
+    await pauseIfDue();
+    const { content } = message;
+    if (typeof content !== 'string' || content.length <= STEP_CHARS) {
+      tokens += tokensOfMessage(message);
+      continue;
+    }
+    const count = createTokenCount();
+    for (let at = 0; at < content.length; at += STEP_CHARS) {
+      await pauseIfDue();
+      count.add(content.slice(at, at + STEP_CHARS));
+    }
+    tokens += count.tokens + tokensOfMessage({ ...message, content: '' });
+  }
   return tokens;
 }
 
