@@ -10,6 +10,7 @@ import {
   pathOf,
   type ServerApp,
 } from '@model-gateway/http';
+import { newId } from '@model-gateway/kernel';
 import {
   AGENT_TUNNEL_PATH,
   createAgentCommands,
@@ -19,6 +20,7 @@ import type { AgentTunnelConfig } from './config.ts';
 import { createAgentEndpoint, type AgentEndpoint } from './nodes/agent-endpoint.ts';
 import { createFrameAllowances } from './nodes/frame-allowance.ts';
 import { createHeartbeats } from './nodes/heartbeats.ts';
+import { createProcessLiveness } from './nodes/process-liveness.ts';
 import { createProgressStreams } from './models/progress-streams.ts';
 import { createNodeRegistry, type NodeRegistry } from './nodes/registry.ts';
 import { createHttpRelay } from './models/http-relay.ts';
@@ -63,7 +65,10 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
     timeoutMs,
     onLost: (connectionId) => registry.onLost(connectionId),
   });
+  const processId = newId();
+  const liveness = createProcessLiveness({ processId, connections, requests, log });
   const registry: NodeRegistry = createNodeRegistry({
+    processId,
     agents,
     connections,
     commands: createAgentCommands(requests),
@@ -127,11 +132,13 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
           'SERVICE_ENCRYPTION_KEY is not set: nodes that gateways cannot reach directly get no requests',
         );
       await streams.start();
+      await liveness.start();
     },
     async stop() {
       endpoint.close();
       await registry.stop();
       await heartbeats.stop();
+      await liveness.stop();
       await streams.stop();
     },
     handle(request, response) {

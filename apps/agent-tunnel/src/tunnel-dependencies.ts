@@ -11,6 +11,7 @@ import type { ProgressStreams } from './models/progress-streams.ts';
 
 /** What all connections of this process share. */
 export interface TunnelDependencies {
+  readonly processId: string;
   readonly agents: Pick<AgentStore, 'find'>;
   readonly connections: AgentConnections;
   readonly commands: AgentCommands;

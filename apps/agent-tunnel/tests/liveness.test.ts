@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
-import { agentAliveKey, type NodeConnection } from '@model-gateway/router';
+import { agentAliveKey, serveTunnelProcess, type NodeConnection } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { deployOn, startScene, type Scene } from './scene.ts';
@@ -134,6 +134,39 @@ describe('a process that owned a node and crashed', () => {
     await waitUntil(async () => (await holderOf(dead.agentId)) === null);
     expect(await holderOf(alive.agentId)).toBe(alive.connectionId);
     await scene.call('agents.deregister', { agent_id: alive.agentId });
+  });
+});
+
+describe('the nodes of a process that was killed go offline although their heartbeats are recent', () => {
+  /** A node with a fresh heartbeat and a fresh entry, on a process that is not of this scene. */
+  async function leaveBehind(name: string, processId: string) {
+    const { database, bus } = scene.test.context;
+    const { agent_id } = await scene.register(name);
+    const node = { agentId: agent_id, connectionId: newId() };
+    await bus.entries.put(agentAliveKey(agent_id), node.connectionId, { expiresAfterMs: 600_000 });
+    const at = new Date(Date.now() + 600_000);
+    await database.agentConnections.claim({ ...claimOf(node, at), processId }, { onlineSince: at });
+    return agent_id;
+  }
+
+  test('within seconds, while those of processes that the database or the channels know stay', async () => {
+    const { database, bus } = scene.test.context;
+    const [killed, renewed, served] = [newId(), newId(), newId()];
+    const subscription = await serveTunnelProcess(bus.requests, served);
+    await database.agentConnections.renewProcess(renewed);
+    // As if it had been renewed for the whole test.
+    await scene.test.query(
+      `UPDATE tunnel_processes SET seen_at = now() + interval '1 hour' WHERE id = '${renewed}'`,
+    );
+    const others = [await leaveBehind('renewed', renewed), await leaveBehind('served', served)];
+    const dead = await leaveBehind('killed', killed);
+    await waitUntil(async () => !(await isOnline(dead)));
+    for (const other of others) expect(await isOnline(other)).toBe(true);
+    await expect(scene.call('agents.deploy', { model_id: 'm', agent_id: dead })).rejects.toThrow(
+      'offline',
+    );
+    for (const other of others) await scene.call('agents.deregister', { agent_id: other });
+    await subscription.close();
   });
 });
 

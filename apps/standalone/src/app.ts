@@ -62,7 +62,10 @@ export async function openStandalone(
     onHangUp: (listener: () => void) => lifecycle.onHangUp(listener),
   };
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
-  const runtime = createInferenceRuntime(config, context, { unlisted });
+  const runtime = createInferenceRuntime(config, context, {
+    unlisted,
+    isOnlyProcess: urls.isRedisPrivate,
+  });
   await lifecycle.start(runtime);
   const bodyMemory = createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
   const app = combineApps(

@@ -49,6 +49,22 @@ async function chat(model = MODEL): Promise<{ status: number; backend: string | 
   return { status: response.status, backend: response.headers.get('x-service-backend') };
 }
 
+const startDaemon = (): Promise<TestProcess> =>
+  startProcess({
+    app: 'gpu-agent',
+    // As if behind NAT: everything goes through the one port of the service.
+    args: [
+      '--url',
+      standalone.url,
+      '--config',
+      join(folder.path, 'engines.json'),
+      '--host',
+      '127.0.0.2',
+    ],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', AGENT_TOKEN: agent.token },
+    readyPath: null,
+  });
+
 beforeAll(async () => {
   folder = await preparedDataDir();
   const listening = ['--model', '{id}', '--host', '{host}', '--port', '{port}'];
@@ -66,20 +82,7 @@ beforeAll(async () => {
     version: '1',
     hosts: ['127.0.0.2'],
   });
-  daemon = await startProcess({
-    app: 'gpu-agent',
-    // As if behind NAT: everything goes through the one port of the service.
-    args: [
-      '--url',
-      standalone.url,
-      '--config',
-      join(folder.path, 'engines.json'),
-      '--host',
-      '127.0.0.2',
-    ],
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', AGENT_TOKEN: agent.token },
-    readyPath: null,
-  });
+  daemon = await startDaemon();
 });
 afterAll(async () => {
   await daemon.stop();
@@ -106,4 +109,19 @@ test('after a restart the node is listed, and its model is available without a n
   expect(await call('agents.list')).toMatchObject([{ name: 'this machine' }]);
   await waitUntil(async () => (await chat()).status === 200, { what: 'a chat' });
   expect((await status()).models).toMatchObject([{ model_id: MODEL, status: 'ready' }]);
+});
+
+test('when the service and the node were killed, the next start lists the node as offline at once', async () => {
+  const { port } = standalone;
+  await Promise.all([standalone.kill(), daemon.kill()]);
+  standalone = await startStandalone(
+    folder.path,
+    { ...ENV, SERVICE_AGENT_TIMEOUT_SECS: '3600' },
+    port,
+  );
+  expect(await status()).toMatchObject({ online: false });
+  expect(await chat()).toMatchObject({ status: 404 });
+  await expect(call('agents.deploy', { model_id: MODEL })).rejects.toThrow('no online agents');
+  daemon = await startDaemon();
+  await waitUntil(async () => (await status()).online, { what: 'the node being online again' });
 });

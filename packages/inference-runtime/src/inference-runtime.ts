@@ -20,11 +20,10 @@ import {
   type VideoJobs,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
-import type { BackendConfig } from '@model-gateway/router';
 import { createConfigFile } from './config-file/config-file.ts';
 import { createQuotaEvents } from './quota-events.ts';
 import { createServiceMemory } from './service-memory.ts';
-import { createServiceRouter, type ServiceRouter } from './service-router.ts';
+import { createServiceRouter, type RouterOptions, type ServiceRouter } from './service-router.ts';
 import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
 
 /** What a process needs to serve models, whichever surface asks. */
@@ -46,18 +45,13 @@ function servedName(router: ServiceRouter, model: string): string | undefined {
   return router.list().some(({ models }) => models.includes(resolved)) ? resolved : undefined;
 }
 
-interface InferenceRuntimeOptions {
-  /** Backends that are routed to and metered like any other, but appear in no listing or count. */
-  readonly unlisted?: readonly BackendConfig[];
-}
-
 export function createInferenceRuntime(
   config: InferenceRuntimeConfig,
   context: AppContext,
-  { unlisted = [] }: InferenceRuntimeOptions = {},
+  options: RouterOptions = {},
 ): InferenceRuntime {
   const { database, bus, clock, log, metrics, tracing } = context;
-  const router = createServiceRouter(config, context, unlisted);
+  const router = createServiceRouter(config, context, options);
   const configFile = createConfigFile(
     {
       file: config.configFile,

@@ -21,11 +21,18 @@ export interface ServiceRouter extends Router {
   readonly fileEntries: FileEntries;
 }
 
+export interface RouterOptions {
+  /** Backends that are routed to and metered like any other, but appear in no listing or count. */
+  readonly unlisted?: readonly BackendConfig[];
+  /** Whether no other process can have connections of nodes. */
+  readonly isOnlyProcess?: boolean;
+}
+
 /** The router of this process, on the stores that it shares with the other replicas. */
 export function createServiceRouter(
   config: RoutingConfig,
   { database, bus, clock, log, metrics, tracing, agentTunnelKey }: AppContext,
-  unlisted: readonly BackendConfig[] = [],
+  { unlisted = [], isOnlyProcess = false }: RouterOptions = {},
 ): ServiceRouter & Part {
   const builder = createBackendFactory({
     timeouts: {
@@ -72,11 +79,13 @@ export function createServiceRouter(
   const staleAgentCheck = createStaleAgentCheck({
     connections: database.agentConnections,
     entries,
+    requests: bus.requests,
     announcer: createBackendAnnouncer({ channels, entries, circuits, clock, log }),
     notices: createDeployNotices({ channels, log }),
     clock,
     log,
     timeoutMs: config.agentTimeoutSecs * SECOND_MS,
+    isOnlyProcess,
   });
   let stopListening: (() => void) | undefined;
   return {
@@ -91,8 +100,8 @@ export function createServiceRouter(
         );
       });
       await fileEntries.start();
+      await staleAgentCheck.start();
       await router.start();
-      staleAgentCheck.start();
     },
     async stop() {
       stopListening?.();

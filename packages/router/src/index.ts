@@ -34,8 +34,10 @@ export type {
   PlacedBackend,
   PlacementOptions,
   ReachableModel,
+  SilentNode,
 } from './agents/agent-store.ts';
 export { agentAliveKey, createStaleAgentCheck } from './agents/stale-agent-check.ts';
+export { serveTunnelProcess } from './agents/tunnel-process.ts';
 export { createAgents, type Agents, type AgentState } from './agents/agents.ts';
 export {
   createDeployNotices,

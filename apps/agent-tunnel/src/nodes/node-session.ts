@@ -115,6 +115,7 @@ export function createNodeSession(
         ...telemetryOf(hello, clock.now()),
         version: hello.version,
         host: address.host,
+        processId: dependencies.processId,
         modelIds,
       },
       { onlineSince: since() },

@@ -254,6 +254,62 @@ test('a node without a recent heartbeat serves nothing', async () => {
   expect(await database.agentConnections.findStale(later.onlineSince)).toEqual([node]);
 });
 
+describe('the process of a connection', () => {
+  const connectTo = async (processId: string | undefined) => {
+    const agentId = await register(processId ?? 'earlier version');
+    const node = { agentId, connectionId: newId() };
+    const claim = { version: '2', host: '10.0.0.1', gpus: [], gpuUtilization: null, at: AT };
+    const claimed = { ...node, ...claim, modelIds: [], ...(processId && { processId }) };
+    await database.agentConnections.claim(claimed, PLACING);
+    return node;
+  };
+  const { renewProcess, removeProcess, findSilent } = {
+    renewProcess: (id: string) => database.agentConnections.renewProcess(id),
+    removeProcess: (id: string) => database.agentConnections.removeProcess(id),
+    findSilent: () => database.agentConnections.findSilent(60_000),
+  };
+  afterEach(() => database.raw.query('DELETE FROM tunnel_processes'));
+
+  test('is silent when it was never renewed, not in time, or removed', async () => {
+    const [running, late, removed, unknown] = [newId(), newId(), newId(), newId()];
+    for (const id of [running, late, removed]) await renewProcess(id);
+    await database.raw.query(
+      `UPDATE tunnel_processes SET seen_at = now() - interval '61 seconds' WHERE id = '${late}'`,
+    );
+    await removeProcess(removed);
+    await connectTo(running);
+    await connectTo(undefined);
+    const silent = await Promise.all(
+      [late, removed, unknown].map(async (processId) => ({
+        ...(await connectTo(processId)),
+        processId,
+      })),
+    );
+    const found = await findSilent();
+    expect(found).toHaveLength(3);
+    expect(found).toEqual(expect.arrayContaining(silent));
+    for (const id of [late, removed, unknown]) await renewProcess(id);
+    expect(await findSilent()).toEqual([]);
+  });
+
+  test('is forgotten with its connection, and a day after it was killed without one', async () => {
+    const [ended, old] = [newId(), newId()];
+    const node = await connectTo(ended);
+    await database.agentConnections.disconnect(node, PLACING);
+    expect(await findSilent()).toEqual([]);
+    await renewProcess(old);
+    await database.raw.query(`UPDATE tunnel_processes SET seen_at = now() - interval '2 days'`);
+    await removeProcess(ended);
+    expect(await database.raw.query('SELECT * FROM tunnel_processes')).toEqual([]);
+  });
+
+  test('every node with a connection is found', async () => {
+    const node = await connectTo(undefined);
+    await database.agentConnections.disconnect(await connectTo(newId()), PLACING);
+    expect(await database.agentConnections.findConnected()).toEqual([node]);
+  });
+});
+
 test('a backend that an operator registered is neither replaced nor removed, and prevents a deployment', async () => {
   const { node } = await connect(await register('node'));
   const own = {

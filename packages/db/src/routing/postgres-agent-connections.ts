@@ -4,6 +4,7 @@ import {
   type AgentHeartbeat,
   type AgentConnections,
   type NodeConnection,
+  type SilentNode,
   type ReachableModel,
 } from '@model-gateway/router';
 import {
@@ -16,6 +17,9 @@ import {
 import { gpuColumn } from './agent-rows.ts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { placeBackends } from './place-backends.ts';
+
+/** Processes that were killed while they had no node leave their row behind. */
+const FORGOTTEN_AFTER = '1 day';
 
 /** The connections of the nodes in Postgres. */
 export function createPostgresAgentConnections(connection: Connection): AgentConnections {
@@ -37,7 +41,13 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
         if (before === undefined) return undefined;
         await queries.agentNode.update({
           where: { id: agentId },
-          data: { ...node, gpus: gpuColumn(gpus), connectedAt: at, lastHeartbeatAt: at },
+          data: {
+            ...node,
+            processId: node.processId ?? null,
+            gpus: gpuColumn(gpus),
+            connectedAt: at,
+            lastHeartbeatAt: at,
+          },
           select: { id: true },
         });
         const deploys = await endDeploys(queries, agentId);
@@ -123,6 +133,36 @@ export function createPostgresAgentConnections(connection: Connection): AgentCon
           SELECT id AS "agentId", connection_id AS "connectionId" FROM agent_nodes
           WHERE connection_id IS NOT NULL
             AND (last_heartbeat_at IS NULL OR last_heartbeat_at < ${since})`,
+      ),
+
+    renewProcess: (processId) =>
+      connection.run(async (queries) => {
+        await queries.$executeRaw`
+          INSERT INTO tunnel_processes (id, seen_at) VALUES (${processId}::uuid, now())
+          ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`;
+      }),
+
+    removeProcess: (processId) =>
+      connection.run(async (queries) => {
+        await queries.$executeRaw`
+          DELETE FROM tunnel_processes
+          WHERE id = ${processId}::uuid OR seen_at < now() - ${FORGOTTEN_AFTER}::interval`;
+      }),
+
+    findSilent: (silentMs) =>
+      connection.run(
+        (queries) => queries.$queryRaw<SilentNode[]>`
+          SELECT n.id AS "agentId", n.connection_id AS "connectionId", n.process_id AS "processId"
+          FROM agent_nodes n LEFT JOIN tunnel_processes p ON p.id = n.process_id
+          WHERE n.connection_id IS NOT NULL AND n.process_id IS NOT NULL
+            AND (p.seen_at IS NULL OR p.seen_at < now() - make_interval(secs => ${silentMs / 1_000}))`,
+      ),
+
+    findConnected: () =>
+      connection.run(
+        (queries) => queries.$queryRaw<NodeConnection[]>`
+          SELECT id AS "agentId", connection_id AS "connectionId" FROM agent_nodes
+          WHERE connection_id IS NOT NULL`,
       ),
   };
 }

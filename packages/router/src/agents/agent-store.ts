@@ -59,6 +59,13 @@ export interface AgentConnections {
   endDeploy(agentId: string, modelId: string): Promise<readonly string[]>;
   /** The nodes with a connection but without a heartbeat since then. */
   findStale(since: Date): Promise<readonly NodeConnection[]>;
+  /** Records that a process with connections runs. */
+  renewProcess(processId: string): Promise<void>;
+  removeProcess(processId: string): Promise<void>;
+  /** The nodes whose process was not renewed for this long, by the clock of the database. */
+  findSilent(silentMs: number): Promise<readonly SilentNode[]>;
+  /** Every node with a connection. */
+  findConnected(): Promise<readonly NodeConnection[]>;
 }
 
 /** What storing the models of a node has changed. */
@@ -84,6 +91,11 @@ export interface NodeConnection {
   readonly connectionId: string;
 }
 
+/** A node whose process may have ended. */
+export interface SilentNode extends NodeConnection {
+  readonly processId: string;
+}
+
 export interface AgentTelemetry {
   readonly gpus: readonly AgentGpu[];
   readonly gpuUtilization: number | null;
@@ -93,6 +105,8 @@ export interface AgentTelemetry {
 export interface AgentClaim extends NodeConnection, AgentTelemetry {
   readonly version: string;
   readonly host: string;
+  /** The process that holds the connection. */
+  readonly processId?: string;
   /** The models that the node still has; the others are removed. */
   readonly modelIds: readonly string[];
 }
