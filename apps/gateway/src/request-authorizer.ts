@@ -9,8 +9,10 @@ import {
   type StoredReader,
 } from '@model-gateway/http';
 import {
-  assertModelAllowed,
   FREE_ADMISSION,
+  isServable,
+  modelNotAllowed,
+  type Caller,
   type ExpectedUsage,
   type FallbackModel,
   type Quotas,
@@ -61,7 +63,9 @@ interface AuthorizationOptions<Body> {
   /** For requests that create a job, which have a price whatever their model is; otherwise points pay only for models with a price. */
   readonly job?: (body: Body, resolvedModel: string) => Promise<JobRequest>;
   /** Answers a request that repeats an earlier one of the user, which no quota refuses; false when it does not. */
-  readonly answerRepeated?: ((userId: string) => Promise<boolean>) | undefined;
+  readonly answerRepeated?:
+    | ((repeated: { readonly userId: string; readonly body: Body }) => Promise<boolean>)
+    | undefined;
   /** For requests whose answers may be stored for equal requests. */
   readonly cache?: CacheOptions<Body>;
 }
@@ -103,7 +107,7 @@ interface ReadContext {
 interface RequestAuthorizerDependencies {
   readonly keyAuthenticator: KeyAuthenticator;
   readonly quotas: Quotas;
-  readonly router: Pick<Router, 'aliases'>;
+  readonly router: Pick<Router, 'aliases' | 'targetsOf'>;
   readonly bodyBytesMax: number;
   readonly bodyMemory: BodyMemory;
   readonly answerCache: AnswerCache;
@@ -195,14 +199,33 @@ export function createRequestAuthorizer(
     return served;
   }
 
-  /** The other models of a request. All must be allowed; one that the quota does not cover is not tried. */
+  /** The other models of a request that the rules allow; one that the quota does not cover is not tried. */
   async function coveredOf(
     fallbacks: readonly FallbackModel[],
     { caller, payer, passed }: AdmittedCaller,
     { call }: HeldCall,
   ): Promise<readonly FallbackModel[]> {
-    for (const { model, resolved } of fallbacks) assertModelAllowed(caller, model, resolved);
-    return quotas.coveredFallbacks(payer, call, passed, fallbacks);
+    const allowed = fallbacks.filter(({ model, resolved }) => mayUse(caller, model, resolved));
+    return quotas.coveredFallbacks(payer, call, passed, allowed);
+  }
+
+  const mayUse = (
+    { modelPolicy }: Pick<Caller, 'modelPolicy'>,
+    requested: string,
+    aliasTarget: string,
+  ): boolean => modelPolicy === null || isServable(modelPolicy, router, { requested, aliasTarget });
+
+  /** Refuses a request that neither its model nor another one of it may serve. */
+  function assertAllowed(
+    { modelPolicy }: Caller,
+    model: string,
+    resolvedModel: string,
+    fallbacks: readonly FallbackModel[] = [],
+  ): void {
+    if (modelPolicy === null) return;
+    const names = [{ model, resolved: resolvedModel }, ...fallbacks];
+    if (names.some((name) => mayUse({ modelPolicy }, name.model, name.resolved))) return;
+    throw modelNotAllowed(modelPolicy, model, resolvedModel);
   }
 
   /** The body with what is stored for it: its size is known and its memory is taken before it is read. */
@@ -278,14 +301,14 @@ export function createRequestAuthorizer(
       try {
         if (options.answerRepeated !== undefined) {
           setLimitHeaders(response, limitHeaders);
-          if (await options.answerRepeated(userId)) {
+          if (await options.answerRepeated({ userId, body })) {
             reservation.end();
             return undefined;
           }
         }
         const covering = quotas.assertCovered(payer, call, passed, admission);
         if (covering !== undefined) await covering;
-        assertModelAllowed(caller, body.model, resolvedModel);
+        assertAllowed(caller, body.model, resolvedModel, admission.fallbacks);
         if (admission.fallbacks !== undefined)
           fallbacks = await coveredOf(admission.fallbacks, admitted, held);
         if (options.complete !== undefined)

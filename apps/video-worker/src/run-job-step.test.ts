@@ -43,6 +43,7 @@ const workOf = (id: string, work: Partial<VideoWork>): VideoWork => ({
   },
   resolvedModel: 'v-1',
   order: { prompt: 'a cat' },
+  allowedModels: null,
   backend: null,
   servedModel: null,
   cancelling: null,

@@ -98,6 +98,7 @@ export {
 } from './rest/models.ts';
 export { routeExplanationSchema, routeQuerySchema, type RouteExplanation } from './rest/route.ts';
 export { usageQueryResultSchema, usageQuerySchema } from './rest/usage-query.ts';
+export { shortSideOf, submittedResolution } from './video-resolution.ts';
 export {
   videoJobSchema,
   videoRequestSchema,

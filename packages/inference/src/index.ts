@@ -1,4 +1,4 @@
-export { assertModelAllowed } from './chat/assert-model-allowed.ts';
+export { allowedBy, isServable, modelNotAllowed } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';
 export { completeChat } from './chat/complete-chat.ts';

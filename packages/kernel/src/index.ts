@@ -80,6 +80,7 @@ export { createSequence, type Sequence } from './async/sequence.ts';
 export { createStoreReader, type StoreReader } from './async/store-reader.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './json/try-parse.ts';
 export { withTimeout } from './async/with-timeout.ts';
+export { canonicalJson } from './json/canonical-json.ts';
 export { decodeInSteps } from './json/decode-in-steps.ts';
 export { parseJsonInSteps } from './json/parse-json-in-steps.ts';
 export { createInnerJson, type ParseInnerJson } from './json/inner-json.ts';

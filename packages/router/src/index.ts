@@ -80,6 +80,7 @@ export {
   type VideoCharge,
   type VideoTask,
 } from './registry/backend.ts';
+export type { AllowsModel } from './choice/choice.ts';
 export type { ChoiceOptions, ChosenBackend } from './choice/chooser.ts';
 export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
 export type { ExplainedTarget } from './choice/explain.ts';

@@ -286,6 +286,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
         capability: options.capability,
         provider: options.provider,
         conversationId: options.conversationId,
+        allows: options.allows,
         exclude: options.exclude,
         trace: options.trace,
       });

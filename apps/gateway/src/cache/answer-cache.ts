@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginResponse, pathOf } from '@model-gateway/http';
 import {
+  allowedBy,
   SERVED_STATUS,
   type Memory,
   type Meter,
@@ -149,7 +150,8 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     }
     const { ttlMs, reads } = use;
     const found = reads ? await find(key, ttlMs) : undefined;
-    if (found !== undefined) {
+    // The rules may have changed since the answer was stored.
+    if (found !== undefined && isAllowed(authorized, found.model)) {
       count('hit');
       await sendStored(authorized, lookup, found);
       return undefined;
@@ -165,6 +167,12 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     });
     return { ...authorized, limitHeaders: [...limitHeaders, HEADER, 'miss'] };
   }
+
+  const isAllowed = (
+    { caller, body, resolvedModel }: AuthorizedRequest<CachedBody>,
+    served: string,
+  ): boolean =>
+    allowedBy(caller)?.({ requested: body.model, aliasTarget: resolvedModel, served }) ?? true;
 
   /** Ends the reservation of a request that is not to be served. */
   async function serveCached<Body extends CachedBody>(

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { canonicalJson } from '@model-gateway/kernel';
 import type { RouteRule } from '@model-gateway/router';
-import { canonicalJson } from './canonical-json.ts';
 
 /** A model, and what its name stands for. */
 type FallbackFacts = Pick<AnswerFacts, 'model' | 'resolvedModel' | 'targets'>;

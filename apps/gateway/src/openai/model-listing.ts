@@ -1,6 +1,7 @@
-import { isModelAllowed, type ModelPolicy } from '@model-gateway/accounts';
+import type { ModelPolicy } from '@model-gateway/accounts';
 import type { PriceBook } from '@model-gateway/billing';
 import type { ModelEntry, ModelList } from '@model-gateway/contracts';
+import { isServable } from '@model-gateway/inference';
 import { matchModel, type Router } from '@model-gateway/router';
 import { modelEntries } from './model-entries.ts';
 import type { ListedBackend } from './served-models.ts';
@@ -14,7 +15,7 @@ export interface ModelListing {
 }
 
 interface ListingDependencies {
-  readonly router: Pick<Router, 'list' | 'unlisted' | 'aliases' | 'routes'>;
+  readonly router: Pick<Router, 'list' | 'unlisted' | 'aliases' | 'routes' | 'targetsOf'>;
   readonly prices: Pick<PriceBook, 'priceOf' | 'revision'>;
 }
 
@@ -57,6 +58,9 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
     return rendered;
   }
 
+  const isVisible = (policy: ModelPolicy | null, { id, alias_of = id }: ModelEntry): boolean =>
+    policy === null || isServable(policy, router, { requested: id, aliasTarget: alias_of });
+
   const visible = ({ data }: Rendered, policy: ModelPolicy | null): readonly ModelEntry[] =>
     policy === null ? data : data.filter((entry) => isVisible(policy, entry));
 
@@ -83,9 +87,6 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
 
 const textOf = (data: readonly ModelEntry[]): string =>
   JSON.stringify({ object: 'list', data: [...data] } satisfies ModelList);
-
-const isVisible = (policy: ModelPolicy | null, { id, alias_of }: ModelEntry): boolean =>
-  policy === null || isModelAllowed(policy, { requested: id, aliasTarget: alias_of });
 
 const isSame = (before: Source, now: Source): boolean =>
   before.aliases === now.aliases &&

@@ -59,13 +59,13 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
   async function answerRepeated(
     request: IncomingMessage,
     response: Response,
-    userId: string,
+    { userId, body }: { readonly userId: string; readonly body: VideoRequest },
   ): Promise<boolean> {
     const idempotencyKey = idempotencyKeyOf(request);
     const job =
       idempotencyKey === undefined
         ? undefined
-        : await videoJobs.findRepeated(userId, idempotencyKey);
+        : await videoJobs.findRepeated(userId, idempotencyKey, body);
     if (job !== undefined) sendSubmitted(response, job);
     return job !== undefined;
   }
@@ -75,7 +75,7 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
     .post(async (request, response) => {
       const authorized = await authorizer.authorizeRequest(request, response, videoRequestSchema, {
         expected: () => EXPECTED_NOTHING,
-        answerRepeated: (userId) => answerRepeated(request, response, userId),
+        answerRepeated: (repeated) => answerRepeated(request, response, repeated),
         job: async (body, resolvedModel) => ({
           id: newId(),
           costUsd: await videoJobs.estimateCost(body, resolvedModel),

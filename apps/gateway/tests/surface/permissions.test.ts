@@ -234,6 +234,8 @@ async function createVideoJob(): Promise<string> {
     order: { prompt: 'a cat' },
     images: [],
     idempotencyKey: null,
+    orderHash: null,
+    allowedModels: null,
     unfinishedMax: 10,
   });
   return job.id;

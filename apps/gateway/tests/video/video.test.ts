@@ -309,6 +309,13 @@ test('a repeated idempotency key creates no second job', async () => {
     responses.map(async (response) => videoSubmittedSchema.parse(await response.json()).id),
   );
   expect(new Set(ids).size).toBe(1);
+  const repeated = await post(Object.fromEntries(Object.entries(order).toReversed()), headers);
+  expect(videoSubmittedSchema.parse(await repeated.json()).id).toBe(ids[0]);
+  const conflict = await post({ ...order, prompt: 'another' }, headers);
+  expect(conflict.status).toBe(409);
+  expect(await conflict.json()).toMatchObject({
+    error: { type: 'invalid_request', code: 'idempotency_conflict' },
+  });
   const other = await post(order, { 'idempotency-key': 'order-18' });
   expect(ids).not.toContain(videoSubmittedSchema.parse(await other.json()).id);
 });

@@ -27,6 +27,7 @@ const work: VideoWork = {
   },
   resolvedModel: 'v-1',
   order: { prompt: 'a cat', provider: 'left' },
+  allowedModels: null,
   backend: null,
   servedModel: null,
   cancelling: null,

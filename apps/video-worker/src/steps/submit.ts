@@ -39,12 +39,15 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
    * task for the same key.
    */
   async function choose(work: VideoWork): Promise<ChosenBackend | string> {
-    const { model, resolvedModel, backend, order } = work;
+    const { model, resolvedModel, backend, order, allowedModels: allowed } = work;
     const unserved = `no healthy video-capable backend serves the model: ${model}`;
     const options = {
       resolved: resolvedModel,
       capability: 'video',
       provider: backend ?? order.provider,
+      ...(allowed !== null && {
+        allows: ({ served }: { readonly served: string }) => allowed.includes(served),
+      }),
     } as const;
     const route = await router.choose(model, options).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;

@@ -15,6 +15,8 @@ export interface RequestedModel {
   readonly requested: string;
   /** The target of the requested name, if it is an alias. */
   readonly aliasTarget?: string | undefined;
+  /** The model that would serve the request, where a route may lead to another one. */
+  readonly served?: string | undefined;
 }
 
 const LATEST = ':latest';
@@ -40,8 +42,8 @@ export function modelRefusal(
   return isListed ? undefined : 'key';
 }
 
-function namesOf({ requested, aliasTarget }: RequestedModel): readonly string[] {
-  return [requested, ...(aliasTarget === undefined ? [] : [aliasTarget])].flatMap(formsOf);
+function namesOf({ requested, aliasTarget = requested, served = requested }: RequestedModel) {
+  return [...new Set([requested, aliasTarget, served])].flatMap(formsOf);
 }
 
 /** A bare name and its `:latest` form are the same model; any other tag stands for itself. */

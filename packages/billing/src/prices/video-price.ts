@@ -1,3 +1,5 @@
+import { shortSideOf, submittedResolution } from '@model-gateway/contracts';
+
 export type VideoPriceMode = 'per_call' | 'per_second_resolution' | 'per_frame';
 
 /** The video price of a model, in USD. */
@@ -6,7 +8,7 @@ export interface VideoPrice {
   readonly basePrice: number;
   readonly pricePerSecond: number;
   readonly pricePerFrame: number;
-  /** Multipliers by short side in pixels, `*` for any other. */
+  /** Multipliers by short side in pixels, `*` for smaller ones than these. */
   readonly resolutionCoeff: Readonly<Record<string, number>>;
 }
 
@@ -19,8 +21,6 @@ export interface VideoShape {
 }
 
 const DURATION_SECONDS_DEFAULT = 5;
-const WIDTH_PIXELS_DEFAULT = 1280;
-const HEIGHT_PIXELS_DEFAULT = 720;
 const FRAMES_PER_SECOND = 24;
 const ANY_SHORT_SIDE = '*';
 
@@ -59,11 +59,36 @@ export function paysForFrames(
 const framesOf = (duration: number, { frames = 0 }: VideoShape): number =>
   Math.max(frames, duration * FRAMES_PER_SECOND);
 
+/**
+ * The coefficient of what is made: of a side between two configured ones that of the larger, above all of them that of the
+ * largest; never less than that of the resolution which a cloud video API is asked for.
+ */
 function coefficientOf({ resolutionCoeff }: VideoPrice, video: VideoShape): number {
-  const { width = WIDTH_PIXELS_DEFAULT, height = HEIGHT_PIXELS_DEFAULT } = video;
-  const shortSide = String(Math.min(width, height));
-  return own(resolutionCoeff, shortSide) ?? own(resolutionCoeff, ANY_SHORT_SIDE) ?? 1;
+  const side = shortSideOf(video);
+  const sides = Object.keys(resolutionCoeff)
+    .filter((name) => name !== ANY_SHORT_SIDE)
+    .map(Number)
+    .toSorted((left, right) => left - right);
+  const atSide = (configured: number | undefined): number | undefined =>
+    configured === undefined ? undefined : own(resolutionCoeff, String(configured));
+  const upTo = (largest: number): number | undefined =>
+    atSide(sides.findLast((configured) => configured <= largest));
+  const submitted = upTo(submittedResolution(video).shortSide);
+  const other = own(resolutionCoeff, ANY_SHORT_SIDE);
+  const exact = atSide(sides.find((configured) => configured === side));
+  const next = atSide(sides.find((configured) => configured > side));
+  const asked = isBelowAll(side, sides) ? [other] : [upTo(side), next];
+  const coefficients = [submitted, ...(exact === undefined ? asked : [exact])];
+  const known = coefficients.filter((coefficient) => coefficient !== undefined);
+  return known.length > 0 ? Math.max(...known) : (other ?? 1);
 }
+
+/** Encoders round sides to as many pixels. */
+const ROUNDED_PIXELS = 16;
+
+/** Whether a side is smaller than the first configured one, also when it is rounded. */
+const isBelowAll = (side: number, [first = 0]: readonly number[]): boolean =>
+  side <= first - ROUNDED_PIXELS;
 
 const own = (table: Readonly<Record<string, number>>, key: string): number | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;

@@ -36,6 +36,8 @@ describe('video jobs in Postgres', () => {
     order: { prompt: 'a cat' },
     images: [],
     idempotencyKey: null,
+    orderHash: null,
+    allowedModels: null,
     unfinishedMax: 10_000,
     ...overrides,
   });
@@ -74,6 +76,7 @@ describe('video jobs in Postgres', () => {
     expect(await database.videoJobs.findWork(job.id)).toEqual({
       ...shown,
       payer: job.payer,
+      allowedModels: null,
       resolvedModel: 'v-1',
       order: {
         prompt: 'half a \ufffd smile',

@@ -45,13 +45,13 @@ export function createPostgresVideoJobs(connection: Connection): VideoJobStore {
         return row === null ? undefined : toJob(row);
       }),
 
-    findRepeated: (userId, idempotencyKey) =>
+    findRepeated: (userId, { idempotencyKey, orderHash }) =>
       connection.run(async (queries) => {
         const row = await queries.videoJob.findFirst({
           where: { userId, idempotencyKey },
-          select: shown,
+          select: { ...shown, orderHash: true },
         });
-        return row === null ? undefined : toJob(row);
+        return row === null ? undefined : repeatedJob(row, orderHash);
       }),
 
     list: (userId, countMax, before) =>
@@ -141,9 +141,21 @@ async function addJob(queries: Queries, job: NewVideoJob): ReturnType<VideoJobSt
   if (isNew && job.images.length > 0) await insertImages(queries, job);
   const row = await queries.videoJob.findFirstOrThrow({
     where: isNew ? { id: job.id } : { userId, idempotencyKey: job.idempotencyKey },
-    select: shown,
+    select: { ...shown, orderHash: true },
   });
-  return { job: toJob(row), isNew };
+  return { job: repeatedJob(row, job.orderHash), isNew };
+}
+
+/** A job of an earlier version does not say what was ordered. */
+function repeatedJob(
+  { orderHash, ...row }: ShownRow & Pick<VideoJobRow, 'orderHash'>,
+  repeatedHash: string | null,
+): VideoJob {
+  if (orderHash === null || orderHash === repeatedHash) return toJob(row);
+  throw new ServiceError(
+    'idempotency_conflict',
+    "the 'idempotency-key' was used before for a video with another body",
+  );
 }
 
 /**
@@ -171,12 +183,14 @@ async function insertJob(queries: Queries, job: NewVideoJob): Promise<boolean> {
   const { payer } = job;
   const added = await queries.$executeRaw`
     INSERT INTO video_jobs (
-      id, user_id, key_id, api_key_id, project, group_id, cost_multiplier, model, resolved_model, request, idempotency_key
+      id, user_id, key_id, api_key_id, project, group_id, cost_multiplier, model, resolved_model, request, idempotency_key,
+      order_hash, allowed_models
     )
     VALUES (
       ${job.id}::uuid, ${payer.userId}::uuid, ${payer.keyId}::uuid, ${payer.apiKeyId}, ${payer.project},
       ${payer.groupId}::uuid, ${payer.multiplier}, ${job.model}, ${job.resolvedModel},
-      ${storableJson(job.order)}::jsonb, ${job.idempotencyKey}
+      ${storableJson(job.order)}::jsonb, ${job.idempotencyKey}, ${job.orderHash},
+      ${job.allowedModels === null ? null : storableJson(job.allowedModels)}::jsonb
     )
     ON CONFLICT (user_id, idempotency_key) DO NOTHING`;
   return added > 0;
@@ -239,6 +253,7 @@ function toWork(row: VideoJobRow): VideoWork {
     },
     resolvedModel: row.resolvedModel,
     order: orderSchema.parse(row.request),
+    allowedModels: z.array(z.string()).nullable().parse(row.allowedModels),
     backend: row.backend,
     servedModel: row.servedModel,
     cancelling: cancelledTaskOf(row),

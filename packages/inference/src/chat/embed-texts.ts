@@ -21,6 +21,7 @@ import type { RequestTrace } from '../usage/request-trace.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
+import { allowedBy } from './model-rules.ts';
 
 /** One embeddings request. */
 export interface EmbeddingsTurn {
@@ -89,6 +90,7 @@ export async function embedTexts(
     resolved: resolvedModel,
     capability: 'embeddings',
     provider,
+    allows: allowedBy(caller),
     signal,
     trace,
     onAccepted: () => requests.accepted(),

@@ -7,6 +7,7 @@ import type { MemoryState } from '../memory/memory.ts';
 import { SERVED_STATUS } from '../usage/served-status.ts';
 import { isResultRole } from './history/stored-message.ts';
 import { createTurnRecord, type TurnRecord } from './history/turn-record.ts';
+import { allowedBy } from './model-rules.ts';
 
 /** A turn with its complete messages, ready to be routed. */
 export interface PreparedTurn extends ChatTurn {
@@ -54,13 +55,14 @@ export function routeRequestOf(
   { requests, meter }: Pick<ChatDependencies, 'requests' | 'meter'>,
   answerKind: AnswerKind = 'streamed',
 ): RouteRequest {
-  const { request, resolvedModel, conversationId, signal, record, trace } = turn;
+  const { caller, request, resolvedModel, conversationId, signal, record, trace } = turn;
   return {
     model: request.model,
     resolved: resolvedModel,
     capability: 'chat',
     provider: request.provider ?? undefined,
     conversationId,
+    allows: allowedBy(caller),
     signal,
     trace,
     answerKind,
@@ -71,7 +73,7 @@ export function routeRequestOf(
     unbilled: ({ model, backend }) => meter.unbilled(model, backend, estimatePrompt(turn.full)),
     // Nothing of an answer was seen, but the upstream has the prompt.
     onLeft: ({ model, backend }) => {
-      const { caller, surface, refId, full, startedAt, reservation } = turn;
+      const { surface, refId, full, startedAt, reservation } = turn;
       const usage = estimateUsage(full, '');
       const ended = { upstream: backend, status: SERVED_STATUS.left, startedAt };
       return meter.record({ caller, model, surface, usage, refId, reservation, trace, ...ended });

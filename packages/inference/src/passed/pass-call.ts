@@ -14,6 +14,7 @@ import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
 import { hasEvents } from './byte-answer.ts';
 import { uploadSeconds, type PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
+import { allowedBy } from '../chat/model-rules.ts';
 import { tokenUsage } from './reported-usage.ts';
 
 /** The answer to a passed request. */
@@ -172,13 +173,15 @@ function routeRequestOf(
   passed: PassedCall,
   { meter, requests }: Pick<PassDependencies, 'meter' | 'requests'>,
 ): RouteRequest {
-  const { operation, model, resolvedModel, provider, fields, source, signal, trace } = passed;
+  const { caller, operation, model, resolvedModel, provider, fields, source, signal, trace } =
+    passed;
   const { upload } = source;
   return {
     model,
     resolved: resolvedModel,
     capability: operation.capability,
     provider,
+    allows: allowedBy(caller),
     signal,
     trace,
     onAccepted: () => requests.accepted(),

@@ -3,6 +3,7 @@ import {
   type ApiKey,
   type KeyPolicies,
   type KeyStore,
+  type ModelPolicy,
 } from '@model-gateway/accounts';
 import { decideBudget } from '@model-gateway/billing';
 import { ServiceError, type RouteExplanation } from '@model-gateway/contracts';
@@ -48,18 +49,9 @@ export function createExplainRoute(dependencies: ExplainRouteDependencies): Expl
     return key;
   }
 
-  async function refusalOf(
-    key: ApiKey,
-    requested: string,
-    aliasTarget: string,
-  ): Promise<RequestRefusal | undefined> {
+  /** Why the key gets no target that its rules allow. */
+  function refusalOf(key: ApiKey): RequestRefusal | undefined {
     if (!key.active) return { reason: 'not_allowed', detail: 'the key is not active' };
-    const policy = await policies.policyOf(key);
-    const refusing = policy === null ? undefined : modelRefusal(policy, { requested, aliasTarget });
-    if (refusing !== undefined) {
-      const whose = refusing === 'group' ? 'the group of the key' : 'the key';
-      return { reason: 'not_allowed', detail: `${whose} does not allow the model` };
-    }
     const { budgetUsd } = key.settings;
     const decision = decideBudget(budgetUsd, { costUsd: key.spentUsd }, NOTHING_COUNTED);
     return decision === 'admit'
@@ -70,7 +62,8 @@ export function createExplainRoute(dependencies: ExplainRouteDependencies): Expl
   return async ({ model, keyId, capability, provider }) => {
     const resolved = router.aliases.resolve(model);
     const key = keyId === undefined ? undefined : await find(keyId);
-    const refusal = key && (await refusalOf(key, model, resolved));
+    const policy = key === undefined ? null : await policies.policyOf(key);
+    const refusal = key && refusalOf(key);
     const targets = await router.explain(model, { resolved, capability, provider });
     const rule = router.routes.find(model, resolved);
     return {
@@ -79,10 +72,36 @@ export function createExplainRoute(dependencies: ExplainRouteDependencies): Expl
       key_id: keyId ?? null,
       has_route: rule !== undefined,
       attempts: (rule ?? DEFAULT_RETRIES).attempts,
-      targets: targets.map((target) => targetRecord(target, refusal)),
+      targets: targets.map((target) =>
+        targetRecord(
+          target,
+          targetRefusal(target, { requested: model, resolved, policy }) ?? refusal,
+        ),
+      ),
     };
   };
 }
+
+function rulesRefusal(
+  policy: ModelPolicy | null,
+  names: Parameters<typeof modelRefusal>[1],
+): RequestRefusal | undefined {
+  const refusing = policy === null ? undefined : modelRefusal(policy, names);
+  if (refusing === undefined) return undefined;
+  const whose = refusing === 'group' ? 'the group of the key' : 'the key';
+  return { reason: 'not_allowed', detail: `${whose} does not allow the model` };
+}
+
+/** The rules hold for what a target serves. */
+const targetRefusal = (
+  { model, target }: ExplainedTarget,
+  {
+    requested,
+    resolved,
+    policy,
+  }: { readonly requested: string; readonly resolved: string; readonly policy: ModelPolicy | null },
+): RequestRefusal | undefined =>
+  rulesRefusal(policy, { requested, aliasTarget: resolved, served: model ?? target?.model });
 
 /** What no request gets stays the reason; the rules of the key concern the others. */
 function targetRecord(

@@ -18,6 +18,10 @@ export interface NewVideoJob {
   readonly images: readonly VideoImage[];
   /** Chosen by the caller, to detect a repeated request. */
   readonly idempotencyKey: string | null;
+  /** Of what was ordered with the key; null without a key. */
+  readonly orderHash: string | null;
+  /** The models that it may be made with; null for all. */
+  readonly allowedModels: readonly string[] | null;
   /** How many unfinished jobs the user may have. */
   readonly unfinishedMax: number;
 }
@@ -28,13 +32,16 @@ export interface NewVideoJob {
  */
 export interface VideoJobStore {
   /**
-   * Adds a job that is queued; a repeated idempotency key returns the user's earlier job. Rejects with `rate_limit_exceeded`
-   * when the user has too many unfinished jobs.
+   * Adds a job that is queued; a repeated idempotency key returns the user's earlier job. Rejects with `idempotency_conflict`
+   * when that was ordered otherwise, and with `rate_limit_exceeded` when the user has too many unfinished jobs.
    */
   create(job: NewVideoJob): Promise<{ readonly job: VideoJob; readonly isNew: boolean }>;
   find(id: string): Promise<VideoJob | undefined>;
-  /** The job of the user with this idempotency key. */
-  findRepeated(userId: string, idempotencyKey: string): Promise<VideoJob | undefined>;
+  /** The job of the user with this idempotency key; rejects with `idempotency_conflict` when it was ordered otherwise. */
+  findRepeated(
+    userId: string,
+    key: { readonly idempotencyKey: string; readonly orderHash: string },
+  ): Promise<VideoJob | undefined>;
   /** The newest first. */
   list(userId: string, countMax: number, before?: string): Promise<readonly VideoJob[]>;
   findWork(id: string): Promise<VideoWork | undefined>;

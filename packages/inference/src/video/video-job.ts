@@ -35,6 +35,8 @@ export interface VideoWork extends VideoJob {
   /** The target of the model's alias when the job was created; it determines the price. */
   readonly resolvedModel: string;
   readonly order: VideoOrder;
+  /** The models that the rules of its caller let it be made with; null where they refuse none. */
+  readonly allowedModels: readonly string[] | null;
   /** The backend of its submission; null while it may go to any backend. */
   readonly backend: string | null;
   /** The backend's id of the model. */

@@ -1,8 +1,16 @@
 import { videoCostOf, type AdmissionStore, type VideoPricingStore } from '@model-gateway/billing';
 import { ServiceError, sessionOwnerKey, type VideoRequest } from '@model-gateway/contracts';
-import { describeError, type Channels, type Entries, type Log } from '@model-gateway/kernel';
+import {
+  canonicalJson,
+  describeError,
+  sha256Hex,
+  type Channels,
+  type Entries,
+  type Log,
+} from '@model-gateway/kernel';
 import { jobEnd, type Reservation } from '../quota/reservation.ts';
-import type { Router } from '@model-gateway/router';
+import type { AllowsModel, Router } from '@model-gateway/router';
+import { allowedBy } from '../chat/model-rules.ts';
 import type { Caller } from '../chat/caller.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import { assertPaidFrames, assertPriceableExtra } from './priced-extra.ts';
@@ -22,8 +30,12 @@ export interface VideoJobs {
   ): Promise<VideoJob>;
   /** The price of a job in USD by the prices of now; rejects while they cannot be read, as no job can be stored then. */
   estimateCost(request: VideoRequest, resolvedModel: string): Promise<number>;
-  /** The job of an earlier submission with the same key. */
-  findRepeated(userId: string, idempotencyKey: string): Promise<VideoJob | undefined>;
+  /** The job of an earlier submission with the same key; rejects when that had another body. */
+  findRepeated(
+    userId: string,
+    idempotencyKey: string,
+    request: VideoRequest,
+  ): Promise<VideoJob | undefined>;
   get(userId: string, id: string): Promise<VideoJob>;
   list(userId: string, countMax: number, before?: string): Promise<readonly VideoJob[]>;
   /** Canceling again changes nothing; a job that ended otherwise is refused. */
@@ -40,7 +52,7 @@ interface VideoJobsDependencies {
   readonly store: VideoJobStore;
   readonly admission: Pick<AdmissionStore, 'endCall'>;
   readonly unfinishedPerUserMax: number;
-  readonly router: Pick<Router, 'canServe'>;
+  readonly router: Pick<Router, 'canServe' | 'targetsOf'>;
   readonly pricing: Pick<VideoPricingStore, 'find'>;
   readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly notifications: Pick<VideoNotifications, 'cancelled'>;
@@ -86,8 +98,19 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     return job;
   }
 
+  /** A worker submits the job later, without the rules of its key. */
+  function allowedModels(
+    allows: AllowsModel,
+    requested: string,
+    aliasTarget: string,
+  ): readonly string[] | null {
+    const served = new Set(router.targetsOf(requested, aliasTarget).map(({ model }) => model));
+    const allowed = [...served].filter((one) => allows({ requested, aliasTarget, served: one }));
+    return allowed.length === served.size ? null : allowed;
+  }
+
   async function add(
-    { modelPolicy: _policy, ...payer }: Caller,
+    { modelPolicy, ...payer }: Caller,
     request: VideoRequest,
     resolvedModel: string,
     { reservation, idempotencyKey }: VideoCreation,
@@ -99,7 +122,9 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     if (price?.enabled === false)
       throw new ServiceError('model_not_allowed', `the model is switched off: ${model}`);
     assertPaidFrames(price, videoShapeOf(order));
-    if (!router.canServe(model, { resolved: resolvedModel, capability: 'video', provider })) {
+    const allows = allowedBy({ modelPolicy });
+    const options = { resolved: resolvedModel, capability: 'video', provider, allows } as const;
+    if (!router.canServe(model, options)) {
       const message = `no healthy video-capable backend serves the model: ${model}`;
       throw new ServiceError('no_video_backend', message);
     }
@@ -112,6 +137,8 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
       order,
       images: images.map(decodeImage),
       idempotencyKey: idempotencyKey ?? null,
+      orderHash: idempotencyKey === undefined ? null : orderHashOf(request),
+      allowedModels: allows === undefined ? null : allowedModels(allows, model, resolvedModel),
     });
   }
 
@@ -131,7 +158,8 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     },
     estimateCost: async ({ model: _model, images: _images, ...order }, resolvedModel) =>
       videoCostOf(await pricing.find(resolvedModel), videoShapeOf(order)),
-    findRepeated: (userId, idempotencyKey) => store.findRepeated(userId, idempotencyKey),
+    findRepeated: (userId, idempotencyKey, request) =>
+      store.findRepeated(userId, { idempotencyKey, orderHash: orderHashOf(request) }),
     get,
     list: (userId, countMax, before) => store.list(userId, countMax, before),
     async cancel(userId, id) {
@@ -150,6 +178,10 @@ export function createVideoJobs(dependencies: VideoJobsDependencies): VideoJobs 
     },
   };
 }
+
+/** The same for equal bodies, whatever the order of their fields. */
+const orderHashOf = (request: VideoRequest): string =>
+  sha256Hex(canonicalJson(request) ?? JSON.stringify(request));
 
 type RequestedImage = NonNullable<VideoRequest['images']>[number];
 

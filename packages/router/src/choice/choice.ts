@@ -8,6 +8,19 @@ import type { ChoiceTrace } from './choice-trace.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { RouteRule, RouteTarget } from '../routes/route-rule.ts';
 
+/** The names of a model that may serve a request. */
+export interface ServedName {
+  /** As the request has it. */
+  readonly requested: string;
+  /** The target of its alias, or the same id. */
+  readonly aliasTarget: string;
+  /** As the backend lists it. */
+  readonly served: string;
+}
+
+/** Whether the rules of a caller let a model serve a request. */
+export type AllowsModel = (name: ServedName) => boolean;
+
 /** The requirements for a backend. */
 export interface BackendQuery {
   /** The model id from the request. */
@@ -19,6 +32,8 @@ export interface BackendQuery {
   readonly provider?: ProviderHint | undefined;
   /** The route of the model. */
   readonly rule?: RouteRule | undefined;
+  /** Leaves out backends whose model the caller may not use; all may serve without it. */
+  readonly allows?: AllowsModel | undefined;
   /** Gets the backends that were passed over. */
   readonly trace?: ChoiceTrace | undefined;
 }
@@ -58,8 +73,16 @@ export const isServed = (slots: readonly Slot[], query: BackendQuery): boolean =
     return isAble && slot.report.state === 'Healthy';
   });
 
-/** The backends that list the model, regardless of their capabilities. */
-export function findListing(
+/** The backends that list a model which may serve the request, regardless of their capabilities. */
+export function findListing(slots: readonly Slot[], query: BackendQuery): readonly Candidate[] {
+  const { requested, model: aliasTarget, allows } = query;
+  const all = findAll(slots, query);
+  return allows === undefined
+    ? all
+    : all.filter(({ model: served }) => allows({ requested, aliasTarget, served }));
+}
+
+function findAll(
   slots: readonly Slot[],
   { model: query, provider, rule }: BackendQuery,
 ): readonly Candidate[] {
@@ -84,13 +107,18 @@ function listingTarget(
 ): readonly Candidate[] {
   const { model, backend } = target;
   const named = slots.filter((slot) => backend === undefined || slot.backend.name === backend);
-  return findListing(named, { requested: model, model, provider }).map((candidate) => ({
+  return findAll(named, { requested: model, model, provider }).map((candidate) => ({
     ...candidate,
     target,
   }));
 }
 
-function notServed(slots: readonly Slot[], { requested, model }: BackendQuery): ServiceError {
+function notServed(slots: readonly Slot[], query: BackendQuery): ServiceError {
+  const { requested, model, allows } = query;
+  if (allows !== undefined && findAll(slots, query).length > 0) {
+    const refusal = `the rules of your key or group allow no model that serves: ${requested}`;
+    return new ServiceError('model_not_allowed', refusal);
+  }
   const message = `No backend available for model: ${requested}`;
   // A provider hint may have left out the backends that serve it.
   const match = modelMatcher(model);

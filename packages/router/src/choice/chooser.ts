@@ -7,6 +7,7 @@ import type { Breakers, Permit } from '../circuits/breakers.ts';
 import { noteSkipped, type ChoiceTrace } from './choice-trace.ts';
 import type { NextNumber } from './even-numbers.ts';
 import { findServing, type Candidate, type BackendQuery } from './choice.ts';
+import type { AllowsModel } from './choice.ts';
 import {
   ANSWER_KINDS,
   keepable,
@@ -38,6 +39,8 @@ export interface ChoiceOptions {
   readonly provider?: ProviderHint | undefined;
   /** The conversation stays with its first backend as long as that can serve. */
   readonly conversationId?: string | undefined;
+  /** Leaves out backends whose model the caller may not use. */
+  readonly allows?: AllowsModel | undefined;
   /** The targets that were tried before. */
   readonly exclude?: readonly Tried[] | undefined;
   /** Gets the backends that were passed over. */

@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "video_jobs" ADD COLUMN     "allowed_models" JSONB,
+ADD COLUMN     "order_hash" VARCHAR(64);
