@@ -20,39 +20,64 @@ export async function lateMs(compared: Compared, ask: () => Promise<unknown>): P
   const endsAt = performance.now() + ROUNDS_MS_MAX;
   const mayContinue = (round: number): boolean => round < ROUNDS_MAX || performance.now() < endsAt;
   for (let round = 0; bestMs > HEALTH_LATE_MS && mayContinue(round); round += 1) {
-    const delays = compareDelays(compared);
+    const urls = {
+      url: `${compared.url}/healthz`,
+      controlUrl: `${compared.controlUrl}/healthz`,
+    };
+    const delays = compareDelays({ ...compared, ...urls });
     try {
       await ask();
     } finally {
-      bestMs = Math.min(bestMs, await delays.stop());
+      bestMs = Math.min(bestMs, Math.max(0, ...(await delays.stop())));
     }
   }
   return bestMs;
 }
 
-/** Asks both at the same moments until it is stopped; `stop` returns by how much the first was later, at most. */
-function compareDelays({ url, pid, controlUrl }: Compared): { stop(): Promise<number> } {
-  let latestMs = 0;
+/** By how much `/v1/health` is usually later than that of a control that has no work, in milliseconds. */
+export async function usuallyLateMs(
+  { url, controlUrl, ...compared }: Compared,
+  ask: () => Promise<unknown>,
+): Promise<number> {
+  const urls = { url: `${url}/v1/health`, controlUrl: `${controlUrl}/v1/health` };
+  const delays = compareDelays({ ...compared, ...urls });
+  await ask().catch(async (error: unknown) => {
+    await delays.stop();
+    throw error;
+  });
+  const sorted = (await delays.stop()).toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? Infinity;
+}
+
+/** Asks both at the same moments until it is stopped; `stop` returns by how much the first was later each time. */
+function compareDelays({ url, pid, controlUrl }: Compared): { stop(): Promise<readonly number[]> } {
+  const delays: number[] = [];
   let isAsking = false;
   let last: Promise<void> = Promise.resolve();
   async function askBoth(): Promise<void> {
-    const waitedBefore = waitedMs(pid);
-    const [ours, control] = await Promise.all([healthMs(url), healthMs(controlUrl)]);
-    latestMs = Math.max(latestMs, ours - (waitedMs(pid) - waitedBefore) - control);
+    delays.push(
+      await laterMs(
+        pid,
+        () => askHealth(url),
+        () => askHealth(controlUrl),
+      ),
+    );
     isAsking = false;
   }
-  const timer = setInterval(() => {
+  const askAgain = (): void => {
     // One question at a time: those to the control would wait for each other. After a failure there is none.
     if (isAsking) return;
     isAsking = true;
     last = askBoth();
     last.catch(() => undefined);
-  }, HEALTH_INTERVAL_MS);
+  };
+  askAgain();
+  const timer = setInterval(askAgain, HEALTH_INTERVAL_MS);
   return {
     async stop() {
       clearInterval(timer);
       await last;
-      return latestMs;
+      return delays;
     },
   };
 }
@@ -64,10 +89,25 @@ function waitedMs(pid: number): number {
   return Number(nanoseconds) / 1_000_000;
 }
 
-async function healthMs(url: string): Promise<number> {
-  const startedAt = performance.now();
-  const response = await fetch(`${url}/healthz`);
+async function askHealth(url: string): Promise<void> {
+  const response = await fetch(url);
   await response.arrayBuffer();
   expect(response.status).toBe(200);
+}
+
+/** How much longer a request to a process takes than one to a control at the same moment, apart from its waiting for a core. */
+export async function laterMs(
+  pid: number,
+  ask: () => Promise<unknown>,
+  askControl: () => Promise<unknown>,
+): Promise<number> {
+  const waitedBefore = waitedMs(pid);
+  const [ours, control] = await Promise.all([durationMs(ask), durationMs(askControl)]);
+  return ours - (waitedMs(pid) - waitedBefore) - control;
+}
+
+async function durationMs(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
   return performance.now() - startedAt;
 }
