@@ -118,6 +118,11 @@ test('login registers with a password from standard input and keeps the sign-in 
   const password = { stdin: `${PASSWORD}\n` };
   const args = ['login', '--email', EMAIL, '--password-stdin'];
   expect(await gateway.runHere(args, password)).toMatchObject({ status: 3, stdout: '' });
+  const registered = await gateway.runHere([...args, '--register'], password);
+  expect(registered.stderr).toMatch(
+    /^Created the first account .* admin, on the tier enterprise\./,
+  );
+  expect(await gateway.json(['plan', 'show'])).toMatchObject({ current_tier: 'enterprise' });
   expect(await gateway.json([...args, '--register'], password)).toMatchObject({
     url: service.url,
     user: { email: EMAIL, is_admin: true },
@@ -253,6 +258,7 @@ test('prices are listed, explained and imported', () => managePrices(gateway, ho
 test('a configuration file is checked by the service', () => checkConfig(gateway, home));
 
 test('plan shows the limits and sets a tier; doctor names the command that lifts a limit', async () => {
+  await gateway.runHere(['plan', 'set', EMAIL, 'free']);
   expect(await gateway.json(['plan', 'show'])).toMatchObject({ current_tier: 'free' });
   expect((await gateway.runHere(['plan', 'show'])).stdout).toMatch(/^free +10 /m);
   expect((await gateway.runHere(['doctor'])).stdout).toContain(
@@ -283,9 +289,11 @@ test('a used-up quota ends a chat with status 6, and says how to lift it', async
 test('nodes are for admins', async () => {
   expect(await gateway.json(['nodes'])).toEqual({ nodes: [] });
   const other = createCommandLine({ PATH, HOME: join(home, 'other'), GATEWAY_URL: service.url });
-  await other.runHere(['login', '--register', '--email', 'user@example.com', '--password-stdin'], {
-    stdin: PASSWORD,
-  });
+  const second = await other.runHere(
+    ['login', '--register', '--email', 'user@example.com', '--password-stdin'],
+    { stdin: PASSWORD },
+  );
+  expect(second.stderr).toContain('It is not an admin');
   expect(await other.runHere(['nodes'])).toMatchObject({ status: 3 });
   // It finds no data directory of a service.
   const refused = await other.runHere(['backends', 'list']);

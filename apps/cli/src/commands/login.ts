@@ -21,6 +21,14 @@ interface LoginOptions {
 const AUTH_REFUSED = -32_005;
 const APP_ERROR = -32_000;
 const VERIFY_TIMEOUT_MS = 30_000;
+const FIRST_TIER = 'enterprise';
+
+interface SignedIn {
+  readonly signedIn: RpcResult<'auth.login'>;
+  readonly isCreated: boolean;
+}
+
+const existing = (signedIn: RpcResult<'auth.login'>): SignedIn => ({ signedIn, isCreated: false });
 
 export function addLoginCommands(program: Command, run: Runner): void {
   program
@@ -85,15 +93,32 @@ async function signIn(
       ? await readSecret(context.terminal, 'password')
       : await prompt(context, 'Password: ', '--password-stdin');
   const { signal } = context;
-  const signedIn = await (
+  const account = { email, password };
+  const { signedIn, isCreated } = await (
     options.register === true
-      ? registerOrSignIn(service, { email, password }, signal)
-      : service.anonymous.call('auth.login', { email, password }, { signal })
+      ? registerOrSignIn(service, account, signal)
+      : service.anonymous.call('auth.login', account, { signal }).then(existing)
   ).catch((error: unknown) => {
     throw isRefused(error) ? wrongPassword(service.url) : error;
   });
   await store(context, service.url, () => ({ sign_in: toStored(signedIn, Date.now()) }));
-  return signedInAnswer(context, service.url, signedIn.user);
+  const { user } = signedIn;
+  const created = isCreated ? await describeCreated(service, user) : undefined;
+  return signedInAnswer(context, service.url, user, created);
+}
+
+/** What a registration made. The first account runs the installation, so that it gets the widest tier. */
+async function describeCreated(service: Service, user: RpcResult<'auth.me'>): Promise<string> {
+  if (!user.is_admin) {
+    return 'Created a new account. It is not an admin, because the installation has accounts already.';
+  }
+  const created = 'Created the first account of this installation, which is its admin';
+  try {
+    await service.call('users.update', { user_id: user.id, tier: FIRST_TIER });
+    return `${created}, on the tier ${FIRST_TIER}.`;
+  } catch {
+    return `${created}. Lift its limits: gateway plan set ${oneLine(user.email)} ${FIRST_TIER}`;
+  }
 }
 
 /** An account that exists is signed in to, so that the command can be repeated; else the first problem is the one to report. */
@@ -101,14 +126,18 @@ async function registerOrSignIn(
   { anonymous }: Service,
   account: { readonly email: string; readonly password: string },
   signal: AbortSignal,
-): Promise<RpcResult<'auth.login'>> {
+): Promise<SignedIn> {
   try {
-    return await anonymous.call('auth.register', account, { signal });
+    const signedIn = await anonymous.call('auth.register', account, { signal });
+    return { signedIn, isCreated: true };
   } catch (problem) {
     if (!(problem instanceof RpcCallError) || problem.code !== APP_ERROR) throw problem;
-    return anonymous.call('auth.login', account, { signal }).catch((error: unknown) => {
-      throw isRefused(error) ? problem : error;
-    });
+    return anonymous
+      .call('auth.login', account, { signal })
+      .then(existing)
+      .catch((error: unknown) => {
+        throw isRefused(error) ? problem : error;
+      });
   }
 }
 
@@ -123,12 +152,17 @@ async function prompt(context: CommandContext, question: string, option: string)
   );
 }
 
-function signedInAnswer({ file }: CommandContext, url: string, user: RpcResult<'auth.me'>): Answer {
+function signedInAnswer(
+  { file }: CommandContext,
+  url: string,
+  user: RpcResult<'auth.me'>,
+  created: string | undefined,
+): Answer {
   const role = user.is_admin ? ', an admin' : '';
   return {
     json: { url, user, credentials_file: file.path },
     text: `Signed in at ${url} as ${oneLine(user.email)}${role}.`,
-    note: `The sign-in is kept in ${file.path}.`,
+    note: `${created === undefined ? '' : `${created} `}The sign-in is kept in ${file.path}.`,
   };
 }
 

@@ -34,7 +34,7 @@ async function showSpend({ service }: CommandContext, options: SpendOptions): Pr
   const summary = await service.call('usage.summary', { group_by: by, ...filterOf(filters) });
   const { groups, total } = summary;
   const period = `${moment(summary.from)} to ${moment(summary.to)} (UTC)`;
-  const sum = `${requests(total.requests)}, ${count(total.errors)} errors, ${count(total.total_tokens)} tokens, ${usd(total.cost_usd)}.`;
+  const sum = `${requests(total.requests)}, ${count(total.errors)} ${total.errors === 1 ? 'error' : 'errors'}, ${count(total.total_tokens)} tokens, ${usd(total.cost_usd)}.`;
   return {
     json: summary,
     text:
