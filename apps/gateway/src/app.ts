@@ -109,7 +109,7 @@ export function createGateway(
     keepBodies: createKeepBodies({ requestLogWriter: runtime.requestLogWriter, clock }),
     logBodies: config.logBodies,
   });
-  const checkConversation = createConversationCheck(database.conversations);
+  const checkConversation = createConversationCheck(database.conversations, runtime.storageLimit);
   const listing = createModelListing(runtime);
   const { conversations } = database;
   const chat = { authorizer, checkConversation, ...runtime, conversations, clock, log };
@@ -127,6 +127,7 @@ export function createGateway(
     store: database.responses,
     retentionDays: config.responsesRetentionDays,
     perUserMax: config.responsesPerUserMax,
+    storedBytesMax: config.storedBytesPerUserMax,
     clock,
     log,
   });

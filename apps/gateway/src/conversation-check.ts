@@ -1,10 +1,10 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
-import type { Caller } from '@model-gateway/inference';
+import type { Caller, StorageLimit } from '@model-gateway/inference';
 import { z } from 'zod';
 
 /**
- * Refuses a turn in a conversation that does not exist or belongs to another user. Returns the id that routing uses,
+ * Refuses a turn in a conversation that does not exist or belongs to another user, or for which there is no room. Returns the id that routing uses,
  * synchronously where there is none.
  */
 export type CheckConversation = (
@@ -16,6 +16,7 @@ const uuid = z.uuid();
 
 export function createConversationCheck(
   conversations: Pick<ConversationStore, 'ownerOf'>,
+  storageLimit: StorageLimit,
 ): CheckConversation {
   async function check({ userId }: Caller, conversationId: string): Promise<string> {
     const owner = uuid.safeParse(conversationId).success
@@ -23,9 +24,10 @@ export function createConversationCheck(
       : undefined;
     if (owner === undefined)
       throw new ServiceError('conversation_not_found', 'conversation not found');
-    if (owner !== userId) {
+    if (owner.userId !== userId) {
       throw new ServiceError('conversation_forbidden', 'the conversation belongs to another user');
     }
+    await storageLimit.assertRoom(userId, owner.storedBytes);
     return conversationId;
   }
 

@@ -26,11 +26,14 @@ export { GROUP_REQUIREMENTS, type GroupAction } from './groups/permissions.ts';
 export type {
   Conversation,
   ConversationMessage,
+  ConversationOwner,
   ConversationPage,
   ConversationStore,
   HistoryLimits,
+  HistorySize,
   NewMessage,
   MessagePageQuery,
+  StoredBytes,
 } from './conversations/conversation-store.ts';
 export { conversationTitle } from './conversations/conversation-title.ts';
 export { createConversations, type Conversations } from './conversations/conversations.ts';

@@ -231,6 +231,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
     cause: 'Requests in progress reserve the rest of the budget of the key.',
     remedy: 'Try again in a few seconds, or send fewer requests at a time.',
   },
+  storage_full: {
+    cause: 'The conversations of the user take as many bytes as are stored for a user.',
+    remedy:
+      'Delete conversations (`conversations.delete`), or send the messages without `conversation_id`. An operator raises the limit with `SERVICE_STORED_BYTES_PER_USER`.',
+  },
   unknown_type: {
     cause: 'The service does not know backends of this type.',
     remedy: 'Use one of the types that the message lists.',

@@ -57,6 +57,7 @@ export const ERROR_CODES = [
   'payment_required',
   'budget_exceeded',
   'budget_reserved',
+  'storage_full',
   // Routing and upstreams.
   'unknown_type',
   'bad_url',

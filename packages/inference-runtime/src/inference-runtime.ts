@@ -7,6 +7,7 @@ import {
   createQuotas,
   createRequestCounter,
   createRequestLogWriter,
+  createStorageLimit,
   createUpstreamTelemetry,
   createUsageWriter,
   createVideoJobs,
@@ -16,6 +17,7 @@ import {
   type Quotas,
   type RequestCounter,
   type RequestLogWriter,
+  type StorageLimit,
   type UpstreamTelemetry,
   type VideoJobs,
 } from '@model-gateway/inference';
@@ -37,6 +39,7 @@ export interface InferenceRuntime extends Part {
   readonly requests: RequestCounter;
   readonly memory: Memory;
   readonly videoJobs: VideoJobs;
+  readonly storageLimit: StorageLimit;
 }
 
 /** The name under which backends list a model, healthy or not, so that failed requests are counted for it. */
@@ -97,6 +100,10 @@ export function createInferenceRuntime(
       log,
     }),
     requestLogWriter,
+    storageLimit: createStorageLimit({
+      responses: database.responses,
+      bytesMax: config.storedBytesPerUserMax,
+    }),
     meter: createMeter({
       writer: usageWriter,
       prices,

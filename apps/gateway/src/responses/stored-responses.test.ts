@@ -12,12 +12,13 @@ const away = () => Promise.reject(new ServiceError('store_unavailable', 'away'))
 /** A store that is away, apart from the given functions. */
 function responsesOn(store: Partial<ResponseStore>, retentionDays = 30) {
   const base = { save: away, sizes: away, find: away, chain: away, remove: away };
-  const removals = { removeOldest: away, removeExpired: away };
+  const removals = { removeOldest: away, removeBeyond: away, removeExpired: away };
   const clock = manualClock(1_757_836_800_000);
   return createStoredResponses({
     store: { ...base, ...removals, ...store },
     retentionDays,
     perUserMax: 100,
+    storedBytesMax: 1_000,
     clock,
     log: silentLog,
   });
@@ -60,11 +61,18 @@ test.each([
 
 test('an answer that is too large is not stored', async () => {
   const saved: StoredResponse[] = [];
-  const responses = responsesOn({ save: async (response) => void saved.push(response) });
+  const responses = responsesOn({ save: async (response) => saved.push(response) > 0 });
   const request = await responses.complete(read(hello), reader());
   const answer = { store: true, output: ['x'.repeat(8 * 1024 * 1024)] };
   expect(await responses.keep(request, caller, answer)).toMatchObject({ store: false });
   expect(saved).toEqual([]);
+});
+
+test('an answer for which its user has no room is not stored, and says so', async () => {
+  const responses = responsesOn({ save: async () => false });
+  const request = await responses.complete(read(hello), reader());
+  const answer = { id: request.id, store: true, output: [] };
+  expect(await responses.keep(request, caller, answer)).toEqual({ ...answer, store: false });
 });
 
 test.each([

@@ -40,6 +40,8 @@ interface StoredResponsesDependencies {
   readonly retentionDays: number;
   /** How many a user may have; the oldest are deleted. */
   readonly perUserMax: number;
+  /** How many bytes a user may have stored, conversations included; the oldest responses are deleted. */
+  readonly storedBytesMax: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,7 +59,8 @@ const OLDEST_REMOVED_MAX = 1_000;
 const savesPerCount = (perUserMax: number): number => Math.max(1, Math.floor(perUserMax / 100));
 
 export function createStoredResponses(dependencies: StoredResponsesDependencies): StoredResponses {
-  const { store, retentionDays, perUserMax, clock, log } = dependencies;
+  const { store, retentionDays, perUserMax, storedBytesMax } = dependencies;
+  const { clock, log } = dependencies;
   let saves = 0;
   const now = (): Date => new Date(clock.now());
 
@@ -105,6 +108,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
     saves += 1;
     try {
       await store.removeExpired(now(), EXPIRED_REMOVED_MAX);
+      await store.removeBeyond(userId, storedBytesMax);
       if (saves % savesPerCount(perUserMax) !== 0) return;
       await store.removeOldest(userId, perUserMax, OLDEST_REMOVED_MAX);
     } catch (error) {
@@ -177,7 +181,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
       const outputSizes = (Array.isArray(output) ? output : []).map(bytesOf);
       try {
         const createdAt = now();
-        await store.save({
+        const saved = {
           id: request.id,
           userId,
           previousId: request.body.previous_response_id ?? null,
@@ -189,7 +193,8 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
           response: text,
           outputItems: outputSizes.length,
           largestOutputBytes: largest(outputSizes),
-        });
+        };
+        if (!(await store.save(saved, storedBytesMax))) return { ...response, store: false };
       } catch (error) {
         // The answer is generated and paid, so the client gets it with the information that it is not stored.
         log.warn({ error }, 'storing a response failed');

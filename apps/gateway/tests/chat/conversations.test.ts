@@ -45,6 +45,7 @@ const found = async () => {
   return conversations.find(gateway.userId, conversation_id, {
     messagesMax: 100,
     bytesMax: 1024 * 1024,
+    messageBytesMax: 1024 * 1024,
   });
 };
 const storedMessages = async () => (await found())?.messages ?? [];

@@ -13,6 +13,8 @@ import {
 } from '../gateway.ts';
 import { takeUsage } from '../money/usage-journal.ts';
 
+const STORED_BYTES_MAX = 1024 ** 3;
+
 let gateway: GatewayUnderTest;
 let upstream: RunningChatUpstream;
 let client: OpenAI;
@@ -298,7 +300,7 @@ test('an answer that breaks off fails in its own events', async () => {
 test('expired responses are not found, and later ones delete them', async () => {
   const { database, clock } = gateway.test.context;
   const past = new Date(clock.now() - 1_000);
-  await database.responses.save({
+  const expired = {
     id: 'resp_expired',
     userId: gateway.userId,
     previousId: null,
@@ -307,7 +309,8 @@ test('expired responses are not found, and later ones delete them', async () => 
     input: '[]',
     response: '{}',
     ...NO_ITEMS,
-  });
+  };
+  await database.responses.save(expired, STORED_BYTES_MAX);
   await expect(client.responses.retrieve('resp_expired')).rejects.toBeInstanceOf(NotFoundError);
   await client.responses.create({ model, input: 'Hi' });
   const isGone = async (): Promise<boolean> => {
@@ -332,7 +335,7 @@ test('a user keeps the newest responses, and the oldest are deleted', async () =
       response: '{}',
       ...NO_ITEMS,
     };
-    await database.responses.save({ ...stored, createdAt, expiresAt });
+    await database.responses.save({ ...stored, createdAt, expiresAt }, STORED_BYTES_MAX);
   }
   const { id } = await client.responses.create({ model, input: 'Hi' });
   const left = async () =>

@@ -260,7 +260,7 @@ test('the history that a response continues is reserved as well', async () => {
   await setTier({ monthlyTokenQuota: 1_000 });
   await spend(1);
   const content = [{ type: 'input_text', text: 'word '.repeat(4_000) }];
-  await gateway.test.context.database.responses.save({
+  const stored = {
     id: 'resp_long',
     userId: gateway.userId,
     previousId: null,
@@ -270,7 +270,8 @@ test('the history that a response continues is reserved as well', async () => {
     response: '{"output":[]}',
     ...NO_ITEMS,
     inputItems: 1,
-  });
+  };
+  await gateway.test.context.database.responses.save(stored, Number.MAX_SAFE_INTEGER);
   const more = { messages: undefined, input: 'And?', max_output_tokens: 16 };
   const body = { ...more, previous_response_id: 'resp_long' };
   const first = ask({ path: 'responses', body });

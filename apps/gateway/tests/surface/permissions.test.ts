@@ -243,7 +243,7 @@ async function createVideoJob(): Promise<string> {
 
 async function createResponse(): Promise<string> {
   const id = `resp_${randomToken(16)}`;
-  await gateway.test.context.database.responses.save({
+  const stored = {
     id,
     previousId: null,
     input: '[]',
@@ -252,7 +252,8 @@ async function createResponse(): Promise<string> {
     userId: gateway.userId,
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
-  });
+  };
+  await gateway.test.context.database.responses.save(stored, Number.MAX_SAFE_INTEGER);
   return id;
 }
 

@@ -2,8 +2,8 @@ import type { ChatMessage, RpcParams } from '@model-gateway/contracts';
 import {
   createRequestTrace,
   expectedChat,
+  findStoredHistory,
   jwtCaller,
-  readStoredHistory,
 } from '@model-gateway/inference';
 import { noteChatFailure } from '../chat/note-chat-failure.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
@@ -11,17 +11,20 @@ import type { Services } from '../services.ts';
 
 export function createChatMethods({
   chatStreams,
-  storedConversations,
-  runtime: { quotas, router, meter, memory },
+  storedConversations: conversations,
+  runtime: { quotas, router, meter, memory, storageLimit },
 }: Services): HandlersOf<'chat'> {
-  /** What is stored before a turn, or why it cannot be read, which is reported after a refusal by the quota. */
-  async function historyOf(userId: string, conversationId: string | undefined) {
-    if (conversationId === undefined) return { messages: NO_MESSAGES };
-    try {
-      return { messages: await readStoredHistory(storedConversations, userId, conversationId) };
-    } catch (error) {
-      return { messages: NO_MESSAGES, error };
-    }
+  /** The messages before a turn. They are read for a request that the limits allow. */
+  async function historyOf(
+    userId: string,
+    conversationId: string,
+  ): Promise<readonly ChatMessage[]> {
+    const history = await findStoredHistory(
+      { conversations, storageLimit },
+      userId,
+      conversationId,
+    );
+    return history.read();
   }
 
   return {
@@ -36,23 +39,27 @@ export function createChatMethods({
         startedAt: performance.now(),
         trace: createRequestTrace(),
       };
-      try {
-        // The quota is reserved for the whole prompt.
-        const history = await historyOf(user.id, params.conversation_id);
-        const messages = [...history.messages, ...request.messages];
-        const admission = {
+      const admit = (messages: readonly ChatMessage[]) =>
+        quotas.admitUserWithFallbacks(user.id, {
           model: resolvedModel,
           requested: params.model,
           fallbacks: params.models?.map((model) => ({
             model,
             resolved: router.aliases.resolve(model),
           })),
-          expected: () => expectedChat({ ...request, messages }, memory),
-        };
-        const { reservation, fallbacks } = await quotas.admitUserWithFallbacks(user.id, admission);
-        if ('error' in history) {
-          reservation.end();
-          throw history.error;
+          expected: () => expectedChat({ ...request, messages: [...messages] }, memory),
+        });
+      try {
+        let { reservation, fallbacks } = await admit(request.messages);
+        let history: readonly ChatMessage[] = [];
+        if (params.conversation_id !== undefined) {
+          try {
+            history = await historyOf(user.id, params.conversation_id);
+          } finally {
+            reservation.end();
+          }
+          // The quota is reserved for the whole prompt.
+          ({ reservation, fallbacks } = await admit([...history, ...request.messages]));
         }
         const started = await chatStreams.begin({
           ...turn,
@@ -60,7 +67,7 @@ export function createChatMethods({
           resolvedModel,
           fallbacks,
           conversationId: params.conversation_id,
-          history: history.messages,
+          history,
         });
         return { stream_id: started.streamId, memory: started.memory };
       } catch (error) {
@@ -73,8 +80,6 @@ export function createChatMethods({
     }),
   };
 }
-
-const NO_MESSAGES: readonly ChatMessage[] = [];
 
 function requestOf({
   conversation_id: _conversation,

@@ -80,7 +80,7 @@ function conversationRecord(
 }
 
 function messageRecord(
-  { id, role, content, images, toolCalls, model, createdAt }: ConversationMessage,
+  { id, role, content, images, toolCalls, model, createdAt, isTruncated }: ConversationMessage,
   now: number,
 ): MessageRecord {
   return {
@@ -92,5 +92,6 @@ function messageRecord(
     ...(model === undefined ? {} : { model }),
     created_at: createdAt.toISOString(),
     age: relativeAge(createdAt, now),
+    ...(isTruncated === true ? { truncated: true } : {}),
   };
 }

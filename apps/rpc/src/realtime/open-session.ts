@@ -33,7 +33,7 @@ export interface OpenedSession {
 export interface OpenSessionDependencies {
   readonly runtime: Pick<
     InferenceRuntime,
-    'router' | 'telemetry' | 'quotas' | 'meter' | 'requests'
+    'router' | 'telemetry' | 'quotas' | 'meter' | 'requests' | 'storageLimit'
   >;
   readonly conversations: Pick<ConversationStore, 'addTurn'>;
   readonly sessions: Pick<Sessions, 'push' | 'awaitListener'>;

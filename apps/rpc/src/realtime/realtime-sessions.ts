@@ -83,8 +83,11 @@ export function createRealtimeSessions(
     { userId, resolvedModel, conversationId }: RealtimeStartRequest,
     undo: Undo,
   ): Promise<void> {
-    if (conversationId !== undefined && (await conversations.ownerOf(conversationId)) !== userId) {
-      throw new ServiceError('conversation_not_found', 'conversation not found');
+    if (conversationId !== undefined) {
+      const owner = await conversations.ownerOf(conversationId);
+      if (owner?.userId !== userId)
+        throw new ServiceError('conversation_not_found', 'conversation not found');
+      await runtime.storageLimit.assertRoom(userId, owner.storedBytes);
     }
     const reservation = await runtime.quotas.admitUser(userId, {
       model: resolvedModel,

@@ -125,6 +125,35 @@ describe('a conversation with a long history', () => {
     expect(await scene.messages(conversation_id, ann)).toHaveLength(1 + 2);
   });
 
+  test('is not read for a turn that the quota refuses', async () => {
+    const { conversations } = scene.test.context.database;
+    const conversation_id = await talkAtLength();
+    await setTier({ monthlyTokenQuota: 100 });
+    await spend(ann, 100);
+    const real = { ...conversations };
+    const reads: string[] = [];
+    Object.assign(conversations, {
+      historySize: async (...given: Parameters<typeof real.historySize>) => {
+        reads.push('size');
+        return real.historySize(...given);
+      },
+      history: async (...given: Parameters<typeof real.history>) => {
+        reads.push('texts');
+        return real.history(...given);
+      },
+    });
+    try {
+      const { message } = await ann.refusal('chat.send', { ...LITTLE, conversation_id });
+      expect(message).toContain('quota');
+      expect(reads).toEqual([]);
+      await setTier({ monthlyTokenQuota: 10_000 });
+      await ann.call('chat.send', { ...LITTLE, conversation_id });
+      expect(reads).toEqual(['size', 'texts']);
+    } finally {
+      Object.assign(conversations, real);
+    }
+  });
+
   test('reserves nothing for turns outside of it', async () => {
     await setTier({ monthlyTokenQuota: 10_000 });
     await talkAtLength();

@@ -3,11 +3,12 @@ import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/test
 import { userMessage, startChatScene, textOf, type ChatScene } from './chat-scene.ts';
 
 const ROUNDS = 20;
+const STORED_BYTES_MAX = 64 * 1024 * 1024;
 
 let scene: ChatScene;
 let upstream: RunningChatUpstream;
 beforeAll(async () => {
-  scene = await startChatScene();
+  scene = await startChatScene({ SERVICE_STORED_BYTES_PER_USER: String(STORED_BYTES_MAX) });
   upstream = await startChatUpstream({
     models: ['m'],
     answer: ({ messages }) => `to ${messages.at(-1)?.text}`,
@@ -130,4 +131,42 @@ test('of a long conversation the model gets the newest messages, starting with a
   expect(sentMessages()).toHaveLength(200);
   expect(sentMessages()[0]).toEqual({ role: 'user', content: '51' });
   expect(sentMessages().at(-1)).toEqual({ role: 'user', content: 'now' });
+});
+
+test('a model gets at most 16 MiB of history, whatever the database makes of it', async () => {
+  const conversation_id = await scene.conversation();
+  const { conversations } = scene.test.context.database;
+  // The database compresses each of them to some kilobytes.
+  for (const letter of ['a', 'b', 'c'])
+    await conversations.addTurn(conversation_id, [
+      { role: 'user', content: letter.repeat(7 * 1024 * 1024) },
+    ]);
+  await scene.ask({ ...userMessage('and?'), conversation_id });
+  const lengths = (sentMessages() as { content: string }[]).map(({ content }) => [
+    content.slice(0, 1),
+    content.length,
+  ]);
+  expect(lengths).toEqual([
+    ['b', 7 * 1024 * 1024],
+    ['c', 7 * 1024 * 1024],
+    ['a', 4],
+  ]);
+});
+
+test('a user at the limit of stored bytes can have no further turns until some are deleted', async () => {
+  const { conversations } = scene.test.context.database;
+  const [full, empty] = [await scene.conversation(), await scene.conversation()];
+  await conversations.addTurn(full, [{ role: 'user', content: 'x'.repeat(STORED_BYTES_MAX) }]);
+  for (const conversation_id of [full, empty]) {
+    expect(
+      await scene.ann.refusal('chat.send', { model: 'm', ...userMessage('hi'), conversation_id }),
+    ).toEqual({
+      code: -32_006,
+      message: expect.stringContaining(`at most ${STORED_BYTES_MAX} bytes`),
+    });
+  }
+  expect(textOf(await scene.ask(userMessage('hi')))).toBe('to hi');
+  await scene.ann.call('conversations.delete', { conversation_id: full });
+  await scene.ask({ ...userMessage('hi'), conversation_id: empty });
+  expect(await scene.messages(empty)).toHaveLength(2);
 });

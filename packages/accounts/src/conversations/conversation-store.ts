@@ -17,6 +17,8 @@ export interface ConversationMessage {
   readonly toolCalls?: readonly unknown[];
   readonly model?: string;
   readonly createdAt: Date;
+  /** It is larger than a page: only the beginning of its text was read. */
+  readonly isTruncated?: boolean;
 }
 
 /** A message that is not stored yet. */
@@ -34,16 +36,37 @@ export interface NewMessage {
 /** How much history a model gets: the newest messages within both limits. */
 export interface HistoryLimits {
   readonly messagesMax: number;
-  /** In stored bytes. */
+  /** Of text and JSON, uncompressed. */
   readonly bytesMax: number;
+}
+
+/** Which messages a model gets, and how large they are together. */
+export interface HistorySize {
+  readonly messageIds: readonly string[];
+  readonly bytes: number;
+}
+
+/** How many bytes a user has stored, uncompressed. */
+export interface StoredBytes {
+  readonly conversations: number;
+  readonly responses: number;
+}
+
+/** Who owns a conversation. */
+export interface ConversationOwner {
+  readonly userId: string;
+  /** All that this user has stored. */
+  readonly storedBytes: StoredBytes;
 }
 
 /** Which messages of a conversation to read: the newest, or the newest before one of its messages. */
 export interface MessagePageQuery {
   readonly before?: string | undefined;
   readonly messagesMax: number;
-  /** In bytes of text and JSON; a message that is larger is a page of its own. */
+  /** Of text and JSON, uncompressed; a message that is larger is a page of its own. */
   readonly bytesMax: number;
+  /** Of a message that is larger than this only the beginning of its text is read. */
+  readonly messageBytesMax: number;
 }
 
 /** A page of the conversations: the first ones, or those that follow one of them. */
@@ -71,12 +94,10 @@ export interface ConversationStore {
   list(userId: string, page: ConversationListQuery): Promise<readonly Conversation[]>;
   /** With a page of its messages. */
   find(userId: string, id: string, page: MessagePageQuery): Promise<ConversationPage | undefined>;
-  /** The messages, oldest first; undefined when there is no such conversation. */
-  history(
-    userId: string,
-    id: string,
-    limits: HistoryLimits,
-  ): Promise<readonly NewMessage[] | undefined>;
+  /** The newest messages of a conversation within the limits, without reading them. */
+  historySize(id: string, limits: HistoryLimits): Promise<HistorySize>;
+  /** These messages of a conversation, oldest first. */
+  history(id: string, messageIds: readonly string[]): Promise<readonly NewMessage[]>;
   /**
    * Adds the messages of one turn, after every earlier turn. A conversation without a title gets this one. Returns the turn;
    * undefined when the conversation was deleted.
@@ -85,7 +106,7 @@ export interface ConversationStore {
   /** Appends to a turn, before every later turn. Returns the id; undefined when the conversation was deleted. */
   addToTurn(id: string, turn: string, message: NewMessage): Promise<string | undefined>;
   /** The owner; undefined when there is no such conversation. */
-  ownerOf(id: string): Promise<string | undefined>;
+  ownerOf(id: string): Promise<ConversationOwner | undefined>;
   /** False when there is no such conversation. */
   remove(userId: string, id: string): Promise<boolean>;
 }

@@ -21,6 +21,8 @@ const CONVERSATIONS_PER_USER_MAX = 100_000;
 const MESSAGES_MAX = 1_000;
 /** The rest of a MiB is for the names of the fields. */
 const MESSAGES_BYTES_MAX = 768 * 1024;
+/** A message that is larger does not fit into an answer. */
+const MESSAGE_BYTES_MAX = 1024 * 1024;
 
 export function createConversations(store: ConversationStore): Conversations {
   return {
@@ -32,6 +34,7 @@ export function createConversations(store: ConversationStore): Conversations {
         before,
         messagesMax: MESSAGES_MAX,
         bytesMax: MESSAGES_BYTES_MAX,
+        messageBytesMax: MESSAGE_BYTES_MAX,
       });
       if (found === undefined) throw notFound();
       return found;

@@ -59,6 +59,7 @@ export const RPC_ERROR_CODES = {
   payment_required: QUOTA_ERROR,
   budget_exceeded: QUOTA_ERROR,
   budget_reserved: QUOTA_ERROR,
+  storage_full: QUOTA_ERROR,
   unknown_type: APP_ERROR,
   bad_url: APP_ERROR,
   model_not_found: APP_ERROR,

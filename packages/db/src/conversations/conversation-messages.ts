@@ -2,6 +2,7 @@ import type {
   ConversationMessage,
   ConversationPage,
   HistoryLimits,
+  HistorySize,
   MessagePageQuery,
   NewMessage,
 } from '@model-gateway/accounts';
@@ -11,6 +12,8 @@ import type { Queries } from '../connection/connection.ts';
 import type { Message as MessageRow } from '../generated/client.ts';
 
 const MODEL_CHARS_MAX = 128;
+/** In UTF-8. */
+const BYTES_PER_CHAR_MAX = 4;
 
 const listSchema = z.array(z.unknown()).nullable().catch(null);
 const extraSchema = z.record(z.string(), z.unknown()).nullable().catch(null);
@@ -76,29 +79,38 @@ export async function insertIntoTurn(
   return rows[0]?.id;
 }
 
-/** The newest messages within the limits, oldest first. */
-export async function readHistory(
+/** The newest messages within the limits, without their texts. */
+export async function measureHistory(
   queries: Queries,
   conversationId: string,
   { messagesMax, bytesMax }: HistoryLimits,
-): Promise<readonly NewMessage[]> {
-  const rows = await queries.$queryRaw<Omit<MessageRow, 'conversationId' | 'createdAt'>[]>`
-    WITH newest AS (
-      SELECT id, turn, position,
-        sum(pg_column_size(content) + coalesce(pg_column_size(images), 0)
-          + coalesce(pg_column_size(tool_calls), 0) + coalesce(pg_column_size(extra), 0))
-          OVER (ORDER BY turn DESC, position DESC) AS bytes
+): Promise<HistorySize> {
+  const [size] = await queries.$queryRaw<HistorySize[]>`
+    SELECT coalesce(array_agg(id), '{}') AS "messageIds", coalesce(max(total), 0)::int AS bytes
+    FROM (
+      SELECT id, sum(bytes) OVER (ORDER BY turn DESC, position DESC) AS total
       FROM (
-        SELECT * FROM messages
+        SELECT id, turn, position, bytes FROM messages
         WHERE conversation_id = ${conversationId}::uuid
         ORDER BY turn DESC, position DESC
         LIMIT ${messagesMax}
       ) AS latest
-    )
-    SELECT m.role, m.content, m.images, m.tool_calls AS "toolCalls", m.model, m.extra
-    FROM newest JOIN messages m USING (id)
-    WHERE newest.bytes <= ${bytesMax}
-    ORDER BY newest.turn, newest.position`;
+    ) AS newest
+    WHERE total <= ${bytesMax}`;
+  return size ?? { messageIds: [], bytes: 0 };
+}
+
+/** These messages, oldest first. */
+export async function readHistory(
+  queries: Queries,
+  conversationId: string,
+  messageIds: readonly string[],
+): Promise<readonly NewMessage[]> {
+  const rows = await queries.$queryRaw<Omit<MessageRow, 'conversationId' | 'createdAt'>[]>`
+    SELECT role, content, images, tool_calls AS "toolCalls", model, extra
+    FROM messages
+    WHERE conversation_id = ${conversationId}::uuid AND id = ANY(${messageIds}::uuid[])
+    ORDER BY turn, position`;
   return rows.map(({ role, content, images, toolCalls, model, extra }) => {
     const others = extraSchema.parse(extra);
     return {
@@ -115,14 +127,12 @@ export async function readHistory(
 export async function readPage(
   queries: Queries,
   conversationId: string,
-  { before, messagesMax, bytesMax }: MessagePageQuery,
+  { before, messagesMax, bytesMax, messageBytesMax }: MessagePageQuery,
 ): Promise<Pick<ConversationPage, 'messages' | 'hasMore'>> {
   const nextId = before ?? null;
-  const rows = await queries.$queryRaw<(MessageRow & { readonly hasMore: boolean })[]>`
+  const rows = await queries.$queryRaw<PageRow[]>`
     WITH latest AS (
-      SELECT id, turn, position,
-        octet_length(content) + coalesce(octet_length(images::text), 0)
-          + coalesce(octet_length(tool_calls::text), 0) + coalesce(octet_length(extra::text), 0) AS bytes
+      SELECT id, turn, position, bytes, bytes > ${messageBytesMax} AS is_truncated
       FROM messages
       WHERE conversation_id = ${conversationId}::uuid AND (
         ${nextId}::uuid IS NULL
@@ -134,7 +144,7 @@ export async function readPage(
       ORDER BY turn DESC, position DESC
       LIMIT ${messagesMax + 1}
     ), numbered AS (
-      SELECT id, turn, position,
+      SELECT id, turn, position, is_truncated,
         row_number() OVER newest_first AS place,
         sum(bytes) OVER newest_first AS bytes,
         count(*) OVER () AS found
@@ -143,15 +153,24 @@ export async function readPage(
     ), page AS (
       SELECT * FROM numbered WHERE place <= ${messagesMax} AND (place = 1 OR bytes <= ${bytesMax})
     )
-    SELECT m.id, m.role, m.content, m.images, m.tool_calls AS "toolCalls", m.extra, m.model,
-      m.created_at AS "createdAt", page.found > (SELECT count(*) FROM page) AS "hasMore"
+    SELECT m.id, m.role, m.model, m.created_at AS "createdAt", page.is_truncated AS "isTruncated",
+      CASE WHEN is_truncated THEN left(m.content, ${messageBytesMax / BYTES_PER_CHAR_MAX}) ELSE m.content END AS content,
+      CASE WHEN NOT is_truncated THEN m.images END AS images,
+      CASE WHEN NOT is_truncated THEN m.tool_calls END AS "toolCalls",
+      CASE WHEN NOT is_truncated THEN m.extra END AS extra,
+      page.found > (SELECT count(*) FROM page) AS "hasMore"
     FROM page JOIN messages m USING (id)
     ORDER BY page.turn, page.position`;
   return { messages: rows.map(toMessage), hasMore: rows[0]?.hasMore ?? false };
 }
 
+interface PageRow extends MessageRow {
+  readonly isTruncated: boolean;
+  readonly hasMore: boolean;
+}
+
 /** A message as users see it. */
-function toMessage(row: MessageRow): ConversationMessage {
+function toMessage(row: PageRow): ConversationMessage {
   const images = listSchema.parse(row.images) ?? imageParts(extraSchema.parse(row.extra));
   return {
     id: row.id,
@@ -160,6 +179,7 @@ function toMessage(row: MessageRow): ConversationMessage {
     ...listsOf(images, row.toolCalls),
     ...(row.model === null ? {} : { model: row.model }),
     createdAt: row.createdAt,
+    ...(row.isTruncated ? { isTruncated: true } : {}),
   };
 }
 

@@ -1,7 +1,11 @@
 import { newId } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
-const pageOf = (messagesMax: number) => ({ messagesMax, bytesMax: 1024 * 1024 });
+const pageOf = (messagesMax: number) => ({
+  messagesMax,
+  bytesMax: 1024 * 1024,
+  messageBytesMax: 1024 * 1024,
+});
 
 describe('conversations in Postgres', () => {
   let database: OpenedDatabase;
@@ -36,6 +40,11 @@ describe('conversations in Postgres', () => {
         more['model'] ?? null,
       ],
     );
+
+  const history = async (id: string, limits = NO_LIMITS) => {
+    const { messageIds } = await database.conversations.historySize(id, limits);
+    return database.conversations.history(id, messageIds);
+  };
 
   it('are listed with their number of messages, the most recently used first', async () => {
     const old = await create('old');
@@ -149,7 +158,7 @@ describe('conversations in Postgres', () => {
       { role: 'user', content: 'and', extra: { content: [{ type: 'text', text: 'and' }, image] } },
     ];
     await database.conversations.addTurn(id, messages);
-    expect(await database.conversations.history(userId, id, NO_LIMITS)).toEqual(messages);
+    expect(await history(id)).toEqual(messages);
     const found = await database.conversations.find(userId, id, pageOf(10));
     expect(found?.messages.map(({ images }) => images)).toEqual([
       ['AA=='],
@@ -164,16 +173,79 @@ describe('conversations in Postgres', () => {
     const { id } = await create('talk');
     for (const content of ['one', 'two', 'x'.repeat(1_000), 'four'])
       await database.conversations.addTurn(id, [{ role: 'user', content }]);
-    const { conversations } = database;
     const contents = async (messagesMax: number, bytesMax: number) =>
-      (await conversations.history(userId, id, { messagesMax, bytesMax }))?.map(
-        ({ content }) => content.length,
-      );
+      (await history(id, { messagesMax, bytesMax })).map(({ content }) => content.length);
     expect(await contents(10, 10_000)).toEqual([3, 3, 1_000, 4]);
     expect(await contents(2, 10_000)).toEqual([1_000, 4]);
     expect(await contents(10, 100)).toEqual([4]);
-    expect(await conversations.history(newId(), id, NO_LIMITS)).toBeUndefined();
-    expect(await conversations.history(userId, newId(), NO_LIMITS)).toBeUndefined();
+    expect(await history(newId())).toEqual([]);
+    const { messageIds } = await database.conversations.historySize(id, NO_LIMITS);
+    expect(await database.conversations.history(newId(), messageIds)).toEqual([]);
+  });
+
+  it('are measured as they are read, and not as the database compresses them', async () => {
+    const { id } = await create('talk');
+    const numbers = Array.from({ length: 100 }, () => 1e300);
+    const messages = [
+      { role: 'user', content: 'é'.repeat(500_000) },
+      { role: 'user', content: '', images: ['A'.repeat(500_000)] },
+      // As JSON of the database each number has 301 digits.
+      { role: 'user', content: '', extra: { numbers }, toolCalls: numbers },
+    ];
+    await database.conversations.addTurn(id, messages);
+    const { bytes, messageIds } = await database.conversations.historySize(id, {
+      ...NO_LIMITS,
+      bytesMax: 10_000_000,
+    });
+    expect(messageIds).toHaveLength(3);
+    expect(bytes).toBeGreaterThan(1_000_000 + 500_000 + 2 * 100 * 301);
+    expect(bytes).toBeLessThan(1_000_000 + 500_000 + 2 * 100 * 301 + 2_000);
+    const few = await database.conversations.historySize(id, { ...NO_LIMITS, bytesMax: 600_000 });
+    expect(few.messageIds).toEqual(messageIds.slice(0, 2));
+  });
+
+  it('count the bytes of their user, also under concurrent changes and when they are deleted', async () => {
+    const counted = async () => {
+      const [row] = await database.raw.query<{ bytes: string; expected: string }>(
+        `SELECT (SELECT conversations FROM stored_bytes WHERE user_id = $1) AS bytes,
+          (SELECT coalesce(sum(m.bytes), 0) FROM messages m JOIN conversations c ON c.id = m.conversation_id
+            WHERE c.user_id = $1) AS expected`,
+        [userId],
+      );
+      return row;
+    };
+    const kept = await create('kept');
+    const deleted = await Promise.all(Array.from({ length: 5 }, () => create('deleted')));
+    await Promise.all(
+      [kept, ...deleted].flatMap(({ id }) =>
+        Array.from({ length: 10 }, async () => {
+          const turn = await database.conversations.addTurn(id, [
+            { role: 'user', content: 'x'.repeat(1_000) },
+          ]);
+          if (id !== kept.id) await database.conversations.remove(userId, id);
+          const reply = { role: 'assistant', content: 'y'.repeat(500) };
+          await database.conversations.addToTurn(id, turn ?? '0', reply);
+        }),
+      ),
+    );
+    expect(await counted()).toEqual({ bytes: '15000', expected: '15000' });
+    const owner = await database.conversations.ownerOf(kept.id);
+    expect(owner).toEqual({ userId, storedBytes: { conversations: 15_000, responses: 0 } });
+    await database.conversations.remove(userId, kept.id);
+    expect(await counted()).toEqual({ bytes: '0', expected: '0' });
+  });
+
+  it('show the beginning of a message that is larger than a page without reading the rest', async () => {
+    const { id } = await create('talk');
+    const images = ['A'.repeat(2_000_000)];
+    await database.conversations.addTurn(id, [{ role: 'user', content: 'look', images }]);
+    await database.conversations.addTurn(id, [{ role: 'user', content: '👋'.repeat(1_000_000) }]);
+    const older = await database.conversations.find(userId, id, pageOf(10));
+    expect(older?.messages).toMatchObject([{ isTruncated: true, content: '👋'.repeat(262_144) }]);
+    const before = older?.messages[0]?.id;
+    const first = await database.conversations.find(userId, id, { ...pageOf(10), before });
+    expect(first?.messages).toMatchObject([{ isTruncated: true, content: 'look' }]);
+    expect(first?.messages[0]).not.toHaveProperty('images');
   });
 
   it('keep what the database cannot hold without the characters that it refuses', async () => {
@@ -183,7 +255,7 @@ describe('conversations in Postgres', () => {
       { role: 'user', content: odd, images: [odd], extra: { name: odd }, model: odd.repeat(50) },
     ]);
     const kept = 'ab \ufffd 👋';
-    expect(await database.conversations.history(userId, id, NO_LIMITS)).toEqual([
+    expect(await history(id)).toEqual([
       {
         role: 'user',
         content: kept,

@@ -4,7 +4,19 @@ import type { FairQueue } from '@model-gateway/kernel';
 import { lockUser } from '../accounts/lock-user.ts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
-import { insertIntoTurn, insertTurn, readHistory, readPage } from './conversation-messages.ts';
+import {
+  insertIntoTurn,
+  insertTurn,
+  measureHistory,
+  readHistory,
+  readPage,
+} from './conversation-messages.ts';
+
+interface OwnerRow {
+  readonly userId: string;
+  readonly conversations: bigint;
+  readonly responses: bigint;
+}
 
 /** Conversations in Postgres. New ones of a user wait for each other before they take a connection. */
 export function createPostgresConversations(
@@ -20,7 +32,7 @@ export function createPostgresConversations(
           if (countMax !== undefined) await assertRoomForConversation(queries, userId, countMax);
           const conversation = await queries.conversation.create({
             data: { id, userId, title },
-            omit: { userId: true },
+            omit: { userId: true, bytes: true },
           });
           return { ...conversation, messageCount: 0 };
         }),
@@ -46,7 +58,7 @@ export function createPostgresConversations(
       connection.run(async (queries) => {
         const found = await queries.conversation.findUnique({
           where: { id, userId },
-          omit: { userId: true },
+          omit: { userId: true, bytes: true },
         });
         if (found === null) return undefined;
         const [shown, messageCount] = await Promise.all([
@@ -56,14 +68,9 @@ export function createPostgresConversations(
         return { conversation: { ...found, messageCount }, ...shown };
       }),
 
-    history: (userId, id, limits) =>
-      connection.run(async (queries) => {
-        const found = await queries.conversation.findUnique({
-          where: { id, userId },
-          select: { id: true },
-        });
-        return found === null ? undefined : readHistory(queries, id, limits);
-      }),
+    historySize: (id, limits) => connection.run((queries) => measureHistory(queries, id, limits)),
+
+    history: (id, messageIds) => connection.run((queries) => readHistory(queries, id, messageIds)),
 
     addTurn: (id, messages, title) =>
       connection.run((queries) => insertTurn(queries, id, messages, title)),
@@ -73,11 +80,17 @@ export function createPostgresConversations(
 
     ownerOf: (id) =>
       connection.run(async (queries) => {
-        const found = await queries.conversation.findUnique({
-          where: { id },
-          select: { userId: true },
-        });
-        return found?.userId;
+        const [owner] = await queries.$queryRaw<OwnerRow[]>`
+          SELECT c.user_id AS "userId", coalesce(s.conversations, 0) AS conversations,
+            coalesce(s.responses, 0) AS responses
+          FROM conversations c LEFT JOIN stored_bytes s USING (user_id)
+          WHERE c.id = ${id}::uuid`;
+        if (owner === undefined) return undefined;
+        const { userId, conversations, responses } = owner;
+        return {
+          userId,
+          storedBytes: { conversations: Number(conversations), responses: Number(responses) },
+        };
       }),
 
     remove: (userId, id) =>

@@ -1,6 +1,8 @@
 import { newId } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
+const GIBIBYTE = 1024 ** 3;
+
 describe('stored responses in Postgres', () => {
   let database: OpenedDatabase;
   let ann: string;
@@ -29,18 +31,12 @@ describe('stored responses in Postgres', () => {
     id: string,
     previousId: string | null,
     expiresAt = '2026-02-01T00:00:00Z',
-    { userId = ann, createdAt = now } = {},
+    { userId = ann, createdAt = now, input = '["\\u0000"]', storedBytesMax = GIBIBYTE } = {},
   ) {
-    await database.responses.save({
-      id,
-      userId,
-      previousId,
-      createdAt,
-      expiresAt: new Date(expiresAt),
-      input: '["\\u0000"]',
-      response: `{"id":"ä ${id}"}`,
-      ...sizes,
-    });
+    const response = `{"id":"ä ${id}"}`;
+    const dates = { createdAt, expiresAt: new Date(expiresAt) };
+    const saved = { id, userId, previousId, ...dates, input, response, ...sizes };
+    return database.responses.save(saved, storedBytesMax);
   }
   const chain = (id: string, userId = ann, responsesMax = 10) =>
     database.responses.chain(userId, id, now, responsesMax);
@@ -112,6 +108,44 @@ describe('stored responses in Postgres', () => {
     await database.responses.removeOldest(bob, 2, 10);
     expect(await left()).toEqual(['resp_c3', 'resp_c4']);
     expect(await chain('resp_3')).toBeDefined();
+  });
+
+  it('are as many bytes as a user may have, conversations included: the oldest are deleted', async () => {
+    const userId = await newUser();
+    const { conversations, responses } = database;
+    const { id: conversationId } = await conversations.create({ id: newId(), userId, title: '' });
+    await conversations.addTurn(conversationId, [{ role: 'user', content: 'x'.repeat(3_000) }]);
+    const stored = async () => (await conversations.ownerOf(conversationId))?.storedBytes;
+    const saveAt = (minute: number, storedBytesMax = 10_000) =>
+      save(`resp_b${minute}`, null, undefined, {
+        userId,
+        createdAt: new Date(now.getTime() + minute * 60_000),
+        input: 'y'.repeat(1_984),
+        storedBytesMax,
+      });
+    const ids = [1, 2, 3, 4, 5, 6].map((minute) => `resp_b${minute}`);
+    for (const minute of [1, 2, 3, 4, 5]) expect(await saveAt(minute)).toBe(true);
+    expect(await stored()).toEqual({ conversations: 3_000, responses: 10_000 });
+    const left = async () =>
+      (await responses.find(userId, ids, now)).map(({ id }) => id).toSorted();
+    await responses.removeBeyond(userId, 13_000);
+    expect(await left()).toHaveLength(5);
+    await Promise.all([
+      responses.removeBeyond(userId, 10_000),
+      responses.removeBeyond(userId, 10_000),
+    ]);
+    expect(await left()).toEqual(['resp_b3', 'resp_b4', 'resp_b5']);
+    expect(await stored()).toEqual({ conversations: 3_000, responses: 6_000 });
+    // Not even beside the conversations alone.
+    expect(await saveAt(6, 4_999)).toBe(false);
+    expect(await saveAt(6, 5_000)).toBe(true);
+    expect(await responses.remove(userId, 'resp_b6', now)).toBe(true);
+    await responses.removeOldest(userId, 1, 10);
+    expect(await stored()).toEqual({ conversations: 3_000, responses: 2_000 });
+    await database.userDirectory.erase(userId, undefined, new Date());
+    await database.userDirectory.eraseContent(userId);
+    const rest = 'SELECT conversations + responses AS bytes FROM stored_bytes WHERE user_id = $1';
+    expect(await database.raw.query(rest, [userId])).toEqual([{ bytes: '0' }]);
   });
 
   it('are deleted some time after they expired, a few at a time', async () => {

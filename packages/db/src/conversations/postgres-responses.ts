@@ -15,23 +15,29 @@ const SIZE = {
   largestOutputBytes: true,
 } as const;
 
+/** A user at the limit of bytes gets this part of it free. */
+const SLACK_PARTS = 64;
+
 /** Stored responses in Postgres. */
 export function createPostgresResponses(connection: Connection): ResponseStore {
   return {
-    save: (stored) =>
+    save: (stored, storedBytesMax) =>
       connection.run(async (queries) => {
         const { id, userId, previousId, input, response, createdAt, expiresAt } = stored;
         const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
         const { inputItems, outputItems, largestInputBytes, largestOutputBytes } = stored;
         // The request may end while its user is being erased, or afterwards: then nothing is stored.
-        await queries.$executeRaw`
+        const count = await queries.$executeRaw`
           INSERT INTO stored_responses (id, user_id, previous_id, input, response, created_at, expires_at,
             bytes, input_items, output_items, largest_input_bytes, largest_output_bytes)
           SELECT ${id}, account.id, ${previousId}, ${input}, ${response}, ${createdAt}, ${expiresAt},
             ${bytes}, ${inputItems}, ${outputItems}, ${largestInputBytes}, ${largestOutputBytes}
           FROM users account
           WHERE account.id = ${userId}::uuid AND account.erased_at IS NULL
-          FOR KEY SHARE`;
+            AND ${bytes} + coalesce((SELECT conversations FROM stored_bytes WHERE user_id = account.id), 0)
+              <= ${storedBytesMax}::bigint
+          FOR KEY SHARE OF account`;
+        return count > 0;
       }),
 
     sizes: (userId, ids, now) =>
@@ -94,6 +100,26 @@ export function createPostgresResponses(connection: Connection): ResponseStore {
             ORDER BY created_at DESC
             OFFSET ${keptMax}
             LIMIT ${countMax}
+          )`;
+      }),
+
+    removeBeyond: (userId, storedBytesMax) =>
+      connection.run(async (queries) => {
+        // Somewhat more than needed, so that not every request of a user at the limit has to sort the responses.
+        const slack = Math.floor(storedBytesMax / SLACK_PARTS);
+        await queries.$executeRaw`
+          DELETE FROM stored_responses WHERE id IN (
+            SELECT oldest_first.id
+            FROM stored_bytes s, LATERAL (
+              SELECT id, sum(bytes) OVER (
+                ORDER BY created_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+              ) AS bytes_before
+              FROM stored_responses WHERE user_id = s.user_id
+            ) AS oldest_first
+            WHERE s.user_id = ${userId}::uuid
+              AND s.conversations + s.responses > ${storedBytesMax}::bigint
+              AND coalesce(oldest_first.bytes_before, 0)
+                < s.conversations + s.responses - ${storedBytesMax}::bigint + ${slack}::bigint
           )`;
       }),
 

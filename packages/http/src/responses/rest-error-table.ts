@@ -82,6 +82,7 @@ export const REST_ERRORS = {
   },
   budget_exceeded: { status: 402, type: 'budget_error', code: 'budget_exceeded', isFinal: true },
   budget_reserved: { status: 402, type: 'budget_error', code: 'budget_exceeded' },
+  storage_full: { status: 403, type: 'quota_error', code: 'storage_full', isFinal: true },
   unknown_type: invalid('unknown_type'),
   bad_url: invalid('bad_url'),
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },

@@ -40,7 +40,8 @@ export interface ResponseChain {
 
 /** Stores responses until they expire. Those of other users are not found. */
 export interface ResponseStore {
-  save(response: NewStoredResponse): Promise<void>;
+  /** False when it would not fit beside the conversations of its user, or the user was erased: then it is not stored. */
+  save(response: NewStoredResponse, storedBytesMax: number): Promise<boolean>;
   /** The sizes of those of these ids that exist, in any order; reads no texts. */
   sizes(userId: string, ids: readonly string[], now: Date): Promise<readonly StoredResponseSize[]>;
   /** Undefined if there is no such response; reads no texts. */
@@ -56,6 +57,8 @@ export interface ResponseStore {
   remove(userId: string, id: string, now: Date): Promise<boolean>;
   /** Deletes up to this many of the oldest ones of a user who has more than `keptMax`. */
   removeOldest(userId: string, keptMax: number, countMax: number): Promise<void>;
+  /** Deletes the oldest ones of a user who stores more than this, conversations included, and somewhat more than needed. */
+  removeBeyond(userId: string, storedBytesMax: number): Promise<void>;
   /** Deletes up to this many that expired before; returns how many. */
   removeExpired(before: Date, countMax: number): Promise<number>;
 }
