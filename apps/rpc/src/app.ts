@@ -92,11 +92,14 @@ export function createRpc(
     sessions,
     clock: context.clock,
   });
+  const bodyMemory =
+    options.bodyMemory ?? createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
   const { services, within } = createServices(config, context, runtime, {
     chatStreams,
     realtime,
     sessions,
     requestWatches,
+    bodyMemory,
   });
   const { accounts, signInEnds } = services;
   const stopEndingSessions = signInEnds.onEnd((end) => realtime.endSignedOut(end));
@@ -108,8 +111,6 @@ export function createRpc(
     perUserMax: config.callsPerUserMax,
     log,
   });
-  const bodyMemory =
-    options.bodyMemory ?? createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
   // Built on the first request: most processes never serve it.
   let discovery: string | undefined;
   const perform = createAuditedCalls({ database, services, within });

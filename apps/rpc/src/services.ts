@@ -23,6 +23,7 @@ import {
 } from '@model-gateway/accounts';
 import { createAccountHints, type AccountHints } from '@model-gateway/billing';
 import type { DatabaseStores } from '@model-gateway/db';
+import type { BodyMemory } from '@model-gateway/http';
 import type { AppContext } from '@model-gateway/server-process';
 import { createExplainRoute, createSystemMonitor } from '@model-gateway/inference';
 import { createCheckConfigText, type InferenceRuntime } from '@model-gateway/inference-runtime';
@@ -40,8 +41,9 @@ import { createSummarizeSpend } from './spend/spend-summary.ts';
 
 const SECOND_MS = 1_000;
 
-/** Work that continues in this process after a call has returned. */
+/** Work that continues in this process after a call has returned, and the memory that it takes. */
 interface Streams {
+  readonly bodyMemory: BodyMemory;
   readonly chatStreams: ChatStreams;
   readonly realtime: RealtimeSessions;
   readonly sessions: Sessions;
@@ -59,7 +61,7 @@ export function createServices(
   config: RpcConfig,
   context: AppContext,
   runtime: InferenceRuntime,
-  { chatStreams, realtime, sessions, requestWatches }: Streams,
+  { chatStreams, realtime, sessions, requestWatches, bodyMemory }: Streams,
 ) {
   const { database, bus, clock, log } = context;
   const users: CachedUsers = createCachedUsers(database.users, clock);
@@ -114,6 +116,7 @@ export function createServices(
     realtime,
     sessions,
     requestWatches,
+    bodyMemory,
     runtime,
     usage: database.usage,
     requestLog: database.requestLog,

@@ -53,7 +53,7 @@ async function store({
   const content = [{ type: 'input_text', text: 'x'.repeat(chars) }];
   const item = { type: 'message', role: 'user', id: stored.itemId, content };
   const text = JSON.stringify([item]);
-  await gateway.test.context.database.responses.save({
+  const saved = {
     id: stored.id,
     userId: gateway.userId,
     previousId: previous,
@@ -65,7 +65,8 @@ async function store({
     outputItems: 0,
     largestInputBytes: text.length - 2,
     largestOutputBytes: 0,
-  });
+  };
+  await gateway.test.context.database.responses.save(saved, Number.MAX_SAFE_INTEGER);
   return stored;
 }
 

@@ -33,7 +33,7 @@ import { createStreamProcesses } from './stream-processes.ts';
 /** Chat turns that run in the background and publish to notification streams. */
 export interface ChatStreams {
   /** Resolves when the turn is accepted; rejects with the error for the caller. Ends the reservation of the turn. */
-  begin(turn: Omit<ChatTurn, 'signal'>): Promise<StartedStream>;
+  begin(turn: RequestedTurn): Promise<StartedStream>;
   /** Aborts a turn of the user, on whichever process it runs. False if there is none, or it has ended. */
   cancel(userId: string, streamId: string): Promise<boolean>;
   /** Whether this process still runs the stream. */
@@ -44,6 +44,11 @@ export interface ChatStreams {
   drain(): void;
   /** Waits for the turns in progress; those that exceed the limit fail. */
   stop(): Promise<void>;
+}
+
+/** A turn whose memory is free when it has ended; a turn that is not accepted has not begun. */
+interface RequestedTurn extends Omit<ChatTurn, 'signal'> {
+  readonly onEnd?: () => void;
 }
 
 export interface StartedStream {
@@ -149,7 +154,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     );
   }
 
-  async function begin(request: Omit<ChatTurn, 'signal'>): Promise<StartedStream> {
+  async function begin({ onEnd, ...request }: RequestedTurn): Promise<StartedStream> {
     assertBelowLimit();
     const streamId = randomToken();
     const canceller = createCanceller();
@@ -170,6 +175,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     const ended = generate(turn, accepted, output, notifications).finally(() => {
       running.delete(streamId);
       processes.remove(streamId);
+      onEnd?.();
     });
     running.set(streamId, { userId: request.caller.userId, canceller, output, ended });
     return { streamId, memory: turn.memory };

@@ -1,8 +1,10 @@
 import type { ChatMessage, RpcParams } from '@model-gateway/contracts';
+import { createStoredReader } from '@model-gateway/http';
 import {
   createRequestTrace,
   expectedChat,
   findStoredHistory,
+  HISTORY_LIMITS,
   jwtCaller,
 } from '@model-gateway/inference';
 import { noteChatFailure } from '../chat/note-chat-failure.ts';
@@ -12,19 +14,19 @@ import type { Services } from '../services.ts';
 export function createChatMethods({
   chatStreams,
   storedConversations: conversations,
+  bodyMemory,
   runtime: { quotas, router, meter, memory, storageLimit },
 }: Services): HandlersOf<'chat'> {
-  /** The messages before a turn. They are read for a request that the limits allow. */
+  /** The messages before a turn. Their memory is held until `onEnd` calls its function. */
   async function historyOf(
     userId: string,
     conversationId: string,
+    onEnd: (end: () => void) => void,
   ): Promise<readonly ChatMessage[]> {
-    const history = await findStoredHistory(
-      { conversations, storageLimit },
-      userId,
-      conversationId,
-    );
-    return history.read();
+    const stored = await findStoredHistory({ conversations, storageLimit }, userId, conversationId);
+    const limits = { bytes: HISTORY_LIMITS.bytesMax, items: HISTORY_LIMITS.messagesMax };
+    const reader = createStoredReader({ userId, memory: bodyMemory, limits, onEnd });
+    return reader.read({ bytes: stored.bytes, items: stored.messages }, () => stored.read());
   }
 
   return {
@@ -49,12 +51,13 @@ export function createChatMethods({
           })),
           expected: () => expectedChat({ ...request, messages: [...messages] }, memory),
         });
+      let release = (): void => undefined;
       try {
         let { reservation, fallbacks } = await admit(request.messages);
         let history: readonly ChatMessage[] = [];
         if (params.conversation_id !== undefined) {
           try {
-            history = await historyOf(user.id, params.conversation_id);
+            history = await historyOf(user.id, params.conversation_id, (end) => (release = end));
           } finally {
             reservation.end();
           }
@@ -68,9 +71,11 @@ export function createChatMethods({
           fallbacks,
           conversationId: params.conversation_id,
           history,
+          onEnd: release,
         });
         return { stream_id: started.streamId, memory: started.memory };
       } catch (error) {
+        release();
         noteChatFailure(meter, turn, error);
         throw error;
       }

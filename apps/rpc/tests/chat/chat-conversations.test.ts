@@ -1,6 +1,14 @@
 import { createGate, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
-import { userMessage, startChatScene, textOf, type ChatScene } from './chat-scene.ts';
+import { openStream } from '../rpc-server.ts';
+import {
+  eventsUrl,
+  readToEnd,
+  startChatScene,
+  textOf,
+  userMessage,
+  type ChatScene,
+} from './chat-scene.ts';
 
 const ROUNDS = 20;
 const STORED_BYTES_MAX = 64 * 1024 * 1024;
@@ -151,6 +159,28 @@ test('a model gets at most 16 MiB of history, whatever the database makes of it'
     ['c', 7 * 1024 * 1024],
     ['a', 4],
   ]);
+});
+
+test('the history counts in the memory of large requests until its turn has ended', async () => {
+  const conversation_id = await scene.conversation();
+  await scene.test.context.database.conversations.addTurn(conversation_id, [
+    { role: 'user', content: 'a'.repeat(4 * 1024 * 1024) },
+  ]);
+  const heldBytes = async (): Promise<number> => {
+    const metrics = await scene.test.context.metrics.expose();
+    return Number(/^service_request_body_bytes (\d+)$/m.exec(metrics)?.[1]);
+  };
+  const gate = createGate();
+  upstream.faults.next({ kind: 'held', until: gate.opened });
+  const { stream_id } = await scene.send({ ...userMessage('and?'), conversation_id });
+  expect(await heldBytes()).toBe(4 * 1024 * 1024);
+  gate.open();
+  await readToEnd(await openStream(eventsUrl(scene.url, stream_id)));
+  await waitUntil(async () => (await heldBytes()) === 0);
+  await scene.removeBackend('up');
+  await scene.ann.refusal('chat.send', { model: 'm', ...userMessage('and?'), conversation_id });
+  expect(await heldBytes()).toBe(0);
+  await scene.addBackend('up', upstream.url);
 });
 
 test('a user at the limit of stored bytes can have no further turns until some are deleted', async () => {

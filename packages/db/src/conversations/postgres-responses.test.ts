@@ -120,7 +120,7 @@ describe('stored responses in Postgres', () => {
       save(`resp_b${minute}`, null, undefined, {
         userId,
         createdAt: new Date(now.getTime() + minute * 60_000),
-        input: 'y'.repeat(1_984),
+        input: 'y'.repeat(1_981),
         storedBytesMax,
       });
     const ids = [1, 2, 3, 4, 5, 6].map((minute) => `resp_b${minute}`);
