@@ -7,6 +7,8 @@ import { longStep } from './progress.mjs';
 import { fail, ROOT, runCommand } from './run-command.mjs';
 import { startProblem } from './start-problems.mjs';
 
+/** What pnpm says of a package that is on this machine. */
+const FETCHED = new Set(['fetched', 'found_in_store']);
 const STAMPS = join(ROOT, 'node_modules', '.stamps');
 
 /** Fetches the pinned pnpm, which turbo and the scripts of packages call by name, and installs dependencies if they have changed. */
@@ -17,13 +19,14 @@ export async function ensureToolchain() {
   );
   const pnpm = await ensureTool('pnpm');
   if (isFresh('install', stamp)) return;
-  const { ok, output } = await longStep('Dependencies', 'downloading npm packages', () =>
-    runCommand(pnpm, ['install', '--frozen-lockfile', '--prod=false'], { env: { CI: '1' } }),
+  const flags = ['install', '--frozen-lockfile', '--prod=false', '--reporter=ndjson'];
+  const { ok, output } = await longStep('Dependencies', 'downloading npm packages', (report) =>
+    runCommand(pnpm, flags, { env: { CI: '1' }, onLine: installProgress(report) }),
   );
-  if (!ok && /ERR_PNPM_\w*LOCKFILE/.test(output)) {
-    fail(startProblem('lockfile_outdated'), output);
-  }
-  if (!ok) fail(startProblem('no_dependencies'), output);
+  // Errors are plain text between the events.
+  const errors = output.replaceAll(/^\{.*\n?/gm, '');
+  if (!ok && /ERR_PNPM_\w*LOCKFILE/.test(errors)) fail(startProblem('lockfile_outdated'), errors);
+  if (!ok) fail(startProblem('no_dependencies'), errors);
   saveStamp('install', stamp);
 }
 
@@ -51,20 +54,45 @@ export async function ensureBuilt() {
       existsSync(join(ROOT, folder, 'dist')),
   );
   if (isComplete && isFresh('build', stamp)) return;
-  const { ok, output } = await longStep('Build', 'compiling all packages and apps', build);
-  if (!ok) fail(startProblem('build_failed'), output);
+  const { ok } = await longStep('Build', 'compiling all packages and apps', (report) =>
+    build({ onLine: buildProgress(report) }),
+  );
+  if (!ok) fail(startProblem('build_failed'), (await build()).output);
   saveStamp('build', stamp);
 }
 
-/** Builds with turbo, which skips unchanged packages. */
-export function build() {
-  return runCommand(
-    'node',
-    ['node_modules/turbo/bin/turbo', 'run', 'build', '--output-logs=errors-only'],
-    {
-      env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
-    },
-  );
+/** Builds with turbo, which skips unchanged packages. It prints either what begins, for `onLine`, or the output of what fails. */
+export function build({ onLine } = {}) {
+  const logs = `--output-logs=${onLine === undefined ? 'errors-only' : 'hash-only'}`;
+  return runCommand('node', ['node_modules/turbo/bin/turbo', 'run', 'build', logs], {
+    env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
+    onLine,
+  });
+}
+
+/** Reads the events of pnpm. */
+function installProgress(report) {
+  let done = 0;
+  let total = 0;
+  return (line) => {
+    const event = line.startsWith('{') ? JSON.parse(line) : {};
+    if (event.name === 'pnpm:stats') total += event.added ?? 0;
+    if (event.name !== 'pnpm:progress' || !FETCHED.has(event.status)) return;
+    done += 1;
+    report(done, total);
+  };
+}
+
+/** Reads the lines of turbo, one for each package that is being built. */
+function buildProgress(report) {
+  let begun = 0;
+  let total = 0;
+  return (line) => {
+    total = Number(/Running build in (\d+) packages/.exec(line)?.[1] ?? total);
+    if (!/^\S+:build: cache /.test(line)) return;
+    begun += 1;
+    report(begun, total);
+  };
 }
 
 function manifests() {

@@ -154,9 +154,9 @@ test('an old Node fetches Node 24 once, and passes arguments, signals and the st
     return lines;
   };
   const title = `Node ${PINNED_TOOLS.node.version}`;
-  expect(await start()).toEqual([
+  const isTime = (line: string): boolean => /\d:\d\d$/.test(line);
+  expect((await start()).filter((line) => !isTime(line))).toEqual([
     `${title}: downloading it into .tools…`,
-    expect.stringMatching(new RegExp(`^${title}: \\d+:\\d\\d$`)) as string,
     'with Node 24 one two',
     'SIGINT',
   ]);

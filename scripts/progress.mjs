@@ -33,12 +33,13 @@ export function startProgress(describe, output = process.stdout, lineMs = LINE_M
 }
 
 /**
- * Runs a step that can take long, with its name, what takes the time, and how long it has taken.
+ * Runs a step that can take long, with its name, what takes the time, how much of it is done and how long it has taken. The step
+ * reports the first by a function that it gets.
  *
  * @template T
  * @param {string} name
  * @param {string} why
- * @param {() => Promise<T>} run
+ * @param {(report: (done: number, total: number) => void) => Promise<T>} run
  * @param {{ isTTY?: boolean, write(text: string): unknown }} output
  * @returns {Promise<T>}
  */
@@ -46,9 +47,13 @@ export async function longStep(name, why, run, output = process.stdout) {
   const startedAt = performance.now();
   const elapsed = () => clockText(performance.now() - startedAt);
   output.write(`${name}: ${why}…${output.isTTY === true ? '' : '\n'}`);
-  const progress = startProgress(() => `${name}: ${why}… ${elapsed()}`, output, STEP_LINE_MS);
+  let part = '';
+  const describe = () => `${name}: ${why}${part}… ${elapsed()}`;
+  const progress = startProgress(describe, output, STEP_LINE_MS);
   try {
-    return await run();
+    return await run((done, total) => {
+      part = `, ${done} of ${total}`;
+    });
   } finally {
     progress.stop();
     output.write(`${name}: ${elapsed()}\n`);

@@ -44,15 +44,19 @@ test('times are minutes and seconds', () => {
   expect([0, 7_400, 187_000, 3_600_000].map(clockText)).toEqual(['0:00', '0:07', '3:07', '60:00']);
 });
 
-test('a long step says what it does, every ten seconds how long it has taken, and its whole time', async () => {
+test('a long step says what it does, every ten seconds how far it is, and its whole time', async () => {
   const written: string[] = [];
   const output = { isTTY: false, write: (text: string) => written.push(text) };
-  const step = longStep('Build', 'all packages', async () => mock.timers.tick(20_000), output);
-  await step;
+  const run = async (report: (done: number, total: number) => void) => {
+    mock.timers.tick(10_000);
+    report(3, 40);
+    mock.timers.tick(10_000);
+  };
+  await longStep('Build', 'all packages', run, output);
   expect(written.map((text) => text.replace(/\d:\d\d/, 'TIME'))).toEqual([
     'Build: all packages…\n',
     'Build: all packages… TIME\n',
-    'Build: all packages… TIME\n',
+    'Build: all packages, 3 of 40… TIME\n',
     'Build: TIME\n',
   ]);
 });

@@ -1,6 +1,7 @@
 // Runs programs for the other scripts and collects their output.
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** The root of the repository. */
@@ -12,10 +13,10 @@ const running = new Set();
 let isEnding = false;
 
 /**
- * Runs a program and returns `{ ok, output, seconds }`. With `show`, its output goes directly to the terminal. `node` is the
- * Node that runs this, whatever the PATH has.
+ * Runs a program and returns `{ ok, output, seconds }`. With `show`, its output goes directly to the terminal; `onLine` gets each
+ * line of its standard output. `node` is the Node that runs this, whatever the PATH has.
  */
-export function runCommand(command, args, { env = {}, show = false, cwd = ROOT } = {}) {
+export function runCommand(command, args, { env = {}, show = false, cwd = ROOT, onLine } = {}) {
   const startedAt = performance.now();
   const child = spawn(command === 'node' ? process.execPath : command, args, {
     cwd,
@@ -26,6 +27,7 @@ export function runCommand(command, args, { env = {}, show = false, cwd = ROOT }
   const chunks = [];
   child.stdout?.on('data', (chunk) => chunks.push(chunk));
   child.stderr?.on('data', (chunk) => chunks.push(chunk));
+  if (onLine !== undefined) createInterface(child.stdout).on('line', onLine);
   return new Promise((resolve) => {
     const end = (ok, more = '') => {
       running.delete(child);
