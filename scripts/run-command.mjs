@@ -14,7 +14,7 @@ let isEnding = false;
 
 /**
  * Runs a program and returns `{ ok, output, seconds }`. With `show`, its output goes directly to the terminal; `onLine` gets each
- * line of its standard output. `node` is the Node that runs this, whatever the PATH has.
+ * line of it too. `node` is the Node that runs this, whatever the PATH has.
  */
 export function runCommand(command, args, { env = {}, show = false, cwd = ROOT, onLine } = {}) {
   const startedAt = performance.now();
@@ -27,7 +27,8 @@ export function runCommand(command, args, { env = {}, show = false, cwd = ROOT, 
   const chunks = [];
   child.stdout?.on('data', (chunk) => chunks.push(chunk));
   child.stderr?.on('data', (chunk) => chunks.push(chunk));
-  if (onLine !== undefined) createInterface(child.stdout).on('line', onLine);
+  if (onLine !== undefined)
+    for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', onLine);
   return new Promise((resolve) => {
     const end = (ok, more = '') => {
       running.delete(child);
