@@ -16,6 +16,8 @@ const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oid
 const OURS = '^(apps|packages)/';
 const TEST = '(\\.test\\.ts$|/tests/)';
 const TESTKIT_UPSTREAMS = '^packages/testkit/src/upstreams/index\\.ts$';
+// A separate entry, because few tests need an identity provider.
+const TESTKIT_OIDC = '^packages/testkit/src/oidc/oidc-provider\\.ts$';
 // The real Redis servers of its tests, which testkit cannot have: it needs the bus itself.
 const REDIS_DEPLOYMENTS = '^packages/bus/tests/servers/deployments\\.ts$';
 // Shared by the test upstreams and the demo model.
@@ -87,6 +89,7 @@ export default {
           '^packages/$1/',
           '^packages/[^/]+/src/index\\.ts$',
           TESTKIT_UPSTREAMS,
+          TESTKIT_OIDC,
           HTTP_EXPRESS,
           DEMO_MODEL_PARTS,
           REDIS_DEPLOYMENTS,

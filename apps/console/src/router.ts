@@ -22,6 +22,7 @@ import { pricesRoute } from './pages/prices/route.ts';
 import { explainRoute } from './pages/routes/explain-route.ts';
 import { routesRoute } from './pages/routes/route.ts';
 import { settingsRoute } from './pages/settings/route.ts';
+import { linkRoute } from './pages/sign-in/link-route.ts';
 import { signInRoute } from './pages/sign-in/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
 import { videoRoute } from './pages/video/route.ts';
@@ -54,6 +55,7 @@ const nowhereRoute = createRoute({
 const routes = rootRoute.addChildren([
   indexRoute,
   signInRoute,
+  linkRoute,
   welcomeRoute,
   inviteRoute,
   resetRoute,

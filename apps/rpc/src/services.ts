@@ -80,6 +80,7 @@ export function createServices(
   const loginLimits = createLoginLimits({ counters, knownAddresses, clock, log });
   const accounts = createAccounts({
     users,
+    database,
     refreshTokens: database.refreshTokens,
     accessTokens: createAccessTokens({
       secret: context.jwtSecret,
@@ -97,6 +98,7 @@ export function createServices(
     }),
     knownAddresses,
     signInEnds,
+    events,
     clock,
     log,
     registrationOpen: config.registrationOpen,

@@ -1,4 +1,9 @@
-export { areClaimsComplete, identityOf } from './identity/provider-identity.ts';
+export {
+  areClaimsComplete,
+  identityOf,
+  type ProviderIdentity,
+} from './identity/provider-identity.ts';
+export type { IdentityStore, ProviderAccount, ProviderPerson } from './identity/identity-store.ts';
 export { addressKey } from './login/address-key.ts';
 export { createAccessTokens } from './users/access-tokens.ts';
 export {

@@ -164,7 +164,13 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   sign_in_refused: {
     cause: 'The identity provider refused the sign-in, or the account may not sign in here.',
     remedy:
-      'The message says why: an email address that is not verified or of another domain, or a deactivated account.',
+      'The message says why: an email address that is not verified, of another domain or of another person, or a deactivated account.',
+  },
+  account_exists: {
+    cause:
+      'An account with a password has the email of the person whom the identity provider signs in, and is not linked to them.',
+    remedy:
+      'Give the password of the account once, as the answer says. Without it, an admin makes a link for a new password or lets the person take the account over (`users.update` with `provider_claim`).',
   },
   identity_provider_unavailable: {
     cause: 'The identity provider (`SERVICE_OIDC_ISSUER`) does not answer.',

@@ -41,6 +41,7 @@ export const ERROR_CODES = [
   'origin_not_allowed',
   'registration_closed',
   'sign_in_refused',
+  'account_exists',
   'identity_provider_unavailable',
   'too_many_login_attempts',
   'provider_exists',

@@ -2,6 +2,7 @@ import type {
   AuditStore,
   ConversationStore,
   GroupStore,
+  IdentityStore,
   InvitationStore,
   KeyStore,
   MemberStore,
@@ -77,6 +78,7 @@ import { createPostgresSpendSums } from './spend/postgres-spend-sums.ts';
 import { createPostgresSpend } from './spend/postgres-spend.ts';
 import { createPostgresUsageQueries } from './usage/postgres-usage-queries.ts';
 import { createPostgresUsage } from './usage/postgres-usage.ts';
+import { createPostgresIdentities } from './accounts/postgres-identities.ts';
 import { createPostgresPasswords } from './accounts/postgres-passwords.ts';
 import { createPostgresUserDirectory } from './accounts/postgres-user-directory.ts';
 import { createPostgresUsers } from './accounts/postgres-users.ts';
@@ -121,6 +123,7 @@ export interface DatabaseStores {
   readonly users: UserStore;
   readonly userDirectory: UserDirectoryStore;
   readonly passwords: PasswordStore;
+  readonly identities: IdentityStore;
   readonly audit: AuditStore;
   readonly refreshTokens: RefreshTokenStore;
   readonly signInAddresses: SignInAddressStore;
@@ -213,6 +216,7 @@ export function createDatabase({
     users: createPostgresUsers(within),
     userDirectory: createPostgresUserDirectory(within),
     passwords: createPostgresPasswords(within),
+    identities: createPostgresIdentities(within),
     audit: createPostgresAudit(within, auditTurns),
     refreshTokens: createPostgresRefreshTokens(within),
     signInAddresses: createPostgresSignInAddresses(within),

@@ -24,6 +24,7 @@ interface UpdateOptions {
   readonly name?: string;
   readonly role?: 'admin' | 'user';
   readonly state?: 'active' | 'inactive';
+  readonly providerClaim?: 'allow' | 'deny';
 }
 
 const stateOption = (description: string): Option =>
@@ -66,6 +67,12 @@ export function addUserCommands(program: Command, run: Runner): void {
     .option('--name <name>', 'the name that is shown')
     .addOption(new Option('--role <role>', 'what it may do').choices(['admin', 'user']))
     .addOption(stateOption('whether it may be used'))
+    .addOption(
+      new Option(
+        '--provider-claim <answer>',
+        'whether the person of the identity provider who has its email may take it over; its password, sign-ins, keys and memberships end then',
+      ).choices(['allow', 'deny']),
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  gateway users update dev@example.com --tier pro\n  gateway users update dev@example.com --state inactive',
@@ -130,6 +137,11 @@ function stateOf({ active, erased_at }: Account): string {
   return active ? 'active' : 'inactive';
 }
 
+function providerOf({ provider_bound, provider_claim }: Account): string {
+  const bound = provider_bound ? 'linked' : 'not linked';
+  return provider_claim ? `${bound}, may be taken over` : bound;
+}
+
 async function showUser({ service }: CommandContext, emailOrId: string): Promise<Answer> {
   const user = await foundUser(service, emailOrId);
   return { json: user, text: fieldsOf(user) };
@@ -142,6 +154,7 @@ function fieldsOf(user: Account): string {
     ['Tier', user.tier],
     ['Role', roleOf(user)],
     ['State', stateOf(user)],
+    ['Provider', providerOf(user)],
     ['Active keys', String(user.active_keys)],
     ['Created', moment(user.created_at)],
     ['Last sign-in', moment(user.last_sign_in_at)],
@@ -155,15 +168,20 @@ async function updateUser(
   emailOrId: string,
   options: UpdateOptions,
 ): Promise<Answer> {
-  const { tier, name, role, state } = options;
+  const { tier, name, role, state, providerClaim } = options;
   const changes: Omit<RpcInput<'users.update'>, 'user_id'> = {
     ...(tier === undefined ? {} : { tier }),
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { is_admin: role === 'admin' }),
     ...(state === undefined ? {} : { active: state === 'active' }),
+    ...(providerClaim === undefined ? {} : { provider_claim: providerClaim === 'allow' }),
   };
   if (Object.keys(changes).length === 0) {
-    throw new CliError('usage', 'nothing to change', 'Give --tier, --name, --role or --state.');
+    throw new CliError(
+      'usage',
+      'nothing to change',
+      'Give --tier, --name, --role, --state or --provider-claim.',
+    );
   }
   const { id } = await foundUser(service, emailOrId);
   const user = await service.callAsAnyAdmin('users.update', { user_id: id, ...changes });

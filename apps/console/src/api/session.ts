@@ -27,6 +27,13 @@ export interface SessionOptions {
   readonly provider: string | null;
 }
 
+/** A local account that has the email of a person of the provider. */
+interface PendingLink {
+  readonly email: string;
+  /** The host of the provider. */
+  readonly provider: string | null;
+}
+
 interface Applicant {
   readonly email: string;
   readonly password: string;
@@ -43,6 +50,10 @@ export interface Session {
   options(): Promise<SessionOptions>;
   signIn(credentials: { readonly email: string; readonly password: string }): Promise<void>;
   register(applicant: Applicant): Promise<void>;
+  /** The account that a sign-in through the provider waits to be linked with. */
+  pendingLink(): Promise<PendingLink>;
+  /** Links it and signs in; the page to go to, which then continues the session of the cookie. */
+  linkAccount(password: string): Promise<string>;
   signOut(): Promise<void>;
   /** A valid access token; undefined when no user is signed in. */
   token(): Promise<string | undefined>;
@@ -91,6 +102,8 @@ interface OtherPages {
 }
 
 const PATH = '/api/session';
+const LINK_PATH = '/auth/oidc/link';
+const JSON_HEADERS = { 'content-type': 'application/json' };
 /** A token is replaced this long before it ends, so that no call is refused in between. */
 const EARLY_MS = 30_000;
 const SECOND_MS = 1000;
@@ -123,16 +136,16 @@ export function createSession(
   }
 
   async function send(path: string, init: RequestInit): Promise<unknown> {
-    const response = await fetch_(PATH + path, { credentials: 'same-origin', ...init });
+    const response = await fetch_(path, { credentials: 'same-origin', ...init });
     const body: unknown = await response.json().catch(() => undefined);
     if (response.ok) return body;
     throw new HttpError(response, (body as { error?: { message?: string } } | undefined)?.error);
   }
 
   const post = async (path: string, body: object, headers: object = {}): Promise<SignedIn> =>
-    (await send(path, {
+    (await send(PATH + path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify(body),
     })) as SignedIn;
 
@@ -172,7 +185,7 @@ export function createSession(
       if (state.status === 'unknown') await renew();
       return state;
     },
-    options: async () => (await send('', { method: 'GET' })) as SessionOptions,
+    options: async () => (await send(PATH, { method: 'GET' })) as SessionOptions,
     async signIn(credentials) {
       accept(await post('', credentials));
     },
@@ -180,8 +193,17 @@ export function createSession(
       const headers = adminToken === undefined ? {} : { authorization: `Bearer ${adminToken}` };
       accept(await post('/register', applicant, headers));
     },
+    pendingLink: async () => (await send(LINK_PATH, { method: 'GET' })) as PendingLink,
+    async linkAccount(password) {
+      const linked = await send(LINK_PATH, {
+        method: 'POST',
+        headers: JSON_HEADERS,
+        body: JSON.stringify({ password }),
+      });
+      return (linked as { readonly return_to: string }).return_to;
+    },
     async signOut() {
-      await send('', { method: 'DELETE' });
+      await send(PATH, { method: 'DELETE' });
       otherPages?.announce();
       leave(false);
     },

@@ -127,6 +127,17 @@ export const de: Texts = {
   'sign_in.register.closed': 'Die Registrierung ist geschlossen. Bitte einen Admin um ein Konto.',
   'sign_in.have_account': 'Ich habe ein Konto',
   'sign_in.password.hint': 'Mindestens 8 Zeichen.',
+  'link.title': 'Konto verknüpfen',
+  'link.text':
+    'Es gibt schon ein Konto mit der E-Mail {email}. Gib einmal dessen Passwort ein, um es mit deiner Anmeldung bei {provider} zu verknüpfen. Danach meldest du dich dort an. Schlüssel, Gruppen und Unterhaltungen bleiben.',
+  'link.password': 'Passwort des Kontos',
+  'link.submit': 'Verknüpfen und anmelden',
+  'link.wrong': 'Das Passwort ist falsch.',
+  'link.no_password':
+    'Wenn du das Passwort nicht kennst, bitte einen Admin um einen Link für ein neues. Wenn das Konto nicht deines ist, kann ein Admin dir erlauben, es zu übernehmen.',
+  'link.over': 'Diese Anmeldung ist abgelaufen oder begann in einem anderen Browser.',
+  'link.again': 'Neu beginnen',
+  'link.without': 'Mit Passwort anmelden',
 
   // Account
   'account.open': 'Konto und Passwort',
@@ -286,6 +297,15 @@ export const de: Texts = {
   'people.deactivate': 'Deaktivieren',
   'people.deactivate.hint':
     'Deaktivieren beendet alle Anmeldungen und sperrt alle Schlüssel. Es lässt sich rückgängig machen.',
+  'people.claim': 'Übernahme durch den Anbieter erlauben',
+  'people.claim.withdraw': 'Übernahme durch den Anbieter verbieten',
+  'people.claim.bound': 'Dieses Konto gehört einer Person des Identitätsanbieters.',
+  'people.claim.open':
+    'Die nächste Person, die der Identitätsanbieter mit dieser E-Mail anmeldet, übernimmt das Konto.',
+  'people.claim.title': 'Übernahme von {email} erlauben?',
+  'people.claim.text':
+    'Die nächste Person, die der Identitätsanbieter mit dieser E-Mail anmeldet, erhält das Konto mit Unterhaltungen und Verbrauch. Passwort, Anmeldungen, Link für ein neues Passwort, API-Schlüssel, Webhooks und Mitgliedschaften in Gruppen enden dann, ebenso Adminrechte, die der Anbieter nicht gibt. Soll all das bleiben, erzeuge stattdessen einen Link für ein neues Passwort: Damit kann die Person das Konto verknüpfen.',
+  'people.claim.submit': 'Übernahme erlauben',
   'people.reset': 'Link für ein neues Passwort erzeugen',
   'people.reset.text': 'Gib diesen Link der Person. Er gilt einmal und eine Stunde lang.',
   'people.erase': 'Diese Person löschen',
@@ -646,6 +666,7 @@ export const de: Texts = {
   'audit.request_id': 'Anfrage-ID',
   'audit.actor.admin-token': 'Admin-Token',
   'audit.actor.reset-link': 'Zurücksetzen-Link',
+  'audit.actor.provider': 'Identitätsanbieter',
   'audit.actor.erased': 'Eine entfernte Person',
   'audit.newest': 'Neueste',
   'audit.older': 'Ältere',

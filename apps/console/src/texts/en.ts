@@ -125,6 +125,17 @@ export const en = {
   'sign_in.register.closed': 'Registration is closed. Ask an admin for an account.',
   'sign_in.have_account': 'I have an account',
   'sign_in.password.hint': 'At least 8 characters.',
+  'link.title': 'Link your account',
+  'link.text':
+    'There is an account with the email {email} already. Enter its password once to link it with your sign-in at {provider}. From then on you sign in there. Keys, groups and conversations stay.',
+  'link.password': 'Password of the account',
+  'link.submit': 'Link and sign in',
+  'link.wrong': 'The password is wrong.',
+  'link.no_password':
+    'If you do not know the password, ask an admin for a link that sets a new one. If the account is not yours, an admin can let you take it over.',
+  'link.over': 'This sign-in has expired or began in another browser.',
+  'link.again': 'Start again',
+  'link.without': 'Sign in with a password',
 
   // Account
   'account.open': 'Account and password',
@@ -280,6 +291,15 @@ export const en = {
   'people.activate': 'Activate',
   'people.deactivate': 'Deactivate',
   'people.deactivate.hint': 'Deactivating ends all sign-ins and stops all keys. It can be undone.',
+  'people.claim': 'Let the provider take it over',
+  'people.claim.withdraw': 'Do not let the provider take it over',
+  'people.claim.bound': 'This account belongs to a person of the identity provider.',
+  'people.claim.open':
+    'The next person whom the identity provider signs in with this email takes the account over.',
+  'people.claim.title': 'Let the provider take over {email}?',
+  'people.claim.text':
+    'The next person whom the identity provider signs in with this email gets the account with its conversations and usage. Its password, sign-ins, reset link, API keys, webhooks and memberships of groups end then, and so do its admin rights unless the provider gives them. To keep all that, create a link for a new password instead: with it the person can link the account.',
+  'people.claim.submit': 'Let the provider take it over',
   'people.reset': 'Create a link for a new password',
   'people.reset.text': 'Give this link to the person. It works once, within an hour.',
   'people.erase': 'Erase this person',
@@ -631,6 +651,7 @@ export const en = {
   'audit.request_id': 'Request id',
   'audit.actor.admin-token': 'Admin token',
   'audit.actor.reset-link': 'Reset link',
+  'audit.actor.provider': 'Identity provider',
   'audit.actor.erased': 'A removed person',
   'audit.newest': 'Newest',
   'audit.older': 'Older',

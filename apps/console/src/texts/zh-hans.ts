@@ -121,6 +121,17 @@ export const zhHans: Texts = {
   'sign_in.register.closed': '注册已关闭。请向管理员申请账户。',
   'sign_in.have_account': '我已有账户',
   'sign_in.password.hint': '至少 8 个字符。',
+  'link.title': '关联你的账户',
+  'link.text':
+    '已有使用邮箱 {email} 的账户。输入一次该账户的密码，即可将其与你在 {provider} 的登录关联。此后请通过该提供方登录。密钥、群组和对话都会保留。',
+  'link.password': '该账户的密码',
+  'link.submit': '关联并登录',
+  'link.wrong': '密码错误。',
+  'link.no_password':
+    '如果不知道密码，请向管理员索取设置新密码的链接。如果该账户不是你的，管理员可以允许你接管它。',
+  'link.over': '此次登录已过期，或是在其他浏览器中开始的。',
+  'link.again': '重新开始',
+  'link.without': '使用密码登录',
 
   // Account
   'account.open': '账户与密码',
@@ -271,6 +282,14 @@ export const zhHans: Texts = {
   'people.activate': '启用',
   'people.deactivate': '停用',
   'people.deactivate.hint': '停用会结束所有登录并停用所有密钥。可以撤销。',
+  'people.claim': '允许身份提供方接管',
+  'people.claim.withdraw': '不再允许身份提供方接管',
+  'people.claim.bound': '此账户属于身份提供方的一位用户。',
+  'people.claim.open': '身份提供方下一位以此邮箱登录的用户将接管此账户。',
+  'people.claim.title': '允许身份提供方接管 {email}？',
+  'people.claim.text':
+    '身份提供方下一位以此邮箱登录的用户将得到此账户及其对话和用量。届时密码、登录、重置链接、API 密钥、Webhook 和群组成员身份都会失效；除非提供方授予，管理员权限也会失效。若要保留这些，请改为创建重置密码的链接：本人可用新密码关联账户。',
+  'people.claim.submit': '允许接管',
   'people.reset': '创建重置密码的链接',
   'people.reset.text': '请把此链接交给本人。链接一小时内有效，仅可使用一次。',
   'people.erase': '清除此人',
@@ -599,6 +618,7 @@ export const zhHans: Texts = {
   'audit.request_id': '请求 ID',
   'audit.actor.admin-token': '管理员令牌',
   'audit.actor.reset-link': '重置链接',
+  'audit.actor.provider': '身份提供方',
   'audit.actor.erased': '已清除的人',
   'audit.newest': '最新',
   'audit.older': '更早',

@@ -7,8 +7,15 @@ import type { KnownAliases } from './audit-rule.ts';
 export async function accountState(stores: DatabaseStores, userId: string) {
   const account = await stores.userDirectory.find(userId);
   if (account === undefined) return undefined;
-  const { isAdmin, isActive, tier, erasedAt } = account;
-  return { is_admin: isAdmin, active: isActive, tier, erased: erasedAt !== null };
+  const { isAdmin, isActive, tier, isProviderBound, isClaimable, erasedAt } = account;
+  return {
+    is_admin: isAdmin,
+    active: isActive,
+    tier,
+    provider_bound: isProviderBound,
+    provider_claim: isClaimable,
+    erased: erasedAt !== null,
+  };
 }
 
 export async function groupState(stores: DatabaseStores, groupId: string) {

@@ -1,5 +1,5 @@
 import type { AuditActor } from '@model-gateway/accounts';
-import type { RpcMethodName } from '@model-gateway/contracts';
+import { ServiceError, type RpcMethodName } from '@model-gateway/contracts';
 import type { Database, DatabaseStores } from '@model-gateway/db';
 import { createMethod, createMethods } from '../methods/index.ts';
 import type { ChangeScope } from '../protocol/call-context.ts';
@@ -58,6 +58,7 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
     const outcome = await database.auditedTransaction(turnOf(recorded), async (stores) => {
       // The work runs again after a conflict.
       pending = [];
+      await assertStillAllowed(stores, recorded.caller);
       const before = await stateBefore(stores, recorded);
       const inside = within(stores, async (announce) => void pending.push(announce));
       const done = await work(inside);
@@ -115,6 +116,19 @@ interface Before {
 /** Whose turn a change takes. */
 const turnOf = ({ caller: { user, hasAdminToken, clientIp } }: Recorded): string =>
   user?.id ?? (hasAdminToken ? 'admin-token' : `address:${clientIp}`);
+
+/** The sign-in or the role may have ended since the call was authorized, such as while it waited. */
+async function assertStillAllowed(
+  { users }: DatabaseStores,
+  { user, signIn }: CallerFacts,
+): Promise<void> {
+  if (signIn === undefined) return;
+  const current = await users.holdSignIn(signIn);
+  if (current === undefined)
+    throw new ServiceError('authentication_required', 'the sign-in has ended: sign in again');
+  if (user?.isAdmin === true && !current.isAdmin)
+    throw new ServiceError('admin_required', 'you are no longer an admin');
+}
 
 const newAccount = z.object({ id: z.string() });
 

@@ -31,9 +31,18 @@ export function createUsersMethods({
       };
     },
     'users.get': async ({ user_id }) => accountRecord(await userDirectory.get(user_id)),
-    'users.update': async ({ user_id, tier, is_admin, active, name }) =>
+    'users.update': async ({ user_id, tier, is_admin, active, name, provider_claim }, { user }) =>
       accountRecord(
-        await userDirectory.update(user_id, { tier, isAdmin: is_admin, isActive: active, name }),
+        await userDirectory.update(user_id, {
+          tier,
+          isAdmin: is_admin,
+          isActive: active,
+          name,
+          providerClaim:
+            provider_claim === undefined
+              ? undefined
+              : { isAllowed: provider_claim, byId: user?.id },
+        }),
       ),
     'users.reset_link': async ({ user_id }, { user }) => {
       const { id, email, erasedAt } = await userDirectory.get(user_id);
@@ -68,6 +77,8 @@ function accountRecord(account: AccountView): RpcResult<'users.get'> {
     name: account.name,
     is_admin: account.isAdmin,
     active: account.isActive,
+    provider_bound: account.isProviderBound,
+    provider_claim: account.isClaimable,
     tier: account.tier,
     created_at: account.createdAt.toISOString(),
     last_sign_in_at: account.lastSignInAt?.toISOString() ?? null,

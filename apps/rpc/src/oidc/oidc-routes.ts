@@ -17,13 +17,14 @@ import type { RpcConfig } from '../config.ts';
 import { signedInRecord } from '../methods/auth.ts';
 import type { ClientOf } from '../transports/client-of.ts';
 import { createBrowserCookie, type BrowserCookie } from '../web-session/browser-cookie.ts';
-import { createPendingSignIns, PENDING_SECS_MAX } from './pending-sign-in.ts';
+import { createAccountLink, LINK_PATH } from './account-link.ts';
 import { returnPathOf } from './return-path.ts';
+import { createSignInState, SIGN_IN_STEP_SECS_MAX } from './sign-in-state.ts';
 import { signInPage } from './sign-in-page.ts';
 
 interface OidcDependencies {
   readonly config: RpcConfig;
-  readonly accounts: Pick<Accounts, 'signInWithIdentity'>;
+  readonly accounts: Pick<Accounts, 'signInWithIdentity' | 'linkIdentity'>;
   readonly sessionCookie: Pick<BrowserCookie, 'set'>;
   readonly clientOf: ClientOf;
   readonly jwtSecret: string;
@@ -50,10 +51,11 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     adminGroups: config.oidcAdminGroups,
   };
   const provider = openProvider(dependencies, rules);
-  const pendingSignIns = createPendingSignIns({
+  const { signIns } = createSignInState({
     secret: dependencies.jwtSecret,
     clock: dependencies.clock,
   });
+  const accountLink = createAccountLink(dependencies);
   const pendingCookie = createBrowserCookie({
     ...config,
     jwtSecret: dependencies.jwtSecret,
@@ -61,7 +63,7 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     path: '/auth/oidc',
     // With `Strict` the browser would not send it when the provider, which is another site, redirects back.
     sameSite: 'Lax',
-    maxAgeSecs: PENDING_SECS_MAX,
+    maxAgeSecs: SIGN_IN_STEP_SECS_MAX,
   });
   let callbacks = 0;
 
@@ -74,13 +76,13 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     };
     const redirectUri = `${baseUrlOf(request, config.publicUrl)}${CALLBACK_PATH}`;
     const url = await provider().authorizationUrl({ ...proof, redirectUri });
-    pendingCookie.set(request, response, pendingSignIns.seal({ ...proof, returnTo }));
+    pendingCookie.set(request, response, signIns.seal({ ...proof, returnTo }));
     redirect(response, url.href);
   };
 
   const finish: Handle = async (request, response) => {
     const sealed = pendingCookie.read(request);
-    const pending = sealed === undefined ? undefined : pendingSignIns.open(sealed);
+    const pending = sealed === undefined ? undefined : signIns.open(sealed);
     const query = queryOf(request);
     if (pending === undefined || query.get('state') !== pending.state) {
       throw new ServiceError(
@@ -95,7 +97,12 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     callbackUrl.search = query.toString();
     const identity = identityOf(await provider().claimsOf(callbackUrl, pending), rules);
     const { clientIp } = clientOf(request);
-    const signedIn = await accounts.signInWithIdentity(identity, clientIp);
+    const origin = { clientIp, requestId: requestIdOf(request, response) };
+    const signedIn = await accounts.signInWithIdentity(identity, origin).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.code !== 'account_exists') throw error;
+      accountLink.ask(request, response, { identity, returnTo: pending.returnTo }, error);
+    });
+    if (signedIn === undefined) return;
     if (acceptsOnlyJson(request)) {
       const text = JSON.stringify(signedInRecord(signedIn));
       sendJsonText(response, 200, text, ['cache-control', 'no-store']);
@@ -149,6 +156,7 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     [START_PATH]: withPage(start),
     [CALLBACK_PATH]: withPage(callback),
     [LOGOUT_PATH]: withPage(logout),
+    [LINK_PATH]: (request, response) => accountLink.handle(request, response),
   };
 }
 

@@ -11,7 +11,7 @@ export function warnAboutOidc(
   if (registrationOpen) {
     log.warn(
       {},
-      'registration is open: anyone can register an email address before its owner signs in through OIDC, and then shares the account; set SERVICE_REGISTRATION_OPEN=false',
+      'registration is open: anyone can register an email address before its owner signs in through OIDC, who then needs an admin to sign in; set SERVICE_REGISTRATION_OPEN=false',
     );
   }
   const { protocol, hostname } = new URL(oidcIssuer);

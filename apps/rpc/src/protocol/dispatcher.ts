@@ -5,7 +5,7 @@ import {
   type MethodContract,
   type RpcMethodName,
 } from '@model-gateway/contracts';
-import type { User } from '@model-gateway/accounts';
+import type { SignIn, User } from '@model-gateway/accounts';
 import { yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
 import type { Authorize, Credentials } from './authorize.ts';
@@ -31,6 +31,8 @@ export interface RpcCaller {
 /** What is recorded of the sender of a call. */
 export interface CallerFacts {
   readonly user: User | undefined;
+  /** Undefined for callers without an access token. */
+  readonly signIn?: SignIn | undefined;
   readonly hasAdminToken: boolean;
   readonly clientIp: string;
   readonly requestId: string;

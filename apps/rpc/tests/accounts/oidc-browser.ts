@@ -7,6 +7,8 @@ export interface TestBrowser {
   /** The `Set-Cookie` headers of the last visit. */
   readonly setCookies: readonly string[];
   readonly cookies: Map<string, string>;
+  /** The `Cookie` header for a host. */
+  cookieHeader(host: string): string;
 }
 
 interface VisitOptions {
@@ -46,6 +48,7 @@ export function openBrowser(): TestBrowser {
   return {
     cookies,
     setCookies,
+    cookieHeader: cookiesOf,
     async post(url, form) {
       const { host } = new URL(url);
       const response = await fetch(url, {

@@ -117,6 +117,8 @@ describe('the listing of accounts', () => {
       name: '',
       is_admin: false,
       active: true,
+      provider_bound: false,
+      provider_claim: false,
       tier: 'free',
       created_at: expect.any(String),
       last_sign_in_at: expect.any(String),

@@ -138,6 +138,8 @@ const HTTP_ROUTES: Readonly<Record<string, readonly string[] | typeof EVERYBODY>
   'GET /auth/oidc/start': EVERYBODY,
   'GET /auth/oidc/callback': EVERYBODY,
   'GET /auth/oidc/logout': EVERYBODY,
+  'GET /auth/oidc/link': EVERYBODY,
+  'POST /auth/oidc/link': EVERYBODY,
 };
 
 /** The answer to a method that no path has lists those that it has. */

@@ -1,6 +1,6 @@
-/** Who made a change: a user, the admin token, or a reset link. */
+/** Who made a change: a user, the admin token, a reset link, or the identity provider. */
 export interface AuditActor {
-  readonly kind: 'user' | 'admin-token' | 'reset-link';
+  readonly kind: 'user' | 'admin-token' | 'reset-link' | 'provider';
   readonly userId: string | null;
 }
 

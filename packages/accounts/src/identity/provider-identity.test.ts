@@ -1,10 +1,18 @@
 import { areClaimsComplete, identityOf } from './provider-identity.ts';
 
 const ANY = { allowedDomains: [], adminGroups: [] };
-const claims = { email: ' Person@Example.com ', email_verified: true, name: ' A Person ' };
+const person = { issuer: 'https://id.example.com', subject: 'person-1' };
+const named = { iss: person.issuer, sub: person.subject };
+const claims = {
+  ...named,
+  email: ' Person@Example.com ',
+  email_verified: true,
+  name: ' A Person ',
+};
 
 test('an identity has the email in the form of accounts, and the name', () => {
   expect(identityOf(claims, ANY)).toEqual({
+    person,
     email: 'person@example.com',
     name: 'A Person',
     isAdmin: false,
@@ -12,10 +20,16 @@ test('an identity has the email in the form of accounts, and the name', () => {
 });
 
 test.each([
-  { why: 'no email', claims: { email_verified: true } },
+  { why: 'no email', claims: { ...named, email_verified: true } },
+  { why: 'no subject', claims: { ...claims, sub: undefined } },
+  { why: 'an empty subject', claims: { ...claims, sub: '' } },
+  { why: 'a subject that is too long', claims: { ...claims, sub: 'x'.repeat(256) } },
+  { why: 'a subject that cannot be stored', claims: { ...claims, sub: 'a\u0000' } },
+  { why: 'no issuer', claims: { ...claims, iss: undefined } },
+  { why: 'the Kelvin sign in the email', claims: { ...claims, email: '\u212Aevin@example.com' } },
   { why: 'an email that is none', claims: { ...claims, email: 'person' } },
   { why: 'an email that is not verified', claims: { ...claims, email_verified: false } },
-  { why: 'no statement about the email', claims: { email: claims.email } },
+  { why: 'no statement about the email', claims: { ...named, email: claims.email } },
   { why: 'a statement that is not true', claims: { ...claims, email_verified: 'no' } },
 ])('claims with $why are refused', ({ claims: wrong }) => {
   expect(() => identityOf(wrong, ANY)).toThrow(
@@ -29,7 +43,9 @@ test.each([
   { form: 'that claim as a number', verified: { xms_edov: 1 } },
   { form: 'that claim as text', verified: { xms_edov: '1' } },
 ])('an email is verified by $form too', ({ verified }) => {
-  expect(identityOf({ email: 'a@b.example', ...verified }, ANY).email).toBe('a@b.example');
+  expect(identityOf({ ...named, email: 'a@b.example', ...verified }, ANY).email).toBe(
+    'a@b.example',
+  );
 });
 
 test.each([{ domains: ['example.com'] }, { domains: ['other.example', '@Example.com'] }])(

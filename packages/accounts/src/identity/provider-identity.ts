@@ -1,7 +1,9 @@
 import { emailSchema, ServiceError } from '@model-gateway/contracts';
+import type { ProviderPerson } from './identity-store.ts';
 
 /** A user as an identity provider knows them. */
 export interface ProviderIdentity {
+  readonly person: ProviderPerson;
   readonly email: string;
   readonly name: string;
   /** A group of the provider makes the user a platform admin. */
@@ -18,9 +20,13 @@ export interface IdentityRules {
 type Claims = Readonly<Record<string, unknown>>;
 
 const NAME_CHARS_MAX = 128;
+const ISSUER_CHARS_MAX = 1000;
+/** The longest subject that OpenID Connect allows. */
+const SUBJECT_CHARS_MAX = 255;
 
 /** The identity that the claims describe. Rejects claims without a verified email address of an allowed domain. */
 export function identityOf(claims: Claims, rules: IdentityRules): ProviderIdentity {
+  const person = personOf(claims);
   const { data: email } = emailSchema.safeParse(claims['email']);
   if (email === undefined) {
     throw refused('the identity provider did not send an email address; ask for the scope `email`');
@@ -33,8 +39,19 @@ export function identityOf(claims: Claims, rules: IdentityRules): ProviderIdenti
   if (allowedDomains.length > 0 && !allowedDomains.some((name) => isDomain(name, domain))) {
     throw refused(`email addresses of ${domain} may not sign in here`);
   }
-  return { email, name: nameOf(claims), isAdmin: isInAdminGroup(claims, rules) };
+  return { person, email, name: nameOf(claims), isAdmin: isInAdminGroup(claims, rules) };
 }
+
+function personOf({ iss: issuer, sub: subject }: Claims): ProviderPerson {
+  if (!isName(issuer, ISSUER_CHARS_MAX) || !isName(subject, SUBJECT_CHARS_MAX)) {
+    throw refused('the identity provider did not say which person signs in');
+  }
+  return { issuer, subject };
+}
+
+/** Neither is normalized: two that differ in anything are of two persons. OpenID Connect allows only ASCII in both. */
+const isName = (claim: unknown, charsMax: number): claim is string =>
+  typeof claim === 'string' && claim.length <= charsMax && /^[\u0020-\u007e]+$/.test(claim);
 
 /** Whether the claims contain everything that the rules need, so that the user info is not needed. */
 export function areClaimsComplete(claims: Claims, { adminGroups }: IdentityRules): boolean {

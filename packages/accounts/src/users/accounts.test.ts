@@ -13,6 +13,8 @@ const noLimits: LoginLimits = {
   attemptFrom: (_clientIp, check) => check(),
 };
 
+const unused = () => Promise.reject(new Error('no provider signs anyone in'));
+
 interface Setup {
   readonly rotation?: Rotation;
   readonly log?: Log;
@@ -34,8 +36,8 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     create: () => Promise.reject(new Error('not asked for')),
     findById: async (id) => (id === user.id ? user : undefined),
     findBySignIn: async ({ userId }) => (userId === user.id ? user : undefined),
+    holdSignIn: async () => user,
     isEmpty: async () => false,
-    makeAdmin: async () => undefined,
     findOldestAdmin: async () => undefined,
     findByEmail: async (email) =>
       email === user.email ? { user, passwordHash: 'hash of the right one' } : undefined,
@@ -57,6 +59,20 @@ function setup({ rotation = { outcome: 'unknown' }, log = silentLog }: Setup = {
     loginLimits: noLimits,
     registrationLimits: { admit: async () => undefined },
     knownAddresses: { remember: async () => undefined },
+    database: {
+      users,
+      identities: {
+        findByPerson: unused,
+        findByEmail: unused,
+        bind: unused,
+        takeOver: unused,
+        giveRole: unused,
+        takeRole: unused,
+      },
+      audit: { append: unused },
+      auditedTransaction: unused,
+    },
+    events: { changed: async () => undefined },
     signInEnds: {
       announce: async (end) => {
         steps.push('announced');

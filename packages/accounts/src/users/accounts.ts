@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { ServiceError } from '@model-gateway/contracts';
 import { newId, randomToken, sha256Hex, type Clock, type Log } from '@model-gateway/kernel';
-import { createLinkAccount } from '../identity/link-account.ts';
+import type { IdentityDatabase } from '../identity/identity-store.ts';
+import { createProviderAccounts, type SignInOrigin } from '../identity/provider-accounts.ts';
 import type { ProviderIdentity } from '../identity/provider-identity.ts';
+import type { AccountEvents } from '../changes/account-events.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { LoginLimits } from '../login/login-limits.ts';
 import { DUMMY_PASSWORD_HASH, type Passwords } from '../login/passwords.ts';
@@ -49,8 +51,17 @@ export interface Accounts {
     readonly password: string;
     readonly clientIp: string;
   }): Promise<SignedIn>;
-  /** Signs in a user whom an identity provider has identified; the first time this may create the account. */
-  signInWithIdentity(identity: ProviderIdentity, clientIp: string): Promise<SignedIn>;
+  /**
+   * Signs in a user whom an identity provider has identified; the first time this may create the account. Rejects with
+   * `account_exists` when it is to be linked with a password first.
+   */
+  signInWithIdentity(identity: ProviderIdentity, origin: SignInOrigin): Promise<SignedIn>;
+  /** The same, with the password of the account that has the email. */
+  linkIdentity(
+    identity: ProviderIdentity,
+    password: string,
+    origin: SignInOrigin,
+  ): Promise<SignedIn>;
   /** Exchanges a refresh token, once. A reused token revokes all tokens of its family. */
   refresh(refreshToken: string): Promise<SignedIn>;
   /**
@@ -71,6 +82,7 @@ export interface Accounts {
 
 interface AccountsDependencies {
   readonly users: UserStore;
+  readonly database: IdentityDatabase;
   readonly refreshTokens: RefreshTokenStore;
   readonly accessTokens: AccessTokens;
   readonly passwords: Passwords;
@@ -78,6 +90,7 @@ interface AccountsDependencies {
   readonly registrationLimits: RegistrationLimits;
   readonly knownAddresses: Pick<KnownAddresses, 'remember'>;
   readonly signInEnds: Pick<SignInEnds, 'announce' | 'hasEnded'>;
+  readonly events: AccountEvents;
   readonly clock: Clock;
   readonly log: Log;
   readonly registrationOpen: boolean;
@@ -103,7 +116,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   const { users, refreshTokens, accessTokens, passwords, loginLimits, signInEnds, clock, log } =
     dependencies;
 
-  const linkAccount = createLinkAccount(dependencies);
+  const providerAccounts = createProviderAccounts(dependencies);
 
   const expiring = (refreshToken: string): NewRefreshToken => ({
     refreshToken,
@@ -216,8 +229,14 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       if (account === undefined) throw invalidLogin();
       return openSession(account.user, clientIp, account.passwordHash);
     },
-    signInWithIdentity: async (identity, clientIp) =>
-      openSession(await linkAccount(identity), clientIp),
+    async signInWithIdentity(identity, origin) {
+      const { user, passwordHash } = await providerAccounts.signIn(identity, origin);
+      return openSession(user, origin.clientIp, passwordHash);
+    },
+    async linkIdentity(identity, password, origin) {
+      const { user, passwordHash } = await providerAccounts.link(identity, password, origin);
+      return openSession(user, origin.clientIp, passwordHash);
+    },
     refresh: (presented) => refresh(presented, newRefreshToken()),
     refreshCookie: (presented) =>
       refresh(presented, { ...successorOf(presented), repeatableMs: REPEATABLE_MS }),

@@ -21,7 +21,7 @@ function setup() {
     findBySignIn: () => Promise.reject(new Error('not asked for')),
     isEmpty: () => Promise.reject(new Error('not asked for')),
     findByEmail: unused,
-    makeAdmin: unused,
+    holdSignIn: unused,
     findOldestAdmin: unused,
   };
   return { clock, state, users: createCachedUsers(store, clock) };

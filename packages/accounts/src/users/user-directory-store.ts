@@ -5,6 +5,10 @@ export interface AccountView {
   readonly name: string;
   readonly isAdmin: boolean;
   readonly isActive: boolean;
+  /** Whether it belongs to a person of the identity provider. */
+  readonly isProviderBound: boolean;
+  /** Whether an admin lets the person of the provider who has its email take it over. */
+  readonly isClaimable: boolean;
   readonly tier: string;
   readonly createdAt: Date;
   /** Null when that was long ago. */
@@ -29,6 +33,10 @@ export interface AccountChanges {
   readonly isAdmin?: boolean | undefined;
   readonly isActive?: boolean | undefined;
   readonly name?: string | undefined;
+  /** It ends when the admin who allowed it stops being one; undefined for the admin token. */
+  readonly providerClaim?:
+    | { readonly isAllowed: boolean; readonly byId: string | undefined }
+    | undefined;
 }
 
 /** All accounts, for admins. Rejects with `account_protected` what would leave no active admin. */

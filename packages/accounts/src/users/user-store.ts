@@ -27,10 +27,10 @@ export interface UserStore {
   findById(id: string): Promise<User | undefined>;
   /** The user, unless the refresh tokens of the sign-in were revoked. One query, because every call makes it. */
   findBySignIn(signIn: SignIn): Promise<User | undefined>;
+  /** The same inside a transaction, until whose end the account is neither erased nor taken over. */
+  holdSignIn(signIn: SignIn): Promise<User | undefined>;
   /** Whether there is any account. */
   isEmpty(): Promise<boolean>;
-  /** Gives a user the role of a platform admin. */
-  makeAdmin(id: string): Promise<void>;
   /** The account for calls with the admin token. */
   findOldestAdmin(): Promise<User | undefined>;
   findByEmail(

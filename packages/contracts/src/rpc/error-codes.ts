@@ -44,6 +44,7 @@ export const RPC_ERROR_CODES = {
   origin_not_allowed: APP_ERROR,
   registration_closed: APP_ERROR,
   sign_in_refused: APP_ERROR,
+  account_exists: APP_ERROR,
   identity_provider_unavailable: APP_ERROR,
   too_many_login_attempts: APP_ERROR,
   provider_exists: APP_ERROR,

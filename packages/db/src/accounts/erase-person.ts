@@ -41,6 +41,7 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
   await queries.signInAddress.deleteMany({ where: { userId } });
   await queries.passwordReset.deleteMany({ where: { userId } });
   await queries.refreshToken.deleteMany({ where: { userId } });
+  await queries.providerIdentity.deleteMany({ where: { userId } });
   await queries.user.update({
     where: { id: userId },
     data: {
@@ -49,6 +50,7 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
       passwordHash: NO_PASSWORD,
       isActive: false,
       isAdmin: false,
+      providerClaim: false,
       erasedAt: now,
     },
     select: { id: true },
@@ -56,7 +58,10 @@ export async function erasePerson(queries: Queries, person: Person): Promise<voi
 }
 
 /** A group goes on without the person: its oldest active admin becomes the owner, else the successor, else another platform admin. */
-async function leaveGroups(queries: Queries, { id, successorId }: Person): Promise<void> {
+export async function leaveGroups(
+  queries: Queries,
+  { id, successorId }: Pick<Person, 'id' | 'successorId'>,
+): Promise<void> {
   // Members may come and go until the groups are locked.
   await queries.$executeRaw`
     SELECT 1 FROM groups WHERE owner_id = ${id}::uuid ORDER BY id FOR UPDATE`;

@@ -3,6 +3,8 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { eraseContent, erasePerson } from './erase-person.ts';
+import { madeByAdmin } from './made-by-admin.ts';
+import { hasOtherAdmin } from './other-admin.ts';
 import { revokeSignIns } from './postgres-refresh-tokens.ts';
 
 /** All accounts, in Postgres. */
@@ -37,7 +39,7 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
         const before = await lockAccount(queries, userId, Prisma.sql`FOR NO KEY UPDATE`);
         if (before === undefined) return undefined;
         if (before.erasedAt !== null) throw accountErased();
-        const { name, isAdmin, isActive, tier } = changes;
+        const { name, isAdmin, isActive, tier, providerClaim } = changes;
         if (tier !== undefined) await assertTier(queries, tier);
         await queries.user.update({
           where: { id: userId },
@@ -46,9 +48,21 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
             ...(isAdmin === undefined ? {} : { isAdmin }),
             ...(isActive === undefined ? {} : { isActive }),
             ...(tier === undefined ? {} : { tierName: tier }),
+            ...(providerClaim === undefined
+              ? {}
+              : {
+                  providerClaim: providerClaim.isAllowed,
+                  providerClaimById: providerClaim.byId ?? null,
+                }),
           },
           select: { id: true },
         });
+        // A role that an admin gave does not end with a group of the provider.
+        if (isAdmin !== undefined)
+          await queries.providerIdentity.updateMany({
+            where: { userId },
+            data: { gaveRole: false },
+          });
         if (isActive === false) {
           await queries.passwordReset.deleteMany({ where: { userId } });
           await revokeSignIns(queries, userId, now);
@@ -73,6 +87,8 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
 // The last sign-in is known as long as its address is.
 const SHOWN = Prisma.sql`
   u.id, u.email, u.name, u.is_admin AS "isAdmin", u.is_active AS "isActive",
+  EXISTS (SELECT 1 FROM provider_identities WHERE user_id = u.id) AS "isProviderBound",
+  u.provider_claim AND ${madeByAdmin(Prisma.sql`u.provider_claim_by`)} AS "isClaimable",
   COALESCE(u.tier, 'free') AS "tier", u.created_at AS "createdAt", u.erased_at AS "erasedAt",
   (SELECT max(signed_in_at) FROM sign_in_addresses WHERE user_id = u.id) AS "lastSignInAt",
   (SELECT count(*)::integer FROM api_keys WHERE user_id = u.id AND revoked_at IS NULL) AS "activeKeys"`;
@@ -103,14 +119,8 @@ async function lockAccount(
   return rows[0];
 }
 
-/**
- * Locks all active admins, so that of two concurrent changes, in whatever processes, the second one sees what the first
- * one left.
- */
 async function assertOtherAdmin(queries: Queries, userId: string): Promise<void> {
-  const admins = await queries.$queryRaw<{ id: string }[]>`
-    SELECT id FROM users WHERE is_admin AND is_active ORDER BY id FOR NO KEY UPDATE`;
-  if (admins.length !== 1 || admins[0]?.id !== userId) return;
+  if (await hasOtherAdmin(queries, userId)) return;
   throw new ServiceError(
     'account_protected',
     'the last active admin cannot be demoted, deactivated or erased: make another account an admin first',

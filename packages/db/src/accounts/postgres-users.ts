@@ -1,4 +1,4 @@
-import type { User, UserStore } from '@model-gateway/accounts';
+import type { SignIn, User, UserStore } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { classifyFailure } from '../connection/store-failure.ts';
@@ -41,26 +41,20 @@ export function createPostgresUsers(connection: Connection): UserStore {
         return row ?? undefined;
       }),
 
-    findBySignIn: ({ userId, familyId }) =>
+    findBySignIn: (signIn) => connection.run((queries) => findBySignIn(queries, signIn)),
+
+    holdSignIn: (signIn) =>
       connection.run(async (queries) => {
-        const rows = await queries.$queryRaw<User[]>`
-          SELECT id, email, name, is_admin AS "isAdmin" FROM users
-          WHERE id = ${userId}::uuid AND is_active AND NOT EXISTS (
-            SELECT 1 FROM refresh_tokens
-            WHERE family_id = ${familyId ?? null}::uuid AND revoked_at IS NOT NULL
-          )`;
-        return rows[0];
+        // Read after the lock: a change that held it may have ended the sign-in.
+        await queries.$queryRaw`
+          SELECT 1 FROM users WHERE id = ${signIn.userId}::uuid FOR KEY SHARE`;
+        return findBySignIn(queries, signIn);
       }),
 
     isEmpty: () =>
       connection.run(
         async (queries) => (await queries.user.findFirst({ select: { id: true } })) === null,
       ),
-
-    makeAdmin: (id) =>
-      connection.run(async (queries) => {
-        await queries.user.updateMany({ where: { id }, data: { isAdmin: true } });
-      }),
 
     findOldestAdmin: () =>
       connection.run(async (queries) => {
@@ -83,6 +77,19 @@ export function createPostgresUsers(connection: Connection): UserStore {
         return { user, passwordHash };
       }),
   };
+}
+
+async function findBySignIn(
+  queries: Queries,
+  { userId, familyId }: SignIn,
+): Promise<User | undefined> {
+  const rows = await queries.$queryRaw<User[]>`
+    SELECT id, email, name, is_admin AS "isAdmin" FROM users
+    WHERE id = ${userId}::uuid AND is_active AND NOT EXISTS (
+      SELECT 1 FROM refresh_tokens
+      WHERE family_id = ${familyId ?? null}::uuid AND revoked_at IS NOT NULL
+    )`;
+  return rows[0];
 }
 
 const emailTaken = (cause?: unknown): ServiceError =>

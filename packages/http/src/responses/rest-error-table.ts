@@ -57,6 +57,7 @@ export const REST_ERRORS = {
   origin_not_allowed: auth('origin_not_allowed', 403),
   registration_closed: auth('registration_closed', 403),
   sign_in_refused: auth('sign_in_refused', 403),
+  account_exists: auth('account_exists', 409),
   identity_provider_unavailable: server('identity_provider_unavailable', 503),
   too_many_login_attempts: auth('too_many_login_attempts', 429),
   provider_exists: invalid('provider_exists', 409),

@@ -23,10 +23,12 @@ export function ManagePerson({ account, onClose }: ManagePersonProps) {
   const tiers = useQuery(api.query('billing.plan')).data?.tiers ?? [];
   const update = useCall('users.update', { changes: CHANGES });
   const reset = useCall('users.reset_link');
-  const [isErasing, setErasing] = useState(false);
+  const [asked, setAsked] = useState<'erase' | 'claim'>();
   const { id, email, is_admin: isAdmin, active, tier } = account;
   const names = [...new Set([tier, ...tiers.map(({ name }) => name)])];
-  if (isErasing) return <ErasePerson account={account} onClose={onClose} />;
+  if (asked === 'erase') return <ErasePerson account={account} onClose={onClose} />;
+  if (asked === 'claim')
+    return <AllowClaim account={account} onClose={() => setAsked(undefined)} />;
   return (
     <Dialog isOpen onClose={onClose} title={email}>
       <Select
@@ -55,10 +57,16 @@ export function ManagePerson({ account, onClose }: ManagePersonProps) {
         <Button disabled={reset.isPending} onClick={() => reset.mutate({ user_id: id })}>
           {t('people.reset')}
         </Button>
-        <Button kind="danger" onClick={() => setErasing(true)}>
+        <Button kind="danger" onClick={() => setAsked('erase')}>
           {t('people.erase')}
         </Button>
       </div>
+      <ProviderClaim
+        account={account}
+        isPending={update.isPending}
+        onAllow={() => setAsked('claim')}
+        onWithdraw={() => update.mutate({ user_id: id, provider_claim: false })}
+      />
       <ErrorNote error={update.error ?? reset.error} />
       {reset.data === undefined ? null : (
         <>
@@ -67,6 +75,52 @@ export function ManagePerson({ account, onClose }: ManagePersonProps) {
         </>
       )}
     </Dialog>
+  );
+}
+
+interface ProviderClaimProps {
+  readonly account: ManagePersonProps['account'];
+  readonly isPending: boolean;
+  readonly onAllow: () => void;
+  readonly onWithdraw: () => void;
+}
+
+/** To whom of the identity provider the account belongs, and who may take it over; nothing without a provider. */
+function ProviderClaim({ account, isPending, onAllow, onWithdraw }: ProviderClaimProps) {
+  const { t } = useLanguage();
+  const { session } = useApi();
+  const options = useQuery({ queryKey: ['/api/session'], queryFn: () => session.options() });
+  const { provider_bound: isBound, provider_claim: isClaimable } = account;
+  if ((options.data?.provider ?? null) === null) return null;
+  return (
+    <>
+      {isBound ? <p className="card-note">{t('people.claim.bound')}</p> : null}
+      {isClaimable ? <p className="card-note">{t('people.claim.open')}</p> : null}
+      <div className="card-actions">
+        <Button disabled={isPending} onClick={isClaimable ? onWithdraw : onAllow}>
+          {t(isClaimable ? 'people.claim.withdraw' : 'people.claim')}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function AllowClaim({ account, onClose }: ManagePersonProps) {
+  const { t } = useLanguage();
+  const update = useCall('users.update', { changes: CHANGES });
+  return (
+    <Confirm
+      isOpen
+      onClose={onClose}
+      title={t('people.claim.title', { email: account.email })}
+      text={t('people.claim.text')}
+      action={t('people.claim.submit')}
+      isPending={update.isPending}
+      error={update.error}
+      onConfirm={() =>
+        update.mutate({ user_id: account.id, provider_claim: true }, { onSuccess: onClose })
+      }
+    />
   );
 }
 

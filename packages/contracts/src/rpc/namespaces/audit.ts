@@ -14,7 +14,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex');
 export const auditEntry = record('AuditEntry', {
   seq: z.int(),
   at: timestamp,
-  actor: z.enum(['user', 'admin-token', 'reset-link']),
+  actor: z.enum(['user', 'admin-token', 'reset-link', 'provider']),
   actor_id: z.uuid().nullable(),
   /** As it is now; not part of the hash, because it is removed with the person. */
   actor_email: z.string().nullable(),

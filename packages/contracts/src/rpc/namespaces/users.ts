@@ -15,6 +15,10 @@ const account = record('Account', {
   name: z.string(),
   is_admin: z.boolean(),
   active: z.boolean(),
+  provider_bound: z.boolean().describe('whether it belongs to a person of the identity provider'),
+  provider_claim: z
+    .boolean()
+    .describe('whether the person of the provider who has its email may take it over'),
   tier: z.string(),
   created_at: timestamp,
   /** Null when that was more than 30 days ago. */
@@ -58,6 +62,12 @@ export const usersMethods = {
       is_admin: z.boolean().optional(),
       active: z.boolean().optional(),
       name: text(NAME_CHARS_MAX).optional(),
+      provider_claim: z
+        .boolean()
+        .optional()
+        .describe(
+          'let the person of the identity provider who has its email take it over at the next sign-in: password, sign-ins, reset link, keys and memberships end',
+        ),
     }),
     result: account,
     isExtension: true,

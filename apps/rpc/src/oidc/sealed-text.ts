@@ -2,61 +2,47 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { tryParse, type Clock } from '@model-gateway/kernel';
 import { z } from 'zod';
 
-/** A sign-in that a browser has begun and the provider has not answered yet. */
-export interface PendingSignIn {
-  readonly state: string;
-  readonly nonce: string;
-  readonly codeVerifier: string;
-  /** Where the browser goes afterwards. */
-  readonly returnTo: string;
-}
-
-/** Keeps a pending sign-in in a cookie of its browser, so that every replica can finish it and no other browser can. */
-export interface PendingSignIns {
-  seal(pending: PendingSignIn): string;
+/**
+ * Keeps the state of a sign-in in a cookie of its browser, so that every replica can continue it and no other browser can. The
+ * browser can neither read nor change it.
+ */
+export interface SealedText<State> {
+  seal(state: State): string;
   /** Undefined for a text that is expired, changed or not ours. */
-  open(sealed: string): PendingSignIn | undefined;
+  open(sealed: string): State | undefined;
 }
 
-interface PendingSignInsOptions {
+interface SealedTextOptions<State> {
   /** The same in every process of an installation. */
   readonly secret: string;
+  /** A text that was sealed for another purpose does not open. */
+  readonly purpose: string;
+  readonly schema: z.ZodType<State>;
+  readonly ttlSecs: number;
   readonly clock: Clock;
 }
-
-/** How long a user may take to sign in at the provider. */
-export const PENDING_SECS_MAX = 600;
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-const sealedSchema = z.object({
-  state: z.string(),
-  nonce: z.string(),
-  codeVerifier: z.string(),
-  returnTo: z.string(),
-  expiresAt: z.number(),
-});
-
-export function createPendingSignIns({ secret, clock }: PendingSignInsOptions): PendingSignIns {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'pending OIDC sign-ins', KEY_BYTES));
+export function createSealedText<State>(options: SealedTextOptions<State>): SealedText<State> {
+  const { secret, purpose, ttlSecs, clock } = options;
+  const key = Buffer.from(hkdfSync('sha256', secret, '', purpose, KEY_BYTES));
+  const schema = z.object({ state: options.schema, expiresAt: z.number() });
   return {
-    seal(pending) {
+    seal(state) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-      const expiresAt = clock.now() + PENDING_SECS_MAX * 1000;
-      const text = JSON.stringify({ ...pending, expiresAt });
+      const text = JSON.stringify({ state, expiresAt: clock.now() + ttlSecs * 1000 });
       const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url');
     },
     open(sealed) {
       const text = decrypt(Buffer.from(sealed, 'base64url'), key);
-      const pending = text === undefined ? undefined : tryParse(sealedSchema, text);
-      if (pending === undefined || pending.expiresAt < clock.now()) return undefined;
-      const { expiresAt: _expiresAt, ...rest } = pending;
-      return rest;
+      const opened = text === undefined ? undefined : tryParse(schema, text);
+      return opened === undefined || opened.expiresAt < clock.now() ? undefined : opened.state;
     },
   };
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
-import { createProviderStore } from '../admin/provider-adapter.ts';
+import { createProviderStore } from './provider-adapter.ts';
 import { Provider, type Configuration } from 'oidc-provider';
 
 /** What the provider says about a user. */
