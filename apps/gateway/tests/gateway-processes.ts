@@ -18,7 +18,7 @@ import { admin, liftTier } from './gateway.ts';
 /** Real gateway processes on one Redis and one Postgres. */
 export interface GatewayProcesses {
   start(): Promise<TestProcess>;
-  chat(gateway: TestProcess, model?: string): Promise<Response>;
+  chat(gateway: TestProcess, model?: string, fields?: object): Promise<Response>;
   /** Ends the processes and removes their stores. */
   close(): Promise<void>;
 }
@@ -47,11 +47,11 @@ export async function createGatewayProcesses(
       started.push(gateway);
       return gateway;
     },
-    chat: ({ url }, model = 'm') =>
+    chat: ({ url }, model = 'm', fields = {}) =>
       fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}` },
-        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], ...fields }),
       }),
     async close() {
       await Promise.all(started.map((gateway) => gateway.stop()));

@@ -1,6 +1,6 @@
 import { ANSWER_BYTES_MAX } from './transport/answers/answer-limits.ts';
 import { ANSWERS_BYTES_MAX } from './transport/answers/answer-memory.ts';
-import { integer, setting, timerMs, urlWith, withDefault } from '@model-gateway/kernel';
+import { integer, setting, timerMs, timerSecs, urlWith, withDefault } from '@model-gateway/kernel';
 
 /** Limits and the bridge of upstreams. */
 export const upstreamSettings = {
@@ -12,13 +12,20 @@ export const upstreamSettings = {
   upstreamIdleTimeoutMs: setting(
     'SERVICE_UPSTREAM_IDLE_TIMEOUT_MS',
     withDefault(timerMs(), 120_000),
-    { description: 'An upstream that sends no byte for this long has failed.' },
+    {
+      description:
+        'A streamed answer has failed when the upstream sends no byte of it for this long. An answer that is not streamed may take the total time.',
+    },
   ),
   upstreamTotalTimeoutMs: setting(
     'SERVICE_UPSTREAM_TOTAL_TIMEOUT_MS',
     withDefault(timerMs(), 600_000),
     { description: 'How long an answer that is not streamed may take.' },
   ),
+  upstreamKeepAliveSecs: setting('SERVICE_UPSTREAM_KEEPALIVE_SECS', withDefault(timerSecs(), 60), {
+    description:
+      "How long an unused connection to an upstream is kept, unless the upstream's `keep-alive` header says less.",
+  }),
   upstreamAnswerBytesMax: setting(
     'SERVICE_UPSTREAM_ANSWER_BYTES_MAX',
     withDefault(integer(1024), ANSWER_BYTES_MAX),

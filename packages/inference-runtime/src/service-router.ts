@@ -39,6 +39,7 @@ export function createServiceRouter(
       connectMs: config.upstreamConnectTimeoutMs,
       idleMs: config.upstreamIdleTimeoutMs,
       totalMs: config.upstreamTotalTimeoutMs,
+      keepAliveMs: config.upstreamKeepAliveSecs * SECOND_MS,
     },
     answerBytesMax: config.upstreamAnswerBytesMax,
     answerMemory: createMeasuredAnswerMemory(config.upstreamAnswersBytesMax, metrics),

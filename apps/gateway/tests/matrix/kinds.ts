@@ -5,7 +5,7 @@ import { startEngineServer } from './upstreams/engine-server.ts';
 import { geminiApi } from './upstreams/gemini-api.ts';
 import { localApi } from './upstreams/local-api.ts';
 import type { UpstreamApi } from './upstreams/upstream.ts';
-import { startWireServer, type MatrixUpstream } from './upstreams/wire-server.ts';
+import { startWireServer, type MatrixUpstream, type WireServer } from './upstreams/wire-server.ts';
 
 /** One kind of upstream: how it is registered, and what its API can say. */
 export interface MatrixKind extends Pick<UpstreamApi, 'gets' | 'says'> {
@@ -13,7 +13,12 @@ export interface MatrixKind extends Pick<UpstreamApi, 'gets' | 'says'> {
   start(): Promise<MatrixUpstream>;
 }
 
-const kindOf = (api: UpstreamApi, registration: Fields = api.registration): MatrixKind => ({
+/** One that speaks HTTP. */
+interface HttpMatrixKind extends MatrixKind {
+  start(): Promise<WireServer>;
+}
+
+const kindOf = (api: UpstreamApi, registration: Fields = api.registration): HttpMatrixKind => ({
   ...api,
   registration,
   start: () => startWireServer(api),

@@ -44,7 +44,7 @@ export async function* chunksOfMessage(
   options: ChunkOptions = { remembers: false },
 ): AsyncGenerator<ChatChunk, void, undefined> {
   const reader = new MessageReader(context, options);
-  for await (const data of eventData(body)) {
+  for await (const data of eventData(body, { isComplete: () => reader.isOver })) {
     const chunk = reader.read(data);
     if (chunk !== undefined) yield chunk;
     if (reader.isOver) return;

@@ -9,7 +9,7 @@ import {
 import { readAll, startChunks, textOf } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
 
-const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 8_000 };
+const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 3_000 };
 const signal = new AbortController().signal;
 
 let engine: RunningEngine;
@@ -257,7 +257,7 @@ describe('an engine that fails', () => {
     await useInstead({ tokenDelayMs: 150 });
     engine.faults.next({ kind: 'silent' }, 1, 'Engine.Chat');
     const streaming = start().then(readAll);
-    await expect(chat()).rejects.toThrow('sent nothing for 2000 ms');
+    await expect(chat()).rejects.toThrow('sent nothing for 3000 ms');
     expect(textOf(await streaming)).toBe('one two three');
     await chat();
     expect(engine.callsOf('Engine.Handshake')).toBe(2);

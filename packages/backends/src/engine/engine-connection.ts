@@ -20,6 +20,7 @@ import { createEngineSessions, type EngineSessions } from './engine-sessions.ts'
 /** One connection to an engine, after its handshake. */
 export interface EngineConnection {
   readonly handshake: EngineHandshake;
+  /** A call whose result comes as a whole, within the total time. */
   call<Result>(
     method: string,
     params: unknown,
@@ -105,11 +106,11 @@ function createConnection(
   async function call<Result>(
     method: string,
     params: unknown,
-    how: Omit<CallOptions<Result>, 'timeoutMs'>,
+    how: CallOptions<Result>,
   ): Promise<Result> {
     underWay += 1;
     try {
-      return await socket.call(method, params, { ...how, timeoutMs: timeouts.idleMs });
+      return await socket.call(method, params, how);
     } catch (error) {
       // An aborted call says nothing about the engine.
       if (error instanceof UpstreamFailure && !how.signal.aborted) retire(error);
@@ -154,7 +155,7 @@ function createConnection(
   }
 
   return {
-    call,
+    call: (method, params, how) => call(method, params, { ...how, timeoutMs: timeouts.totalMs }),
     openRealtime(opening, signal) {
       const { model, config } = opening;
       const started = readResult('Engine.RealtimeStart', realtimeStartedSchema);
@@ -163,6 +164,7 @@ function createConnection(
         { model, config },
         {
           signal,
+          timeoutMs: timeouts.idleMs,
           read: (result) => openSession(started(result).session, opening),
           onLateResult: (result) =>
             socket.send('Engine.RealtimeStop', { session: started(result).session }),
@@ -173,6 +175,7 @@ function createConnection(
       const started = readResult('Engine.ChatStart', chatStartedSchema);
       const queue = await call('Engine.ChatStart', params, {
         signal,
+        timeoutMs: timeouts.idleMs,
         // The first chunk may be in the very next frame, so the stream is opened while this one is read.
         read: (result) => openStream(started(result).chat_id, signal),
         onLateResult: (result) =>

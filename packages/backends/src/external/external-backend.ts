@@ -96,8 +96,14 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   const fullPath = (model: string, operation: string): string =>
     `${pathname}${pathOf(model, operation)}${search}`;
 
-  async function post(path: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
-    return succeeded(await http.request(posted(path, await jsonBody(body), signal)));
+  async function post(
+    path: string,
+    body: unknown,
+    signal: Cancel,
+    isWhole = false,
+  ): Promise<UpstreamResponse> {
+    const request = posted(path, await jsonBody(body), signal);
+    return succeeded(await http.request({ ...request, isWhole }));
   }
 
   async function postStream(
@@ -106,7 +112,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     signal: Cancel,
   ): Promise<UpstreamResponse> {
     const streamed = { ...headers, ...streamHeaders(body) };
-    const request = { method: 'POST', path, body, signal } as const;
+    const request = { method: 'POST', path, body, signal, isWhole: true } as const;
     return succeeded(await http.request({ ...request, headers: streamed }));
   }
 
@@ -191,7 +197,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const passedPath = fullPath(model, path);
       const response =
         'json' in content
-          ? await post(passedPath, content.json, signal)
+          ? await post(passedPath, content.json, signal, !isStreamRequested(content.json))
           : await postStream(passedPath, content, signal);
       const { contentType, body: bytes } = response;
       return { contentType, bytes, cleanMessage: cleaned };
@@ -205,6 +211,8 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+const isStreamRequested = (body: object): boolean => 'stream' in body && body.stream === true;
 
 /** Without a length, the body is sent in chunks. */
 const streamHeaders = ({

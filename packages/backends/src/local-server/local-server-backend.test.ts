@@ -5,7 +5,7 @@ import { startOllamaServer, type RunningOllamaServer } from '@model-gateway/test
 import { readAll, startChunks, textOf } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
 
-const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 8_000 };
+const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 3_000 };
 const signal = new AbortController().signal;
 
 let server: RunningOllamaServer;
@@ -147,7 +147,7 @@ describe('a local server that fails', () => {
     { why: 'answers an error', fault: { kind: 'error-body' }, message: 'upstream 200: the model' },
     { why: 'answers garbage', fault: { kind: 'garbage-json' }, message: '' },
     { why: 'resets', fault: { kind: 'reset' }, message: '' },
-    { why: 'hangs', fault: { kind: 'hang' }, message: 'Timeout' },
+    { why: 'hangs', fault: { kind: 'hang' }, message: 'took longer than 3000 ms' },
     { why: 'is cut', fault: { kind: 'cut', afterChunks: 1 }, message: '' },
     { why: 'redirects', fault: { kind: 'status', status: 307 }, message: 'upstream 307' },
   ] as const)('$why: a whole answer', async ({ fault, message }) => {

@@ -72,13 +72,18 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
 
   const sendChat = createChatSender({ mayLeaveEffort: () => true });
 
-  async function post(to: string, body: unknown, signal: Cancel): Promise<UpstreamResponse> {
+  async function post(
+    to: string,
+    body: unknown,
+    { signal, isWhole }: { readonly signal: Cancel; readonly isWhole: boolean },
+  ): Promise<UpstreamResponse> {
     const response = await http.request({
       method: 'POST',
       path: `${path}${to}`,
       headers,
       body: await jsonBody(body),
       signal,
+      isWhole,
     });
     if (response.status >= 200 && response.status <= 299) return response;
     const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
@@ -88,7 +93,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
   async function postChat(given: UpstreamChat, stream: boolean, signal: Cancel) {
     const body = isTranslated(given) ? withOneInstruction(given) : given;
     const { answer, ignored } = await sendChat(body, (chat) =>
-      post('/api/chat', localChat(chat, { stream }), signal),
+      post('/api/chat', localChat(chat, { stream }), { signal, isWhole: !stream }),
     );
     return { answer, ignored: [...localIgnored(body), ...ignored] };
   }
@@ -118,7 +123,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       }
       return boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const embed = { ...request, encoding_format: undefined };
-        const { body } = await post('/api/embed', embed, bounded);
+        const { body } = await post('/api/embed', embed, { signal: bounded, isWhole: true });
         const answer = await readJsonAnswer(body, { bytesMax, memory, signal: bounded });
         return readEmbeddings(answer, request.model);
       });

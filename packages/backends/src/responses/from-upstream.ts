@@ -63,7 +63,12 @@ export async function* chunksOfEvents(
   const readDelta = createDeltaReader();
   let held: ChatChunk[] | undefined = [];
   let failure: UpstreamFailure | undefined;
-  for await (const data of eventData(body, eventBytesMax)) {
+  let isComplete = false;
+  const events = eventData(body, {
+    lineBytesMax: eventBytesMax,
+    isComplete: () => isComplete,
+  });
+  for await (const data of events) {
     if (data === '[DONE]') break;
     const event = cleanEvent(eventOf(data), secret);
     const { type } = event;
@@ -84,8 +89,9 @@ export async function* chunksOfEvents(
     }
     if (held !== undefined) yield* held;
     held = undefined;
-    yield isEnd(type) ? withUsage(chunk, event) : chunk;
-    if (isEnd(type)) return;
+    isComplete = isEnd(type);
+    yield isComplete ? withUsage(chunk, event) : chunk;
+    if (isComplete) return;
   }
   throw failure ?? upstreamFailed('the upstream ended the stream before the answer was complete');
 }

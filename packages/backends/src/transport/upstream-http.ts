@@ -14,10 +14,12 @@ import { compressedError } from './plain-answers.ts';
 /** How long an upstream may take. */
 export interface UpstreamTimeouts {
   readonly connectMs: number;
-  /** No byte for this long is a failure. */
+  /** A streamed response is a failure when no byte of it arrives for this long. */
   readonly idleMs: number;
   /** A whole response that is not streamed. */
   readonly totalMs: number;
+  /** How long an unused connection is kept, unless the upstream's `keep-alive` header says less. */
+  readonly keepAliveMs?: number;
 }
 
 interface UpstreamRequest {
@@ -26,6 +28,8 @@ interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | StreamedBody;
   readonly signal: Cancel;
+  /** The response is not streamed, so that the upstream may be silent until the total time is over. */
+  readonly isWhole?: boolean;
 }
 
 /** A response whose body is read by iterating: the rest stays in the upstream's socket. */
@@ -65,14 +69,15 @@ export function createUpstreamHttp(
   { tracing, answerMemory }: UpstreamHttpOptions = {},
 ): UpstreamHttp {
   const address = upstreamAddress(origin);
+  const { idleMs, totalMs, keepAliveMs = KEEP_ALIVE_MS } = timeouts;
   const pool = new Pool(origin, {
     connect: { timeout: timeouts.connectMs },
-    headersTimeout: timeouts.idleMs,
-    bodyTimeout: timeouts.idleMs,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
     pipelining: 1,
   });
 
-  const deadlines = createDeadlines(timeouts.totalMs);
+  const deadlines = createDeadlines(totalMs);
 
   function tracedHeaders(headers: UpstreamRequest['headers']): UpstreamRequest['headers'] {
     if (tracing === undefined) return headers;
@@ -81,11 +86,20 @@ export function createUpstreamHttp(
   }
 
   function dispatch(
-    { method, path, headers, body }: UpstreamRequest,
+    { method, path, headers, body, isWhole = false }: UpstreamRequest,
     handler: Dispatcher.DispatchHandler,
   ): void {
+    const silenceMs = isWhole ? totalMs : idleMs;
     pool.dispatch(
-      { origin, method, path, headers: tracedHeaders(headers), body: dispatchedBody(body) },
+      {
+        origin,
+        method,
+        path,
+        headers: tracedHeaders(headers),
+        body: dispatchedBody(body),
+        headersTimeout: silenceMs,
+        bodyTimeout: silenceMs,
+      },
       handler,
     );
   }
@@ -97,7 +111,6 @@ export function createUpstreamHttp(
       }),
     requestWhole: (request, bytesMax) =>
       new Promise((resolve, reject) => {
-        const { totalMs } = timeouts;
         const handler = createWholeExchange({
           cancel: request.signal,
           totalMs,
@@ -107,11 +120,13 @@ export function createUpstreamHttp(
           onResponse: resolve,
           onFailure: reject,
         });
-        dispatch(request, handler);
+        dispatch({ ...request, isWhole: true }, handler);
       }),
     close: () => pool.destroy(),
   };
 }
+
+const KEEP_ALIVE_MS = 60_000;
 
 /** The client ends the stream when the call ends early, which ends its source. */
 function dispatchedBody(body: UpstreamRequest['body']): string | Buffer | Readable | null {

@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 /** An event is parsed at once, so that it must not be long. */
-const EVENT_BYTES_MAX = 8 * 1024 * 1024;
+const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 const RETURN = 0x0d;
 
 /**

@@ -89,7 +89,7 @@ test.each([
   },
   {
     why: 'never ends an event',
-    end: 'x'.repeat(9 * 1024 * 1024),
+    end: 'x'.repeat(17 * 1024 * 1024),
     message: /too large/,
     // It exceeds a limit of ours.
     isBackendAtFault: false,

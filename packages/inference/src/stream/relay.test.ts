@@ -11,7 +11,7 @@ const token = {
 const failed = { error: { message: 'out of memory' } };
 const eventOf = (chunk: object) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
 const cleanMessage = (message: string) => `cleaned: ${message}`;
-const TOO_LARGE = Buffer.alloc(9 * 1024 * 1024, 'x');
+const TOO_LARGE = Buffer.alloc(17 * 1024 * 1024, 'x');
 /** A quote in a comment does not hide them. */
 const MANY_VALUES = Buffer.from(`: "\ndata: [${'{},'.repeat(1024 * 1024)}{}]\n\n`);
 

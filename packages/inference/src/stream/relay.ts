@@ -1,4 +1,4 @@
-import { describeError } from '@model-gateway/kernel';
+import { describeError, readToEnd } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamFailure, UpstreamStream } from '@model-gateway/router';
 import { brokenOff, brokenOffBy, CUT_OFF, exceeded } from './broken-off.ts';
 import { createEventReader, type EventReader, type EventReaderOptions } from './event-reader.ts';
@@ -69,6 +69,11 @@ class EventRelay implements Relay {
     giveUp(this.#bytes);
   }
 
+  #finish(): void {
+    this.#isOver = true;
+    readToEnd(this.#bytes);
+  }
+
   #pass(chunk: Buffer): Buffer {
     return this.#read(this.#pushed(chunk));
   }
@@ -85,7 +90,8 @@ class EventRelay implements Relay {
   #read(events: Buffer): Buffer {
     const { passed, isDone, error } = this.#reader.read(events);
     if (error !== undefined) this.#failure = brokenOffBy(this.#cleanMessage(error));
-    if (isDone || error !== undefined) this.leave();
+    if (error !== undefined) this.leave();
+    else if (isDone) this.#finish();
     return passed;
   }
 

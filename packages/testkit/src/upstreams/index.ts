@@ -10,6 +10,7 @@ export {
   type VideoFault,
   type VideoOperation,
 } from './cloud-video/cloud-video.ts';
+export { startFarProxy, type FarProxy } from './far/far-proxy.ts';
 export { startEngine, type EngineOptions, type RunningEngine } from './engine/engine.ts';
 export type { EngineFault } from './engine/engine-faults.ts';
 export { startScriptedEngine } from './engine/scripted-engine.ts';

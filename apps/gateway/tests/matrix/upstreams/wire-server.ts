@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ModelRequest, Fields, ModelAnswer } from '../facts.ts';
 import type { UpstreamApi } from './upstream.ts';
@@ -16,8 +16,20 @@ export interface MatrixUpstream {
   close(): Promise<void>;
 }
 
-export async function startWireServer(api: UpstreamApi): Promise<MatrixUpstream> {
+/** One that speaks HTTP, so that it can be slow. */
+export interface WireServer extends MatrixUpstream {
+  /** Answers the next requests this late. */
+  answerAfter(milliseconds: number): void;
+  /** Ends the bodies of the next answers this late; `Infinity`: never. */
+  endAfter(milliseconds: number): void;
+  /** How many connections are open. */
+  connections(): number;
+}
+
+export async function startWireServer(api: UpstreamApi): Promise<WireServer> {
   const requests: Fields[] = [];
+  let answerAfterMs = 0;
+  let endAfterMs = 0;
   let next = { status: 200, type: 'application/json', text: '{}' };
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -28,10 +40,24 @@ export async function startWireServer(api: UpstreamApi): Promise<MatrixUpstream>
         return;
       }
       requests.push(JSON.parse(Buffer.concat(parts).toString()) as Fields);
-      // So that a rate limit ends at once.
-      response.writeHead(next.status, { 'content-type': next.type, 'retry-after': '0' });
-      response.end(next.text);
+      if (answerAfterMs === 0) send(response);
+      else setTimeout(() => send(response), answerAfterMs);
     });
+  });
+  function send(response: ServerResponse): void {
+    // So that a rate limit ends at once.
+    response.writeHead(next.status, { 'content-type': next.type, 'retry-after': '0' });
+    if (endAfterMs === 0) {
+      response.end(next.text);
+      return;
+    }
+    response.write(next.text);
+    if (endAfterMs !== Infinity) setTimeout(() => response.end(), endAfterMs);
+  }
+  let open = 0;
+  server.on('connection', (socket) => {
+    open += 1;
+    socket.once('close', () => void (open -= 1));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -46,6 +72,13 @@ export async function startWireServer(api: UpstreamApi): Promise<MatrixUpstream>
     refuse(status, message) {
       const text = JSON.stringify(api.error(status, message));
       next = { status, type: 'application/json', text };
+    },
+    connections: () => open,
+    answerAfter(milliseconds) {
+      answerAfterMs = milliseconds;
+    },
+    endAfter(milliseconds) {
+      endAfterMs = milliseconds;
     },
     lastAsked: () => api.read(requests.at(-1) ?? {}),
     close: () =>

@@ -8,7 +8,7 @@ import type { UpstreamFailure } from '@model-gateway/router';
 import { answerRefused } from '../../errors/upstream-error.ts';
 
 /** The default of `SERVICE_UPSTREAM_ANSWER_BYTES_MAX`. */
-export const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Checks a JSON answer while it arrives, so that one that cannot be held or parsed is not read to its end. */
 export interface AnswerLimits {

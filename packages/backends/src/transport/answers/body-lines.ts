@@ -1,3 +1,4 @@
+import { readToEnd } from '@model-gateway/kernel';
 import { upstreamFailed } from '../../errors/upstream-error.ts';
 
 const NEWLINE = 0x0a;
@@ -77,16 +78,34 @@ export class LineSplitter {
   }
 }
 
-/** The non-empty lines of a body. */
+/** How the lines of a streamed body are read. */
+interface BodyLinesOptions extends LineOptions {
+  /** Whether the line that was read last ends the answer: then the rest is read too, so that the connection is used again. */
+  readonly isComplete?: (() => boolean) | undefined;
+  /** What is read of a line; undefined for a line that is left out. */
+  readonly select?: (line: string) => string | undefined;
+}
+
+/** The lines of a body that are not empty. A reader that stops before the answer is complete cancels the response. */
 export async function* bodyLines(
   body: AsyncIterable<Uint8Array>,
-  lineBytesMax: number,
+  { isComplete = () => false, select = (line) => line, ...options }: BodyLinesOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const lines = new LineSplitter({ lineBytesMax });
-  for await (const chunk of body) {
-    lines.push(chunk);
-    for (let line = lines.next(); line !== undefined; line = lines.next()) yield line;
+  const lines = new LineSplitter(options);
+  const source = body[Symbol.asyncIterator]();
+  try {
+    for (let next = await source.next(); next.done !== true; next = await source.next()) {
+      lines.push(next.value);
+      for (let line = lines.next(); line !== undefined; line = lines.next()) {
+        const selected = select(line);
+        if (selected !== undefined) yield selected;
+      }
+    }
+    const last = lines.rest();
+    const selected = last === '' ? undefined : select(last);
+    if (selected !== undefined) yield selected;
+  } finally {
+    if (isComplete()) readToEnd(source);
+    else await source.return?.();
   }
-  const last = lines.rest();
-  if (last !== '') yield last;
 }

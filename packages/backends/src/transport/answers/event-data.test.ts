@@ -25,7 +25,7 @@ test('any cut of a body gives the same data and lines', async () => {
   await fc.assert(
     fc.asyncProperty(places, async (cuts) => {
       expect(await all(eventData(cutAt(cuts)))).toEqual(['{"text":"Grüße 🙂"}', '{"n":2}', 'last']);
-      expect(await all(bodyLines(cutAt(cuts), 1_000))).toEqual([
+      expect(await all(bodyLines(cutAt(cuts), { lineBytesMax: 1_000 }))).toEqual([
         ': hello',
         'event: a',
         'data: {"text":"Grüße 🙂"}',
@@ -41,6 +41,8 @@ test('any cut of a body gives the same data and lines', async () => {
 test.each([[[]], [[40]], [[30, 35, 41, 42]]])(
   'a line that is too long is refused, with cuts at %j',
   async (cuts) => {
-    await expect(all(eventData(cutAt(cuts), 20))).rejects.toThrow('a line of more than 20 bytes');
+    await expect(all(eventData(cutAt(cuts), { lineBytesMax: 20 }))).rejects.toThrow(
+      'a line of more than 20 bytes',
+    );
   },
 );

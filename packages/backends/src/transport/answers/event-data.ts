@@ -1,28 +1,27 @@
 import { isCheapJson } from '@model-gateway/kernel';
 import { answerRefused } from '../../errors/upstream-error.ts';
-import { LineSplitter } from './body-lines.ts';
+import { bodyLines } from './body-lines.ts';
 
 const DATA = 'data:';
-const LINE_BYTES_MAX = 8 * 1024 * 1024;
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The data of server-sent events whose data is one line each, as that of JSON is. */
-export async function* eventData(
-  body: AsyncIterable<Uint8Array>,
-  lineBytesMax = LINE_BYTES_MAX,
-): AsyncGenerator<string, void, undefined> {
-  // Not `bodyLines`, because each generator costs as much as reading a token.
-  const lines = new LineSplitter({ lineBytesMax, firstByte: DATA.charCodeAt(0) });
-  for await (const chunk of body) {
-    lines.push(chunk);
-    for (let line = lines.next(); line !== undefined; line = lines.next()) {
-      if (line.startsWith(DATA)) yield dataOf(line);
-    }
-  }
-  const last = lines.rest();
-  if (last.startsWith(DATA)) yield dataOf(last);
+interface EventDataOptions {
+  readonly lineBytesMax?: number;
+  /** Whether the event that was read last ends the answer: then its connection is used again. */
+  readonly isComplete?: () => boolean;
 }
 
-function dataOf(line: string): string {
+/** The data of server-sent events whose data is one line each, as that of JSON is. */
+export function eventData(
+  body: AsyncIterable<Uint8Array>,
+  { lineBytesMax = LINE_BYTES_MAX, isComplete }: EventDataOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const firstByte = DATA.charCodeAt(0);
+  return bodyLines(body, { lineBytesMax, firstByte, select: dataOf, isComplete });
+}
+
+function dataOf(line: string): string | undefined {
+  if (!line.startsWith(DATA)) return undefined;
   const data = line.slice(DATA.length).trim();
   if (!isCheapJson(data)) throw answerRefused('an event with too many values');
   return data;
