@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describeError, raceAbort, type Cancel, type Log } from '@model-gateway/kernel';
 import { childEnvironment } from '../process/child-environment.ts';
+import { ownEnvironment } from '../process/config.ts';
 import { ToolError } from '../tool-error.ts';
 import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './host-messages.ts';
 
@@ -114,7 +115,7 @@ function startChild(program: string): ChildProcess {
   return fork(program, {
     detached: true,
     execArgv: [],
-    env: childEnvironment(process.env),
+    env: childEnvironment(ownEnvironment()),
     serialization: 'advanced',
     stdio: ['ignore', 2, 2, 'ipc'],
   });

@@ -4,3 +4,6 @@ export function isStartedByRunner(
 ): boolean {
   return environment['npm_lifecycle_event'] !== undefined;
 }
+
+/** The variables of this process, of which the processes that it starts get some. */
+export const ownEnvironment = (): Readonly<Record<string, string | undefined>> => process.env;

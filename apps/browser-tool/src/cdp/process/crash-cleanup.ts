@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { ownEnvironment } from '../../process/config.ts';
 
 // Reads process groups from the tool until the tool ends for any reason. Then it kills the last group and removes the profile and
 // the temporary folder, repeatedly because a process may still write into them. A browser whose group was not sent in time ends by
@@ -42,7 +43,7 @@ export function startCrashCleanup(profile: string, temporary = profile): CrashCl
     // In its own group, so that a signal to the tool's group does not end it.
     detached: true,
     cwd: '/',
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: ownEnvironment()['PATH'] },
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   child.on('error', nothing);

@@ -9,6 +9,7 @@ import { raceAbort, type Log } from '@model-gateway/kernel';
 import { withLibraryFolder } from '../../bundle/library-environment.ts';
 import type { SandboxMode, Viewport } from '../../engine.ts';
 import { childEnvironment } from '../../process/child-environment.ts';
+import { ownEnvironment } from '../../process/config.ts';
 import { ToolError } from '../../tool-error.ts';
 import { connectToBrowser, type CdpConnection } from '../cdp-connection.ts';
 import type { BrowserPipe } from '../pipe-socket.ts';
@@ -122,7 +123,7 @@ async function spawnChromium(
     },
     {
       spawn: ((command: string, args: readonly string[], spawnOptions: SpawnOptions) => {
-        const given = { ...childEnvironment(process.env), TMPDIR: temporary };
+        const given = { ...childEnvironment(ownEnvironment()), TMPDIR: temporary };
         const env = withLibraryFolder(given, libraryFolder);
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.

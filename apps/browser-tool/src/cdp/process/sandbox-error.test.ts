@@ -10,7 +10,7 @@ test.each([
 
 test.each([
   '/opt/sandbox-tests/chrome: some other failure',
-  'the zygote of /home/namespace/chrome exited',
+  'the zygote of /srv/namespace/chrome exited',
   '',
 ])('another failure: %s', (output) => {
   expect(isSandboxError(output)).toBe(false);
