@@ -3,7 +3,7 @@ export {
   identityOf,
   type ProviderIdentity,
 } from './identity/provider-identity.ts';
-export type { IdentityStore, ProviderAccount, ProviderPerson } from './identity/identity-store.ts';
+export type { IdentityStore, ProviderAccount } from './identity/identity-store.ts';
 export { addressKey } from './login/address-key.ts';
 export { createAccessTokens } from './users/access-tokens.ts';
 export {
@@ -31,7 +31,6 @@ export { GROUP_REQUIREMENTS, type GroupAction } from './groups/permissions.ts';
 export type {
   Conversation,
   ConversationMessage,
-  ConversationOwner,
   ConversationPage,
   ConversationStore,
   HistoryLimits,

@@ -44,11 +44,7 @@ export { PASSED_OPERATIONS, type PassedFields, type PassedOperation } from './pa
 export { passCall, type PassedResponse } from './passed/pass-call.ts';
 export { expectedPassed, isOwnField, jsonSource, type PassedSource } from './passed/passed-call.ts';
 export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
-export {
-  findStoredHistory,
-  HISTORY_LIMITS,
-  type StoredHistory,
-} from './chat/history/stored-history.ts';
+export { findStoredHistory, HISTORY_LIMITS } from './chat/history/stored-history.ts';
 export { createStorageLimit, type StorageLimit } from './storage/storage-limit.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
 export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';

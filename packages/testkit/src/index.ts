@@ -1,7 +1,7 @@
 export { freePort } from '@model-gateway/kernel';
 export { askSocket } from './ask-socket.ts';
 export { fullSize, fullTable, fullTest, testPostgresUrl, testRedisUrl } from './config.ts';
-export { makeCertificates, type TestCertificates } from './certificates.ts';
+export { makeCertificates } from './certificates.ts';
 export { createGate } from './gate.ts';
 export { startSmtpServer, type TestSmtpServer } from './smtp-server.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
