@@ -125,6 +125,8 @@ describe('users.erase', () => {
       order: { prompt: 'a cat', extra: { frames: 48, note: 'my cat' } },
       images: [],
       idempotencyKey: null,
+      orderHash: null,
+      allowedModels: null,
       unfinishedMax: 10,
     });
     await rpc.test.query(

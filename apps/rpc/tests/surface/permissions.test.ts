@@ -261,6 +261,8 @@ async function createObjects(): Promise<OwnObjects> {
     order: { prompt: 'a cat' },
     images: [],
     idempotencyKey: null,
+    orderHash: null,
+    allowedModels: null,
     unfinishedMax: 1_000,
   });
   const params = { url: RECEIVER, events: ['key.expiring'], group_id };
