@@ -2,7 +2,11 @@ import * as fc from 'fast-check';
 import { treeOf, type JsonTree } from './json-tree.ts';
 
 const words = fc.string({ maxLength: 12 });
-const id = fc.constantFrom('a', 'b', 'call_1', 'resp_0', '');
+const id = fc.constantFrom('a', 'b', 'call_1', 'resp_0', '', '{{response_id}}', '{{item_id}}');
+/** The same stored item, named many times. */
+const references = fc
+  .integer({ min: 1, max: 500 })
+  .map((count) => Array(count).fill({ type: 'item_reference', id: '{{item_id}}' }));
 const name = fc.constantFrom('look_up', 'f', 'web_search', 'shell', '');
 const schema = fc.constantFrom<object>(
   { type: 'object', properties: { a: { type: 'string' } } },
@@ -96,7 +100,7 @@ const toolChoice = fc.oneof(
   }),
 );
 const response = some(
-  { model, input: fc.oneof(words, few(item)) },
+  { model, input: fc.oneof(words, few(item), few(item), references) },
   {
     instructions: words,
     tools: few(responsesTool),

@@ -79,7 +79,11 @@ export const hostileValue: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: large },
 );
 
+/** Fields that reserve tokens or choices, also inside `extra`. */
+const COUNTS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'best_of'];
+
 const hostileName = fc.oneof(
+  fc.constantFrom(...COUNTS),
   fc.constantFrom('__proto__', 'constructor', 'toString', 'hasOwnProperty', '', '\u0000', 'then'),
   fc.string(),
 );

@@ -5,7 +5,30 @@ import { hostileValue, mutated, textOf } from './hostile.ts';
 import { listTree, objectTree, rawTree, treeOf, type JsonTree } from './json-tree.ts';
 import { onTheWire, type WireText } from './wire-text.ts';
 
+/** Aliases that expand to much more than the text has. */
+const growingYaml = (levels: number, aliases: number): string =>
+  Array.from({ length: levels }, (_, level) => {
+    const items =
+      level === 0
+        ? '"lol"'
+        : Array(aliases)
+            .fill(`*a${level - 1}`)
+            .join(',');
+    return `a${level}: &a${level} [${items}]`;
+  }).join('\n');
+const cursorOf = (...parts: readonly string[]): string =>
+  JSON.stringify(Buffer.from(JSON.stringify(parts)).toString('base64url'));
+const CURSORS = [
+  cursorOf('9999-99-99 99:99:99+00', '00000000-0000-0000-0000-000000000000'),
+  cursorOf('infinity', '00000000-0000-0000-0000-000000000000'),
+  cursorOf('2026-01-01 00:00:00+00', 'x'),
+];
+
 const FIELDS: FieldValues = {
+  text: [JSON.stringify(growingYaml(8, 150)), JSON.stringify(growingYaml(40, 3))],
+  cursor: CURSORS,
+  before: CURSORS,
+  after: CURSORS,
   model: ['"{{model}}"'],
   model_id: ['"{{model}}"', '"fuzz-node"'],
   group_id: ['"{{group_id}}"'],

@@ -46,7 +46,7 @@ const CAPABILITIES: Partial<Record<UpstreamKind, readonly string[]>> = {
 
 /** Makes backends, a key, a group, a conversation and a node; returns the values that cases name. */
 export async function setUpService(installation: Installation): Promise<Record<string, string>> {
-  const { rpcUrl, adminToken, tokens, upstreams, secrets } = installation;
+  const { restUrl, rpcUrl, adminToken, tokens, upstreams, secrets } = installation;
   async function call<Result>(method: string, params: object, token: string): Promise<Result> {
     const { error, result } = await rpcCall(rpcUrl, method, params, token);
     if (error !== undefined) throw new Error(`${method}: ${error.message}`);
@@ -64,6 +64,7 @@ export async function setUpService(installation: Installation): Promise<Record<s
     { machine_name: 'fuzz', version: '1' },
     tokens.admin,
   );
+  const responseId = await storeResponse(restUrl, key);
   const bearers = {
     admin_token: adminToken,
     admin_jwt: tokens.admin,
@@ -82,7 +83,25 @@ export async function setUpService(installation: Installation): Promise<Record<s
     group_id: group.id,
     conversation_id: conversation.id,
     agent_id: node.agent_id,
+    response_id: responseId,
+    // The item of its input.
+    item_id: `msg_${responseId.replace('resp_', '')}i0`,
   };
+}
+
+/** A stored response with a large input, for requests that name it. */
+async function storeResponse(restUrl: string, key: string): Promise<string> {
+  const response = await fetch(`${restUrl}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: modelOf('external'),
+      input: [{ type: 'message', role: 'user', content: 'word '.repeat(100_000) }],
+    }),
+  });
+  const { id } = (await response.json()) as { readonly id?: string };
+  if (id === undefined) throw new Error(`no response was stored: status ${response.status}`);
+  return id;
 }
 
 /** Registers the scripted upstreams, where they are missing, and removes every other backend. */
