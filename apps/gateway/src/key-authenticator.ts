@@ -15,6 +15,7 @@ import {
   drawingAccountOf,
   hasQuota,
   type Caller,
+  tierRemedy,
   tooManyCalls,
   type PassedAdmission,
   type Payer,
@@ -276,7 +277,7 @@ function refusalOf(answer: RefusedAdmission, grant: KeyGrant): ServiceError {
 /** Says which limit it was, its value, and what lifts it. */
 function tooMany(
   { name, requestsPerMinute }: RequestLimit,
-  { limits, settings }: KeyGrant,
+  { limits, settings, owner }: KeyGrant,
 ): ServiceError {
   const [scope, remedy] = name.startsWith('group:')
     ? [
@@ -288,10 +289,7 @@ function tooMany(
           'this key',
           'Its rpm sets this limit. Its owner raises it: gateway keys update <key> --rpm <count>',
         ]
-      : [
-          'your tier',
-          `The tier '${limits.tier.name}' sets this limit. An operator lifts it: gateway plan set you@example.com enterprise`,
-        ];
+      : ['your tier', `The tier '${limits.tier.name}' sets this limit. ${tierRemedy(owner)}`];
   return new ServiceError(
     'rate_limit_exceeded',
     `rate limit exceeded: ${scope} allows ${requestsPerMinute} requests per minute. ${remedy}`,
@@ -316,12 +314,12 @@ function payerKeyOf({ holder, settings }: KeyGrant): Payer['key'] {
 }
 
 function readGrant(grant: KeyGrant): GrantFacts {
-  const { holder, limits, modelPolicy } = grant;
+  const { holder, limits, modelPolicy, owner } = grant;
   const { userId, keyId, keyPrefix, project, groupId } = holder;
   const multiplier = groupId === null ? 1 : limits.costMultiplier;
   return {
     caller: { userId, keyId, apiKeyId: keyPrefix, project, groupId, multiplier, modelPolicy },
-    payer: { userId, groupId, multiplier, tier: limits.tier, key: payerKeyOf(grant) },
+    payer: { userId, groupId, multiplier, tier: limits.tier, user: owner, key: payerKeyOf(grant) },
     limits: limitsOf(grant),
     account: hasQuota(limits.tier) ? drawingAccountOf(holder) : undefined,
   };

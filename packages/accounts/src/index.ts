@@ -49,6 +49,7 @@ export type {
   ApiKey,
   FoundKey,
   KeyHolder,
+  KeyOwner,
   KeyPage,
   KeyStore,
   NewApiKey,

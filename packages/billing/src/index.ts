@@ -43,7 +43,7 @@ export type {
   UsedAmounts,
   WindowUsage,
 } from './admission/admission-store.ts';
-export type { BillingFacts, TierLimits } from './admission/billing-facts.ts';
+export type { BillingFacts, PayingUser, TierLimits } from './admission/billing-facts.ts';
 export { decideAdmission, NOTHING_RESERVED, withReserved } from './admission/admission-decision.ts';
 export { BUILT_IN_TIERS, FREE_TIER, isDrained } from './admission/drained-tier.ts';
 export {

@@ -212,12 +212,12 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   rate_limit_exceeded: {
     cause: 'More requests than the limit that the message names allows.',
     remedy:
-      'Wait as long as `retry-after` says, or raise the limit: the plan of the account (`gateway plan set you@example.com enterprise`), the limits of the key (`gateway keys update "my key" --rpm 100`), the ceiling of the group, `SERVICE_RPC_CALLS_PER_USER` for RPC calls at a time, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
+      'Wait as long as `retry-after` says, or raise the limit: the tier of the account (an admin: `gateway plan set <email> enterprise`), the limits of the key (`gateway keys update "my key" --rpm 100`), the ceiling of the group, `SERVICE_RPC_CALLS_PER_USER` for RPC calls at a time, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
   },
   quota_exceeded: {
     cause: 'The monthly quota of the plan is used up.',
     remedy:
-      'An operator sets a larger plan (`gateway plan set you@example.com enterprise`) or gives points; otherwise it ends with the month. `gateway plan show` shows what is left.',
+      'Ask an admin for a larger tier (`gateway plan set <email> enterprise`) or for points; otherwise it ends with the month. `gateway plan show` shows what is left.',
   },
   quota_reserved: {
     cause: 'Requests in progress reserve the rest of the monthly quota.',
@@ -226,7 +226,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   payment_required: {
     cause: 'The points and the monthly quota are used up.',
     remedy:
-      'An operator sets a larger plan (`gateway plan set you@example.com enterprise`) or adds points (`group.credits.topup`, `group.credits.allocate`); otherwise it ends with the month.',
+      'Ask an admin for a larger tier (`gateway plan set <email> enterprise`) or for points (`group.credits.topup`, `group.credits.allocate`); otherwise it ends with the month.',
   },
   budget_exceeded: {
     cause: 'The budget of the key is spent.',

@@ -30,6 +30,7 @@ export {
   type Payer,
   type Quotas,
 } from './quota/quotas.ts';
+export { tierRemedy } from './quota/quota-refusals.ts';
 export {
   EXPECTED_NOTHING,
   FREE_ADMISSION,

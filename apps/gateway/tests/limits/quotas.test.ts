@@ -105,7 +105,7 @@ async function expectRefused(
 
 /** Which limit it was, its value, and what lifts it. */
 const LIMIT =
-  "the tier '[^']+' allows [\\d.]+ (tokens|USD) per month\\. An operator lifts it: gateway plan set you@example\\.com enterprise$";
+  "the tier '[^']+' allows [\\d.]+ (tokens|USD) per month\\. The account is owner@example\\.com, an admin\\. Set a larger tier in the console under People, or with: gateway plan set owner@example\\.com enterprise$";
 
 const expectQuotaExceeded = (response: Response, limit = '') =>
   expectRefused(response, {

@@ -22,10 +22,11 @@ afterAll(async () => {
 
 const stores = () => gateways.test.context.database;
 
-async function newUser(): Promise<string> {
+async function newUser(becomesAdmin: 'always' | 'never' = 'never'): Promise<string> {
   const id = newId();
   const email = `${id}@example.com`;
-  await stores().users.create({ id, email, name: '', passwordHash: 'not used' });
+  const account = { id, email, name: '', passwordHash: 'not used', becomesAdmin };
+  await stores().users.create(account);
   return id;
 }
 
@@ -58,7 +59,8 @@ const passed = (responses: readonly Response[]): number =>
   responses.filter(({ status }) => status === 200).length;
 
 test('of a free key the 10th request within a minute passes and the 11th is refused, on either gateway', async () => {
-  const key = await newKey();
+  const userId = await newUser();
+  const { secret: key } = await keysOf(gateways.test).create({ userId, name: 'key' });
   const statuses: number[] = [];
   for (let turn = 0; turn < FREE_RPM + 2; turn += 1) statuses.push((await ask(key, turn)).status);
   expect(statuses).toEqual([...Array.from({ length: FREE_RPM }, () => 200), 429, 429]);
@@ -68,8 +70,17 @@ test('of a free key the 10th request within a minute passes and the 11th is refu
   expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0');
   const message =
     'rate limit exceeded: your tier allows 10 requests per minute. ' +
-    "The tier 'free' sets this limit. An operator lifts it: gateway plan set you@example.com enterprise";
+    `The tier 'free' sets this limit. The account is ${userId}@example.com. Ask an admin of this gateway for a larger tier.`;
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', message } });
+});
+
+test('an admin is told the command that lifts the limit of that very account', async () => {
+  const userId = await newUser('always');
+  const { secret } = await keysOf(gateways.test).create({ userId, name: 'key' });
+  for (let turn = 0; turn < FREE_RPM; turn += 1) await ask(secret, turn);
+  const { error } = (await (await ask(secret, 0)).json()) as { error: { message: string } };
+  expect(error.message).toMatch(`with: gateway plan set ${userId}@example.com enterprise`);
+  expect(error.message).toMatch('in the console under People');
 });
 
 test('the lower limit of a key decides, and says that it is its own', async () => {
@@ -101,7 +112,6 @@ test('a key with a list of models can use and see no others, on every surface', 
   const model = 'other-chat';
   const refused = await Promise.all([
     post('/v1/chat/completions', { model, messages }),
-    post('/v1/chat/completions', { model: 'demo-chat', models: [model], messages }),
     post('/v1/messages', { model, messages, max_tokens: 10 }),
     post('/v1/responses', { model, input: 'Hi' }),
     post('/v1/embeddings', { model, input: 'Hi' }),
@@ -112,7 +122,10 @@ test('a key with a list of models can use and see no others, on every surface', 
   expect(await refused[0]?.json()).toMatchObject({
     error: { code: 'model_not_allowed', message: 'this key does not allow the model: other-chat' },
   });
-  expect(await refused[2]?.json()).toMatchObject({ error: { type: 'permission_error' } });
+  expect(await refused[1]?.json()).toMatchObject({ error: { type: 'permission_error' } });
+  // A fallback that the key does not allow is left out.
+  const fallback = { model: 'demo-chat', models: [model], messages };
+  expect((await post('/v1/chat/completions', fallback)).status).toBe(200);
   expect((await post('/v1/chat/completions', { model: 'demo-chat', messages })).status).toBe(200);
   const listed = await fetch(`${gateways.urls[0]}/v1/models`, {
     headers: { authorization: `Bearer ${secret}` },

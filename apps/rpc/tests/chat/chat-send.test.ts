@@ -226,7 +226,7 @@ describe('refused before a stream is created:', () => {
       code: -32_006,
       message:
         "monthly quota exceeded: the tier 'free' allows 0 tokens per month. " +
-        'An operator lifts it: gateway plan set you@example.com enterprise',
+        'The account is ann@example.com, an admin. Set a larger tier in the console under People, or with: gateway plan set ann@example.com enterprise',
     });
     await plans.saveTier('free', { ...free, monthlyTokenQuota: 100_000 });
   });

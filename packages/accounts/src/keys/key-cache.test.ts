@@ -14,6 +14,7 @@ const UNLIMITED = {
 
 const grantOf = (keyId: string, groupId: string | null = null): KeyGrant => ({
   holder: { keyId, userId: 'u', groupId, keyPrefix: 'service-', project: 'default' },
+  owner: { email: 'u@example.com', isAdmin: false },
   limits: UNLIMITED,
   settings: NO_KEY_SETTINGS,
   replacedUntil: null,

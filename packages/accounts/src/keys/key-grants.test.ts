@@ -14,10 +14,11 @@ function createGrants() {
     costMultiplier: 1,
   };
   const holder = { keyId: 'key', userId: 'user', groupId: null, keyPrefix: '', project: '' };
+  const owner = { email: 'user@example.com', isAdmin: false };
   return createKeyGrants({
     keys: {
       findHolder: () =>
-        Promise.resolve({ holder, limits, settings: NO_KEY_SETTINGS, replacedUntil: null }),
+        Promise.resolve({ holder, owner, limits, settings: NO_KEY_SETTINGS, replacedUntil: null }),
     },
     groups: { find: () => Promise.resolve(undefined) },
     modelRules: { list: () => Promise.resolve({ allowed: [], denied: [] }) },

@@ -60,10 +60,10 @@ export function createKeyGrants({ keys, groups, modelRules }: KeyGrantsDependenc
       if (!isKeyForm(secret)) return undefined;
       const found = await keys.findHolder(sha256Hex(secret));
       if (found === undefined) return undefined;
-      const { holder, limits, settings, replacedUntil } = found;
+      const { holder, owner, limits, settings, replacedUntil } = found;
       const modelPolicy = await policyOf({ groupId: holder.groupId, settings });
       // No spread: V8 would make a new hidden class for every lookup, and compile again what every request runs.
-      return { holder, limits, settings, replacedUntil, modelPolicy };
+      return { holder, owner, limits, settings, replacedUntil, modelPolicy };
     },
   };
 }

@@ -51,6 +51,12 @@ export interface KeyHolder {
   readonly project: string;
 }
 
+/** The person of a key: whom its refusals name. */
+export interface KeyOwner {
+  readonly email: string;
+  readonly isAdmin: boolean;
+}
+
 /** The limits of a key's holder; null means unlimited. */
 export interface HolderLimits {
   readonly tier: {
@@ -68,6 +74,7 @@ export interface HolderLimits {
 /** A valid key, looked up. */
 export interface FoundKey {
   readonly holder: KeyHolder;
+  readonly owner: KeyOwner;
   readonly limits: HolderLimits;
   readonly settings: KeySettings;
   /** Set for a secret that was replaced by a rotation: until then it works. */

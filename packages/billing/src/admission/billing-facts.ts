@@ -16,6 +16,12 @@ export interface TierLimits {
   readonly rpm: number | null;
 }
 
+/** The person whose account pays. */
+export interface PayingUser {
+  readonly email: string;
+  readonly isAdmin: boolean;
+}
+
 /** The values in the database behind the hints of the admission store. */
 export interface BillingFacts {
   /** A window without rows is all zeros. */
@@ -26,6 +32,8 @@ export interface BillingFacts {
   budget(window: BudgetWindow): Promise<BudgetUsage>;
   /** The tier of a user, `free` where none is set. */
   tierOf(userId: string): Promise<TierLimits>;
+  /** The account of a user, which refusals name; undefined for an erased one. */
+  payingUser(userId: string): Promise<PayingUser | undefined>;
   /** Everything that changed since then, a page at a time: windows of that month and of later ones, accounts, and current budgets. */
   changedSince(time: Date): AsyncIterable<AdmissionFacts>;
 }

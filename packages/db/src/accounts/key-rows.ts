@@ -1,4 +1,11 @@
-import type { ApiKey, FoundKey, KeyHolder, KeySettings, KeyPage } from '@model-gateway/accounts';
+import type {
+  ApiKey,
+  FoundKey,
+  KeyHolder,
+  KeyOwner,
+  KeySettings,
+  KeyPage,
+} from '@model-gateway/accounts';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../connection/connection.ts';
 
@@ -138,7 +145,8 @@ export const settingColumns = ({ metadata, models, addresses, ...settings }: Key
   metadata: metadata === null ? Prisma.DbNull : (metadata as Prisma.InputJsonObject),
 });
 
-interface FoundRow extends KeyHolder, Omit<KeySettings, keyof SettingLists>, SettingLists {
+interface FoundRow
+  extends KeyHolder, KeyOwner, Omit<KeySettings, keyof SettingLists>, SettingLists {
   readonly tier: string | null;
   readonly monthlyUsdQuota: number | null;
   readonly monthlyTokenQuota: bigint | null;
@@ -158,6 +166,8 @@ export async function findHolder(queries: Queries, keyHash: string): Promise<Fou
       k.group_id AS "groupId",
       k.key_prefix AS "keyPrefix",
       k.project AS "project",
+      u.email AS "email",
+      u.is_admin AS "isAdmin",
       k.previous_until AS "previousUntil",
       k.key_hash <> ${keyHash} AS "isReplaced",
       ${SETTINGS},
@@ -182,9 +192,10 @@ export async function findHolder(queries: Queries, keyHash: string): Promise<Fou
 function toFoundKey(row: FoundRow): FoundKey {
   const { keyId, userId, groupId, keyPrefix, project } = row;
   const { tier, monthlyUsdQuota, monthlyTokenQuota, tierRpm, groupRpm, costMultiplier } = row;
-  const { isReplaced, previousUntil } = row;
+  const { isReplaced, previousUntil, email, isAdmin } = row;
   return {
     holder: { keyId, userId, groupId, keyPrefix, project },
+    owner: { email, isAdmin },
     limits: {
       tier: {
         name: tier ?? 'free',

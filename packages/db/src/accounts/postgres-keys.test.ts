@@ -61,6 +61,7 @@ describe('API keys in Postgres', () => {
 
   it('speak for their owner until they are revoked', async () => {
     const key = newKey({ project: 'tests' });
+    await database.raw.query('UPDATE users SET is_admin = true WHERE id = $1', [userId]);
     await database.keys.create(key);
     expect(await database.keys.findHolder(key.keyHash)).toEqual({
       holder: {
@@ -70,6 +71,7 @@ describe('API keys in Postgres', () => {
         keyPrefix: 'service-',
         project: 'tests',
       },
+      owner: { email: `${userId}@example.com`, isAdmin: true },
       limits: {
         tier: { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100_000, rpm: 10 },
         groupRpm: null,

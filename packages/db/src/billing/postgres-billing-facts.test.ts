@@ -53,8 +53,12 @@ describe('billing facts in Postgres', () => {
       email: `${userId}@example.com`,
       name: '',
       passwordHash: '',
+      becomesAdmin: 'always',
     });
     expect(await database.billingFacts.tierOf(userId)).toEqual(free);
+    const user = { email: `${userId}@example.com`, isAdmin: true };
+    expect(await database.billingFacts.payingUser(userId)).toEqual(user);
+    expect(await database.billingFacts.payingUser(newId())).toBeUndefined();
   });
 
   it('know what changed: the window of each user once, and accounts', async () => {

@@ -19,6 +19,14 @@ export function createPostgresBillingFacts(connection: Connection): BillingFacts
       connection.run(
         async (queries) => (await readTiers(queries, [userId])).get(userId) ?? FREE_TIER,
       ),
+    payingUser: (userId) =>
+      connection.run(
+        async (queries) =>
+          (await queries.user.findFirst({
+            where: { id: userId, erasedAt: null },
+            select: { email: true, isAdmin: true },
+          })) ?? undefined,
+      ),
     changedSince: (time) => readChangedFacts(connection, time),
   };
 }

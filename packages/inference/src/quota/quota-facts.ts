@@ -5,6 +5,7 @@ import type {
   BudgetUsage,
   BudgetWindow,
   DrawingAccount,
+  PayingUser,
   QuotaWindow,
   TierLimits,
   WindowUsage,
@@ -13,7 +14,10 @@ import { ServiceError } from '@model-gateway/contracts';
 import { describeError, withTimeout, type Clock, type Log } from '@model-gateway/kernel';
 import { LRUCache } from 'lru-cache';
 
-export type ReadableFacts = Pick<BillingFacts, 'window' | 'account' | 'budget' | 'tierOf'>;
+export type ReadableFacts = Pick<
+  BillingFacts,
+  'window' | 'account' | 'budget' | 'tierOf' | 'payingUser'
+>;
 
 /** Quotas read from the database; undefined while it is unavailable or too slow. Results become hints for the next request. */
 export interface QuotaFacts {
@@ -22,6 +26,7 @@ export interface QuotaFacts {
   budget(window: BudgetWindow): Promise<BudgetUsage | undefined>;
   /** The last known tier while the database is unavailable. Rejects if none is known and the database is too slow. */
   tierOf(userId: string): Promise<TierLimits | undefined>;
+  payingUser(userId: string): Promise<PayingUser | undefined>;
 }
 
 interface QuotaFactsDependencies {
@@ -104,6 +109,11 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
         (usage) => updateHints([], [], [{ ...window, ...usage }]),
       ),
     tierOf,
+    payingUser: (userId) =>
+      ask(
+        () => facts.payingUser(userId),
+        () => undefined,
+      ),
   };
 }
 

@@ -2,6 +2,7 @@ import {
   budgetResetOf,
   isDrained,
   secondsToNextMonth,
+  type PayingUser,
   type TierLimits,
   type WindowUsage,
 } from '@model-gateway/billing';
@@ -41,20 +42,20 @@ interface BudgetState {
 /** The error of a request that neither the monthly quota nor points cover. */
 export function quotaRefusal(
   decision: 'quota_exceeded' | 'payment_required' | 'quota_reserved',
-  { tier, window, now }: QuotaState,
+  { tier, window, user, now }: QuotaState,
 ): ServiceError {
   const details = { retry_after_secs: secondsToNextMonth(now) };
   switch (decision) {
     case 'quota_exceeded':
       return new ServiceError(
         'quota_exceeded',
-        `monthly quota exceeded: ${usedUpLimit(tier, window)}`,
+        `monthly quota exceeded: ${usedUpLimit(tier, window)} ${tierRemedy(user)}`,
         { details },
       );
     case 'payment_required':
       return new ServiceError(
         'payment_required',
-        `points and monthly quota are used up: ${usedUpLimit(tier, window)}`,
+        `points and monthly quota are used up: ${usedUpLimit(tier, window)} ${tierRemedy(user)}`,
         { details },
       );
     case 'quota_reserved':
@@ -69,13 +70,28 @@ export function quotaRefusal(
 interface QuotaState {
   readonly tier: TierLimits;
   readonly window: Pick<WindowUsage, 'costUsd' | 'tokens'>;
+  /** Undefined where the account is not known. */
+  readonly user: PayingUser | undefined;
   readonly now: Date;
 }
 
-/** Says which limit it was, its value, and what lifts it. */
+/** Says which limit it was, and its value. */
 function usedUpLimit(tier: TierLimits, window: QuotaState['window']): string {
   const { name, monthlyUsdQuota, monthlyTokenQuota } = tier;
   const isOfTokens = isDrained({ monthlyUsdQuota: null, monthlyTokenQuota }, window);
   const limit = isOfTokens ? `${monthlyTokenQuota} tokens` : `${monthlyUsdQuota} USD`;
-  return `the tier '${name}' allows ${limit} per month. An operator lifts it: gateway plan set you@example.com enterprise`;
+  return `the tier '${name}' allows ${limit} per month.`;
 }
+
+/** What the person whose account is limited can do about its tier: an admin changes it, anyone else asks one. */
+export function tierRemedy(user: PayingUser | undefined): string {
+  if (user === undefined) return 'An admin of this gateway can set a larger tier.';
+  const { email, isAdmin } = user;
+  return isAdmin
+    ? `The account is ${email}, an admin. Set a larger tier in the console under People, or with: gateway plan set ${shellWord(email)} enterprise`
+    : `The account is ${email}. Ask an admin of this gateway for a larger tier.`;
+}
+
+/** As it can be pasted into a shell. */
+const shellWord = (text: string): string =>
+  /^[\w.@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -52,6 +52,7 @@ function setup({ window = drained, account = empty } = {}) {
     account: () => answer(account),
     budget: async () => ({ costUsd: 0, version: 0 }),
     tierOf: () => answer(TIER),
+    payingUser: async () => ({ email: 'ann@example.com', isAdmin: false }),
   };
   const store: AdmissionStore = {
     admit: async (request) => {

@@ -10,6 +10,7 @@ import {
   type AdmissionAnswer,
   type DrawingAccount,
   type KeyLimits,
+  type PayingUser,
   type RequestedCall,
   type TierLimits,
   type UsedAmounts,
@@ -36,6 +37,8 @@ export interface Payer {
   /** What a request costs the group, as a multiple of its price. */
   readonly multiplier: number;
   readonly tier: TierLimits;
+  /** Whom a refusal names; without it the account is read when there is one. */
+  readonly user?: PayingUser | undefined;
   /** The limits of the key of the request; undefined where it has neither a budget nor a limit of tokens. */
   readonly key?: PayerKey | undefined;
 }
@@ -208,7 +211,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     if (decision === 'admit') return undefined;
     const isUnsettled =
       decision === 'quota_reserved' && isDrained(tier, withReserved(window, unsettled));
-    return { error: quotaRefusal(decision, state), isUnsettled };
+    const user = payer.user ?? (await stored.payingUser(userId));
+    return { error: quotaRefusal(decision, { ...state, user }), isUnsettled };
   }
 
   /**
