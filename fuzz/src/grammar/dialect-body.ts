@@ -6,7 +6,9 @@ const id = fc.constantFrom('a', 'b', 'call_1', 'resp_0', '', '{{response_id}}', 
 /** The same stored item, named many times. */
 const references = fc
   .integer({ min: 1, max: 500 })
-  .map((count) => Array(count).fill({ type: 'item_reference', id: '{{item_id}}' }));
+  .map((count) =>
+    Array.from({ length: count }, () => ({ type: 'item_reference', id: '{{item_id}}' })),
+  );
 const name = fc.constantFrom('look_up', 'f', 'web_search', 'shell', '');
 const schema = fc.constantFrom<object>(
   { type: 'object', properties: { a: { type: 'string' } } },
