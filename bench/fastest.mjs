@@ -1,15 +1,12 @@
 // `pnpm bench:fastest`: measures the first tokens of a route with `strategy: "fastest"` against the choice by the fewest requests, with
 // one slow backend of three.
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseOptions } from './options.mjs';
-import { createProcesses } from './processes.mjs';
 import { describeMachine, print, report } from './report.mjs';
 import { runCommandLine, withScratch } from './run.mjs';
-import { post, startStores } from './service.mjs';
+import { startStandalone } from './standalone.mjs';
 
 const USAGE = `pnpm bench:fastest [options]
 
@@ -65,52 +62,15 @@ async function run(options, scratch) {
   await report(options, machine, WORK, { rows, goals });
 }
 
-async function startService({ folder, opened }) {
-  const { databaseUrl, redisUrl, stop } = await startStores({ folder, options: {} });
-  opened.push(stop);
-  const processes = await createProcesses();
-  opened.push(() => processes.stopAll());
-  const adminToken = randomBytes(24).toString('base64url');
-  const { port } = await processes.start({
-    name: 'standalone',
-    command: () => [
-      process.execPath,
-      fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url)),
-    ],
-    environment: (own) => ({
-      NODE_ENV: 'production',
-      SERVICE_PORT: String(own),
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: redisUrl,
-      SERVICE_DATA_DIR: folder,
-      SERVICE_ADMIN_TOKEN: adminToken,
-      SERVICE_DEMO: 'false',
-      SERVICE_API_RATE_LIMIT_RPM: '100000000',
-    }),
-  });
-  const url = `http://127.0.0.1:${port}`;
-  const rpc = async (method, params, token) => {
-    const message = { jsonrpc: '2.0', id: 1, method, params };
-    const { result, error } = await post(`${url}/api/rpc`, message, token);
-    if (error !== undefined) throw new Error(`${method} failed: ${error.message}`);
-    return result;
-  };
-  const { access_token: token } = await rpc('auth.register', {
-    email: 'bench@example.com',
-    password: randomBytes(12).toString('hex'),
-  });
-  const quotas = { monthly_usd_quota: 1e9, monthly_token_quota: 1e15, rpm: null };
-  await rpc('billing.tiers.set', { name: 'free', ...quotas }, adminToken);
-  const { key } = await rpc('keys.create', { name: 'bench' }, token);
+async function startService(scratch) {
+  const service = await startStandalone(scratch);
   const upstreams = await Promise.all(Object.entries(FIRST_TOKEN_MS).map(startUpstream));
-  opened.push(() => Promise.all(upstreams.map(({ close }) => close())));
-  for (const { name, url: address } of upstreams) {
-    const backend = { type: 'external', name, url: address, models: [MODEL] };
-    await post(`${url}/api/admin/backends`, backend, adminToken);
-  }
+  scratch.opened.push(() => Promise.all(upstreams.map(({ close }) => close())));
+  for (const { name, url } of upstreams)
+    await service.registerBackend({ type: 'external', name, url, models: [MODEL] });
   const targets = [{ model: MODEL }];
-  await rpc('routes.set', { model: ROUTE, targets, strategy: 'fastest' }, token);
-  return { url, key, upstreams };
+  await service.rpc('routes.set', { model: ROUTE, targets, strategy: 'fastest' });
+  return { ...service, upstreams };
 }
 
 /** An upstream whose streams begin after some time. */

@@ -13,8 +13,8 @@ const GRACE_SECONDS = 10;
 const NS_PER_MS = 1e6;
 
 /** Loads the build of one of our packages. */
-export async function importBuild(name) {
-  const file = new URL(`../packages/${name}/dist/index.js`, import.meta.url);
+export async function importBuild(name, entry = 'index.js') {
+  const file = new URL(`../packages/${name}/dist/${entry}`, import.meta.url);
   if (!existsSync(file)) throw new Error(`${name} is not built: run \`pnpm build\` first`);
   return import(file.href);
 }

@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBuilt } from '../scripts/bootstrap.mjs';
+import { ensureBuilt, ensureToolchain } from '../scripts/bootstrap.mjs';
 import { chooseCores, moveTo } from './cores.mjs';
 import { createLoad } from './load.mjs';
 import { ensureNative } from './native.mjs';
@@ -85,7 +85,10 @@ export async function runCommandLine({ usage, readOptions, main }) {
   try {
     const options = readOptions(process.argv.slice(2));
     if (options.help) return void print(usage);
-    if (options.build) await ensureBuilt();
+    if (options.build) {
+      await ensureToolchain();
+      await ensureBuilt();
+    }
     await main(options);
   } catch (error) {
     process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);

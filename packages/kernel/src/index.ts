@@ -76,7 +76,7 @@ export {
   unwritableError,
 } from './errors/startup-problems.ts';
 export { createFairQueue, type FairQueue } from './async/fair-queue.ts';
-export { readToEnd } from './async/read-to-end.ts';
+export { END_OF_BODY_MS_MAX, readToEnd } from './async/read-to-end.ts';
 export { createSequence, type Sequence } from './async/sequence.ts';
 export { createStoreReader, type StoreReader } from './async/store-reader.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './json/try-parse.ts';

@@ -86,12 +86,15 @@ describe.each(Object.keys(HTTP_KINDS) as HttpKind[])(
   },
 );
 
-test('a body that never ends delays nobody, and its connection is closed', async () => {
-  const upstream = upstreams[Object.keys(HTTP_KINDS).indexOf('external')];
-  upstream?.endAfter(Infinity);
-  const before = upstream?.connections() ?? 0;
-  await streamTimes('external', 3);
-  await waitUntil(async () => (upstream?.connections() ?? 0) <= before, {
-    what: 'the connections of endless answers to be closed',
-  });
-});
+test.each(Object.keys(HTTP_KINDS) as HttpKind[])(
+  'a body of the kind %s that never ends delays nobody, and its connection is closed',
+  async (kind) => {
+    const upstream = upstreams[Object.keys(HTTP_KINDS).indexOf(kind)];
+    upstream?.endAfter(Infinity);
+    const before = upstream?.connections() ?? 0;
+    await streamTimes(kind, 3);
+    await waitUntil(async () => (upstream?.connections() ?? 0) <= before, {
+      what: 'the connections of endless answers to be closed',
+    });
+  },
+);

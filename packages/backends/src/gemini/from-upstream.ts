@@ -63,7 +63,7 @@ export async function* chunksOfAnswer(
   // Images and hidden thoughts are not in an estimate, and a client may leave at any time.
   const known = (chunk: ChatChunk): ChatChunk =>
     usage === undefined ? chunk : withUsageSoFar(chunk, usage);
-  for await (const data of eventData(body)) {
+  for await (const data of eventData(body, { isComplete: () => finish !== undefined })) {
     const value = tryParseJson(data);
     if (hasError(value)) throw upstreamRefused(errorStatus(value), data, secret);
     const answer = readAnswer(value);

@@ -1,6 +1,6 @@
 /** How much of a response is read after its last event, and for how long. */
 const BYTES_MAX = 64 * 1024;
-const TIME_MAX_MS = 250;
+export const END_OF_BODY_MS_MAX = 250;
 
 /**
  * Reads what follows the last event of a response, in the background and within limits: only a response that was read to its
@@ -8,7 +8,7 @@ const TIME_MAX_MS = 250;
  */
 export function readToEnd(source: AsyncIterator<Uint8Array>): void {
   const cancel = (): void => void source.return?.().catch(() => undefined);
-  const timer = setTimeout(cancel, TIME_MAX_MS).unref();
+  const timer = setTimeout(cancel, END_OF_BODY_MS_MAX).unref();
   discard(source)
     // The response was complete; a failure of its connection does not matter.
     .catch(() => undefined)

@@ -1,4 +1,4 @@
-import { readToEnd } from '@model-gateway/kernel';
+import { END_OF_BODY_MS_MAX, readToEnd, withTimeout } from '@model-gateway/kernel';
 import { upstreamFailed } from '../../errors/upstream-error.ts';
 
 const NEWLINE = 0x0a;
@@ -78,9 +78,14 @@ export class LineSplitter {
   }
 }
 
+const OVER = { done: true, value: undefined } as const;
+
 /** How the lines of a streamed body are read. */
 interface BodyLinesOptions extends LineOptions {
-  /** Whether the line that was read last ends the answer: then the rest is read too, so that the connection is used again. */
+  /**
+   * Whether the lines that were read may be the whole answer. Then more lines are awaited only for a moment, and when the
+   * reader stops, the rest is read too, so that the connection is used again.
+   */
   readonly isComplete?: (() => boolean) | undefined;
   /** What is read of a line; undefined for a line that is left out. */
   readonly select?: (line: string) => string | undefined;
@@ -93,8 +98,10 @@ export async function* bodyLines(
 ): AsyncGenerator<string, void, undefined> {
   const lines = new LineSplitter(options);
   const source = body[Symbol.asyncIterator]();
+  const read = () =>
+    isComplete() ? withTimeout(source.next(), END_OF_BODY_MS_MAX, () => OVER) : source.next();
   try {
-    for (let next = await source.next(); next.done !== true; next = await source.next()) {
+    for (let next = await read(); next.done !== true; next = await read()) {
       lines.push(next.value);
       for (let line = lines.next(); line !== undefined; line = lines.next()) {
         const selected = select(line);

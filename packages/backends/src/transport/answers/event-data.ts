@@ -7,7 +7,7 @@ const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 interface EventDataOptions {
   readonly lineBytesMax?: number;
-  /** Whether the event that was read last ends the answer: then its connection is used again. */
+  /** Whether the events that were read may be the whole answer, as for lines. */
   readonly isComplete?: () => boolean;
 }
 
