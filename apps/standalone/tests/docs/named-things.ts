@@ -49,7 +49,7 @@ export function readNamedThings(root: string): NamedThings {
     return [...command.matchAll(pattern)]
       .filter(({ 0: path, index }) => {
         // A file that the command writes does not exist yet; its folder does.
-        const isWritten = /> *$/.test(command.slice(0, index));
+        const isWritten = /(> *|make-env\.mjs )$/.test(command.slice(0, index));
         return !existsSync(join(root, isWritten ? dirname(path) : path));
       })
       .map(([path]) => path);
