@@ -72,6 +72,7 @@ export interface StreamFailure {
   readonly message: string;
   /** The status that the upstream's error stands for, where it says so. */
   readonly upstreamStatus?: number | undefined;
+  readonly requestId: string;
 }
 
 /** Passes one streamed answer on. Of the events of the turn it needs only the usage, where the upstream reported none. */

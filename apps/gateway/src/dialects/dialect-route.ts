@@ -95,6 +95,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     const head = { ...streamed.head, promptTokens };
     const writer = createStreamWriter(dialect, request, { head, first: streamed.first });
     const more = [...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)];
+    const requestId = requestIdOf(response.req, response);
     let failure: StreamFailure | undefined;
     beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
     response.socket?.setNoDelay(true);
@@ -104,7 +105,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     await streamed.deliver(
       (chunks) => write(writer.write(chunks)),
       (problem) => {
-        failure = problem;
+        failure = { ...problem, requestId };
       },
     );
     response.end(

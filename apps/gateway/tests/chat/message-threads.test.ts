@@ -65,6 +65,9 @@ test.each([
     type: 'invalid_request_error',
     errorCode: 'thread_unsupported_request',
     message: expect.stringContaining('send all messages') as string,
+    error: {
+      error: { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
+    },
   });
   expect(upstream.bodies).toHaveLength(sent);
 });

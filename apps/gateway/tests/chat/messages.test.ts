@@ -307,9 +307,12 @@ test('what chat completions cannot say about a block is named', async () => {
     { ...result, is_error: true, content: [{ ...document, context: 'From 1900.' }] },
     { ...document, citations: { enabled: true } },
   ]);
-  expect(lost.headers.get('x-service-ignored')).toBe(
-    'tool_result.is_error, document.context, document.citations',
-  );
+  expect(lost.headers.get('x-service-ignored')).toBe('tool_result.is_error, document.citations');
+  expect(upstream.bodies.at(-1)).toMatchObject({
+    messages: expect.arrayContaining([
+      { role: 'tool', tool_call_id: 't1', content: 'From 1900.\n\nA book' },
+    ]) as object,
+  });
   const kept = await ask([
     { ...result, is_error: false, content: 'a cat' },
     { ...document, citations: { enabled: false }, context: null },
@@ -327,6 +330,7 @@ test.each([
       tool_choice: { type: 'tool', name: 'web_search' },
     },
   },
+  { named: 'container', body: { container: { skills: [{ type: 'custom', skill_id: 's' }] } } },
   { named: 'max_tokens', body: { max_tokens: undefined } },
   {
     named: 'messages.0.content.0',
@@ -364,10 +368,14 @@ test('the official client recognizes errors', async () => {
   });
 });
 
-test('an upstream that fails in the middle ends the stream with an error', async () => {
+test('an upstream that fails in the middle ends the stream with an error that names the request', async () => {
   upstream.stream([delta({ content: 'Hel' }), { error: { message: 'out of memory' } }]);
   const stream = client().messages.stream(hello);
-  await expect(stream.finalMessage()).rejects.toBeInstanceOf(APIError);
+  const failure = await stream.finalMessage().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(APIError);
+  expect(failure).toMatchObject({
+    error: { type: 'error', request_id: stream.request_id, error: { message: 'out of memory' } },
+  });
   await takeUsage(gateway.test.context.bus.journal, 1);
 });
 

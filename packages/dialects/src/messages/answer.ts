@@ -34,8 +34,12 @@ export function messageOf(answer: TurnAnswer, { hasThoughts }: AnswerOptions): o
   };
 }
 
+/** Fields that every message has, and that only the provider of this API sets. */
+const EMPTY_FIELDS = { container: null, diagnostics: null, stop_details: null };
+
 /** The fields that are known before the answer. */
 export const messageHead = (id: string, model: string) => ({
+  ...EMPTY_FIELDS,
   id: `msg_${id.startsWith(CHAT_ID) ? id.slice(CHAT_ID.length) : id}`,
   type: 'message',
   role: 'assistant',
@@ -46,7 +50,7 @@ function blockOf(part: AssistantPart, parse: ParseInnerJson): readonly object[] 
   switch (part.type) {
     case 'text':
     case 'refusal':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+      return part.text === '' ? [] : [textBlock(part.text)];
     case 'reasoning':
       return [
         part.encrypted === undefined
@@ -60,6 +64,8 @@ function blockOf(part: AssistantPart, parse: ParseInnerJson): readonly object[] 
       return [{ ...toolUse(part.id, part.name), input: inputOf(part.arguments, parse) }];
   }
 }
+
+export const textBlock = (text: string) => ({ type: 'text', text, citations: null });
 
 /** A thought that carries the signature of a call. */
 export const callThought = ({ id, signature }: Pick<ToolCallPart, 'id' | 'signature'>) =>
@@ -86,8 +92,11 @@ interface AnswerContent {
 export function stopFields(finish: FinishReason, content: AnswerContent) {
   const reason = stopReason(finish, content);
   const sequence = reason === 'stop_sequence' ? (content.stopSequence ?? null) : null;
-  return { stop_reason: reason, stop_sequence: sequence };
+  return { stop_reason: reason, stop_sequence: sequence, stop_details: stopDetails(reason) };
 }
+
+const stopDetails = (reason: string) =>
+  reason === 'refusal' ? { type: reason, category: null, explanation: null } : null;
 
 function stopReason(
   finish: FinishReason,
@@ -99,8 +108,17 @@ function stopReason(
   return stopSequence === undefined ? 'end_turn' : 'stop_sequence';
 }
 
-/** This API counts the tokens of the cache apart from the others. */
-export function messagesUsage({
+/** The usage of a message, with the fields that are null unless the provider of this API sets them. */
+export const messagesUsage = (usage: TurnUsage) => ({
+  ...streamedUsage(usage),
+  cache_creation: null,
+  inference_geo: null,
+  service_tier: null,
+  speed: null,
+});
+
+/** The usage at the end of a stream. This API counts the tokens of the cache apart from the others. */
+export function streamedUsage({
   promptTokens,
   completionTokens,
   cachedTokens = 0,
@@ -112,8 +130,8 @@ export function messagesUsage({
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cachedTokens,
     output_tokens: completionTokens,
-    ...(reasoningTokens === undefined
-      ? {}
-      : { output_tokens_details: { thinking_tokens: reasoningTokens } }),
+    output_tokens_details:
+      reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
+    server_tool_use: null,
   };
 }

@@ -69,7 +69,6 @@ function noteLost(block: unknown, lost: Set<string>): void {
     for (const part of listField(block, 'content')) noteLost(part, lost);
   } else if (type === 'document') {
     if (fieldOf(fieldOf(block, 'citations'), 'enabled') === true) lost.add('document.citations');
-    if (textField(block, 'context')) lost.add('document.context');
   }
 }
 
@@ -118,7 +117,14 @@ function imageSource(source: unknown, where: string): MediaSource {
   );
 }
 
+/** A document, after what the client says about it. */
 function documentParts(block: unknown, where: string): readonly UserPart[] {
+  const context = textField(block, 'context');
+  const parts = sourceParts(block, where);
+  return context ? [text(context), ...parts] : parts;
+}
+
+function sourceParts(block: unknown, where: string): readonly UserPart[] {
   const source = fieldOf(block, 'source');
   const title = textField(block, 'title');
   const name = present({ name: title });

@@ -27,7 +27,8 @@ export function upstreamErrorType(upstreamStatus: number | undefined): string {
 /** The status and the body of an error of this API. */
 export function messagesError(error: DialectError) {
   const { code, message, requestId } = error;
-  const details = code === UNSUPPORTED_THREAD ? { details: { error_code: code } } : {};
+  const details =
+    code === UNSUPPORTED_THREAD ? { details: { error_code: code, unsupported: ['thread'] } } : {};
   const status = statusOf(error);
   const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   return {

@@ -1,7 +1,7 @@
 import type { PassedStream, StreamFailure } from '../dialect.ts';
 import { countField, fieldOf } from '../turn/fields.ts';
 import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
-import { messagesUsage } from './answer.ts';
+import { messagesUsage, streamedUsage } from './answer.ts';
 import { failed } from './stream.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export class PassedMessagesStream implements PassedStream {
 
   #withUsage(event: Fields): Fields {
     if (event['type'] !== 'message_delta' || hasUsage(event)) return event;
-    return { ...event, usage: messagesUsage(this.#usage) };
+    return { ...event, usage: streamedUsage(this.#usage) };
   }
 }
 

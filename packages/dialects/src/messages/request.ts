@@ -84,6 +84,7 @@ export const countTokensRequest: z.ZodType<DialectRequest> =
 function translated(given: MessagesBody): DialectRequest {
   assertNoServers(given);
   assertNoThread(given);
+  assertNoContainer(given);
   const offered = toolsOf(given.tools ?? []);
   const ignored = new Set(offered.ignored);
   for (const name of Object.keys(given)) if (!TRANSLATED.has(name)) ignored.add(name);
@@ -242,6 +243,12 @@ function assertNoServers(body: MessagesBody): void {
   if (Array.isArray(servers) && servers.length > 0) {
     throw refused('mcp_servers: the gateway calls no MCP servers; connect them to the client');
   }
+}
+
+/** A container has files and skills, which the model would see. */
+function assertNoContainer({ container }: MessagesBody): void {
+  if (container === undefined || container === null) return;
+  throw refused('container: the gateway has no containers; leave it out, and send files as blocks');
 }
 
 /** A request that continues a thread has only the newest messages. Clients send the others after this error. */

@@ -5,6 +5,8 @@ import {
   messageHead,
   messagesUsage,
   stopFields,
+  streamedUsage,
+  textBlock,
   toolUse,
   type AnswerOptions,
 } from './answer.ts';
@@ -55,7 +57,7 @@ export function createMessagesStream(
     event('content_block_delta', { index: nextIndex, delta: fields });
 
   const writeText = (text: string): string =>
-    (open === 'text' ? '' : start('text', { type: 'text', text: '' })) +
+    (open === 'text' ? '' : start('text', textBlock(''))) +
     // Not `delta`, because this runs for each token.
     `${TEXT_HEAD}${nextIndex}${TEXT_DELTA}${JSON.stringify(text)}}}\n\n`;
 
@@ -155,8 +157,8 @@ export function createMessagesStream(
       writeLater() +
       close() +
       event('message_delta', {
-        delta: stopFields(finish, { hasCalls, isRefusal, stopSequence }),
-        usage: messagesUsage(usage),
+        delta: { container: null, ...stopFields(finish, { hasCalls, isRefusal, stopSequence }) },
+        usage: streamedUsage(usage),
       }) +
       event('message_stop', {}),
     fail: failed,
@@ -164,8 +166,11 @@ export function createMessagesStream(
 }
 
 /** The event that ends a stream which was cut off. */
-export const failed = ({ message, upstreamStatus }: StreamFailure): string =>
-  event('error', { error: { type: upstreamErrorType(upstreamStatus), message } });
+export const failed = ({ message, upstreamStatus, requestId }: StreamFailure): string =>
+  event('error', {
+    error: { type: upstreamErrorType(upstreamStatus), message },
+    request_id: requestId,
+  });
 
 const event = (type: string, fields: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;

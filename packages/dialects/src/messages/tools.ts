@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { fieldOf, present, textField } from '../turn/fields.ts';
+import { fieldOf, listField, present, textField } from '../turn/fields.ts';
 import type { FunctionTool } from '../turn/turn.ts';
 
 /** The tools of a request. */
@@ -16,12 +16,7 @@ export interface OfferedTools {
 }
 
 /** Fields that say how a provider loads or runs a tool. */
-const IGNORED_FIELDS = [
-  'defer_loading',
-  'allowed_callers',
-  'eager_input_streaming',
-  'input_examples',
-];
+const IGNORED_FIELDS = ['defer_loading', 'allowed_callers', 'eager_input_streaming'];
 
 /** Tools without a schema that the client runs, and that need no flag. Earlier versions of them do. */
 const RUN_BY_CLIENT = /^(?:bash|text_editor)_2025\d{4}$/;
@@ -54,12 +49,21 @@ export function toolsOf(offered: readonly object[]): OfferedTools {
       name,
       parameters: Object.fromEntries(Object.entries(schema)),
       ...present({
-        description: textField(tool, 'description'),
+        description: descriptionOf(tool),
         strict: fieldOf(tool, 'strict') === true ? true : undefined,
       }),
     });
   });
   return { tools, given, left, ignored: [...ignored], lost: [...lost] };
+}
+
+/** A function has no field for examples, so that its description has them. */
+function descriptionOf(tool: object): string | undefined {
+  const description = textField(tool, 'description');
+  const examples = listField(tool, 'input_examples');
+  if (examples.length === 0) return description;
+  const shown = ['Examples of the input:', ...examples.map((example) => JSON.stringify(example))];
+  return [...(description === undefined ? [] : [description, '']), ...shown].join('\n');
 }
 
 function withoutIgnored(tool: object, ignored: Set<string>): object {

@@ -160,7 +160,7 @@ describe('a stream', () => {
     const stream = open();
     stream.pass(created);
     for (const event of passed) stream.pass(event);
-    const events = parsed(stream.fail({ message: 'broken' }));
+    const events = parsed(stream.fail({ message: 'broken', requestId: 'r' }));
     expect(events.map(({ type }) => type)).toEqual(added);
     expect(events.at(-1)).toMatchObject({ response: { id, status: 'failed' } });
   });

@@ -149,14 +149,14 @@ test('a stream that fails says so in an event and in the response', () => {
   const output = [
     { type: 'message', status: 'incomplete', content: [{ type: 'output_text', text: 'Hi' }] },
   ];
-  expect(eventsIn(writer.fail({ message: 'cut off' }))).toMatchObject([
+  expect(eventsIn(writer.fail({ message: 'cut off', requestId: 'r' }))).toMatchObject([
     { type: 'error', code: 'server_error', message: 'cut off', param: null },
     {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error', message: 'cut off' }, output },
     },
   ]);
-  expect(writer.fail({ message: 'slow down', upstreamStatus: 429 })).toContain(
+  expect(writer.fail({ message: 'slow down', upstreamStatus: 429, requestId: 'r' })).toContain(
     '"code":"rate_limit_exceeded"',
   );
 });

@@ -51,8 +51,11 @@ interface StreamedChunks {
   /** The first chunk, which is delivered too; undefined if there is none. */
   readonly first: unknown;
   /** As `deliver` of a streamed chat: the parsed chunks, or texts in their place, with the usage, and the failure that ends them. */
-  deliver(take: WriteChunks, onFailure: (failure: StreamFailure) => void): Promise<void>;
+  deliver(take: WriteChunks, onFailure: (failure: ChunkFailure) => void): Promise<void>;
 }
+
+/** Why an answer was cut off; only the surface knows the id of its request. */
+type ChunkFailure = Omit<StreamFailure, 'requestId'>;
 
 /** Writes some chunks; returns a promise while its buffer is full. */
 type WriteChunks = (chunks: readonly unknown[]) => Promise<void> | undefined;
