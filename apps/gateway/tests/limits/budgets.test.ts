@@ -89,6 +89,9 @@ test.each([
   const served = responses.filter(({ status }) => status === 200);
   const refused = responses.filter(({ status }) => status !== 200);
   expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 402));
+  // Also where only reservations refuse: the client decides when it asks again.
+  const retried = refused.filter(({ headers }) => headers.get('x-should-retry') !== 'false');
+  expect(retried).toEqual([]);
   const texts = await Promise.all(refused.map((response) => response.text()));
   const waits = refused
     .filter((_response, index) => texts[index]?.includes('reserved'))
@@ -137,6 +140,7 @@ test('a spent budget is refused on every API, in its form, and a higher one lift
     },
   });
   const messages = await ask(secret, 0, 'messages');
+  expect(messages.headers.get('x-should-retry')).toBe('false');
   expect([messages.status, await messages.json()]).toMatchObject([
     402,
     { type: 'error', error: { type: 'billing_error' } },

@@ -300,6 +300,8 @@ test.each<Row>([
   expect(response.status).toBe(status);
   expect(response.headers.get('content-type')).toContain('application/json');
   expect(response.headers.get('x-request-id')).toBeTruthy();
+  const mayRetry = response.headers.get('x-should-retry') !== 'false';
+  expect(mayRetry && [401, 403].includes(status)).toBe(false);
   expect(await response.json()).toEqual({
     error: {
       type,

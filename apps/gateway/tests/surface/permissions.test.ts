@@ -133,13 +133,16 @@ async function ask({ method, path }: Operation, id: string, headers: Headers): P
 /** The kinds of credentials that are not refused. */
 async function servedTo(operation: Operation, sentAs: string): Promise<readonly string[]> {
   const served: string[] = [];
+  const retries = new Set<string | null>();
   for (const [kind, credential] of Object.entries(credentials)) {
     const headers = credential === undefined ? {} : (SENT_AS[sentAs]?.(credential) ?? {});
     const response = await ask(operation, crypto.randomUUID(), headers);
     const text = await response.text();
     expect(text).not.toContain(credential ?? 'no credential');
     if (response.status !== 401) served.push(kind);
+    else retries.add(response.headers.get('x-should-retry'));
   }
+  expect([...retries].filter((header) => header !== 'false')).toEqual([]);
   return served.toSorted();
 }
 

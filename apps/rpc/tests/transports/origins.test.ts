@@ -49,6 +49,7 @@ test('a WebSocket is refused to a foreign page, before it is open', async () => 
   const foreign = new WebSocket(url, { origin: FOREIGN });
   const [, response] = (await once(foreign, 'unexpected-response')) as [unknown, IncomingMessage];
   expect(response.statusCode).toBe(403);
+  expect(response.headers['x-should-retry']).toBe('false');
   expect(JSON.parse(await text(response))).toMatchObject({ error: { code: 'origin_not_allowed' } });
   const allowed = new WebSocket(url, { origin: APP });
   await once(allowed, 'open');

@@ -5,7 +5,7 @@ export interface RestError {
   readonly status: number;
   readonly type: string;
   readonly code: string;
-  /** A retry cannot succeed; official clients would otherwise retry by themselves. */
+  /** A retry cannot succeed, though the status does not say so; official clients would otherwise retry by themselves. */
   readonly isFinal?: boolean;
   /** When to try again, where the error itself does not say it. */
   readonly retryAfterSecs?: number;
@@ -75,15 +75,10 @@ export const REST_ERRORS = {
   quota_exceeded: { status: 429, type: 'quota_error', code: 'quota_exceeded', isFinal: true },
   // Without a final refusal: the reservations end with their requests.
   quota_reserved: { status: 429, type: 'quota_error', code: 'quota_exceeded' },
-  payment_required: {
-    status: 402,
-    type: 'insufficient_credits',
-    code: 'payment_required',
-    isFinal: true,
-  },
-  budget_exceeded: { status: 402, type: 'budget_error', code: 'budget_exceeded', isFinal: true },
+  payment_required: { status: 402, type: 'insufficient_credits', code: 'payment_required' },
+  budget_exceeded: { status: 402, type: 'budget_error', code: 'budget_exceeded' },
   budget_reserved: { status: 402, type: 'budget_error', code: 'budget_exceeded' },
-  storage_full: { status: 403, type: 'quota_error', code: 'storage_full', isFinal: true },
+  storage_full: { status: 403, type: 'quota_error', code: 'storage_full' },
   unknown_type: invalid('unknown_type'),
   bad_url: invalid('bad_url'),
   model_not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },

@@ -9,7 +9,7 @@ import {
   type UpstreamErrorFields,
 } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
-import { beginResponse } from './begin-response.ts';
+import { beginResponse, statusHeaders } from './begin-response.ts';
 import { errorAnchor } from './error-anchor.ts';
 import { errorDocs } from './error-docs.ts';
 import { REST_ERRORS, type RestError } from './rest-error-table.ts';
@@ -145,10 +145,13 @@ export function refuseUpgrade(socket: Duplex, error: ServiceError): void {
   const text = JSON.stringify({
     error: { message, type, code, param: null },
   } satisfies RestErrorBody);
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\n` +
-      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  const headers = ['connection', 'close', ...contentHeaders(JSON_TYPE, text)];
+  headers.push(...statusHeaders(status));
+  const lines = headers.flatMap((name, at) =>
+    at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : [],
   );
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
 /** Responds 404 to a path that the app does not have. */
