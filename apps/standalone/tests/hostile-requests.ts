@@ -31,7 +31,7 @@ const MEBIBYTE = 1024 * 1024;
 const SMALL = 'x';
 
 /** Sends a body of any size; resolves with the status. */
-export async function send(
+async function send(
   url: string,
   { bearer, body, headers = {} }: SentRequest,
 ): Promise<{ readonly status: number; readonly text: string }> {

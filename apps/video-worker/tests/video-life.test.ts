@@ -243,6 +243,8 @@ test('a job whose announcement was lost is found', async () => {
     order: { prompt: 'a cat' },
     images: [],
     idempotencyKey: null,
+    orderHash: null,
+    allowedModels: null,
     unfinishedMax: 1_000,
   });
   await waitUntil(async () => (await database.videoJobs.find(id))?.status === 'done', {

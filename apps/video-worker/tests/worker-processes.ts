@@ -63,6 +63,8 @@ export async function createWorkerProcesses({
       order: { prompt: 'a cat' },
       images: [],
       idempotencyKey: null,
+      orderHash: null,
+      allowedModels: null,
       unfinishedMax: 1_000,
     });
     const observed = await observeJob({ bus, database }, job.id);

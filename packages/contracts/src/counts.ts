@@ -17,7 +17,7 @@ const refusedValue = (message: string) => ({
 /** The most tokens, results or dimensions that a request can name. */
 export const COUNT_MAX = 2 ** 31 - 1;
 /** The most choices that a request can ask for. */
-export const CHOICES_MAX = 128;
+const CHOICES_MAX = 128;
 /** What servers on one's own machine take for no limit. */
 export const NO_LIMIT = -1;
 

@@ -92,7 +92,7 @@ export function describeReservations(on: On): void {
     }),
   );
 
-  test.each([NaN, Infinity, 1e308, 0 * Infinity])(
+  test.each([NaN, Infinity, 1e308])(
     'amounts of %p count as the most that there is, and leave nothing behind',
     async (amount) =>
       on(async ({ admission, leftOver }) => {

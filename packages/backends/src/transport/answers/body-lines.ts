@@ -10,7 +10,7 @@ interface LineOptions {
 }
 
 /** Splits a body into lines, each decoded at once, so that no character is split. A class, because this runs for each token. */
-export class LineSplitter {
+class LineSplitter {
   readonly #lineBytesMax: number;
   readonly #firstByte: number | undefined;
   #chunk: Buffer = Buffer.alloc(0);
