@@ -203,6 +203,33 @@ export const HOSTILE_REQUESTS: readonly HostileRequest[] = [
     },
   },
   {
+    what: 'a chat in a conversation with a long history',
+    async prepare(scene) {
+      const { token, key } = await scene.newAttacker();
+      const { id: conversation_id } = await must(scene, 'conversations.create', {}, token);
+      const image = { url: imageOf(12 * MEBIBYTE), detail: 'low' };
+      const content = [
+        { type: 'text', text: SMALL },
+        { type: 'image_url', image_url: image },
+      ];
+      const body = JSON.stringify({
+        model: 'demo-chat',
+        conversation_id,
+        messages: [{ role: 'user', content }],
+      });
+      for (let turn = 0; turn < 6; turn += 1) {
+        const { status } = await send(`${scene.url}/v1/chat/completions`, { bearer: key, body });
+        if (status !== 200) throw new Error(`a turn was not served: ${status}`);
+      }
+      const params = {
+        model: 'demo-chat',
+        conversation_id,
+        messages: [{ role: 'user', content: SMALL }],
+      };
+      return () => codeOf(rpcCall(scene.url, 'chat.send', params, token));
+    },
+  },
+  {
     what: 'an upload that stalls',
     async prepare({ url, newAttacker, othersServed }) {
       const { key } = await newAttacker();
