@@ -17,6 +17,7 @@ import {
   type Caller,
   tierRemedy,
   tooManyCalls,
+  tooManyTokens,
   type PassedAdmission,
   type Payer,
   type Quotas,
@@ -294,15 +295,6 @@ function tooMany(
     'rate_limit_exceeded',
     `rate limit exceeded: ${scope} allows ${requestsPerMinute} requests per minute. ${remedy}`,
     { details: { retry_after_secs: RETRY_AFTER_SECS } },
-  );
-}
-
-function tooManyTokens(tokensPerMinute: number, nextFreeMs: number): ServiceError {
-  return new ServiceError(
-    'rate_limit_exceeded',
-    `rate limit exceeded: this key allows ${tokensPerMinute} tokens per minute. ` +
-      'Its tpm sets this limit. Its owner raises it: gateway keys update <key> --tpm <count>',
-    { details: { retry_after_secs: Math.max(1, Math.ceil(nextFreeMs / 1000)) } },
   );
 }
 

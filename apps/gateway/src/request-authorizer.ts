@@ -91,10 +91,17 @@ interface LookedUpText<Schema extends z.ZodType> {
 
 /** An admitted request that what is stored for its user completes. */
 interface CompletedRequest<Body> {
+  /** With the other models that the first decision allows. */
   readonly admission: RequestedAdmission;
   readonly admitted: AdmittedCaller;
   readonly held: HeldCall;
   readonly options: AuthorizationOptions<Body>;
+}
+
+/** The same with what is stored for it, and the other models that its payer is covered for now. */
+interface WholeRequest<Body> {
+  readonly body: Body;
+  readonly fallbacks: readonly FallbackModel[];
 }
 
 /** Whose request is read, and for which response. */
@@ -233,17 +240,16 @@ export function createRequestAuthorizer(
     body: Body,
     response: ServerResponse,
     { admission, admitted, held, options: { complete, expected } }: CompletedRequest<Body>,
-  ): Promise<Body> {
-    if (complete === undefined) return body;
-    const { payer, passed, caller } = admitted;
+  ): Promise<WholeRequest<Body>> {
+    const { fallbacks = [] } = admission;
+    if (complete === undefined) return { body, fallbacks };
+    const { payer, caller } = admitted;
     const limits = { bytes: bodyBytesMax, items: STORED_ITEMS_MAX };
     const reader = storedReaderFor(response, { userId: caller.userId, memory, limits });
     const whole = await complete(body, reader);
-    if (reader.total.bytes > 0) {
-      const more = { ...admission, expected: () => expected(whole) };
-      await quotas.reserveMore(payer, held.reservation, passed, more);
-    }
-    return whole;
+    if (reader.total.bytes === 0) return { body: whole, fallbacks };
+    const more = { ...admission, expected: () => expected(whole) };
+    return { body: whole, fallbacks: await quotas.admitAgain(payer, held.reservation, more) };
   }
 
   /** Ends a call that began before its body was read, unless it goes on. */
@@ -311,8 +317,11 @@ export function createRequestAuthorizer(
         assertAllowed(caller, body.model, resolvedModel, admission.fallbacks);
         if (admission.fallbacks !== undefined)
           fallbacks = await coveredOf(admission.fallbacks, admitted, held);
-        if (options.complete !== undefined)
-          body = await completed(body, response, { admission, admitted, held, options });
+        if (options.complete !== undefined) {
+          const allowed = { ...admission, fallbacks };
+          const completing = { admission: allowed, admitted, held, options };
+          ({ body, fallbacks } = await completed(body, response, completing));
+        }
       } catch (error) {
         setLimitHeaders(response, limitHeaders);
         reservation.end();

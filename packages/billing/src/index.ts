@@ -23,6 +23,7 @@ export {
 } from './usage/rejected-usage-store.ts';
 export type { RecordedBatch, UsagePage, UsageRecord, UsageStore } from './usage/usage-store.ts';
 export type {
+  AccountRefusal,
   AccountState,
   AdmissionAnswer,
   AdmissionFacts,
@@ -44,7 +45,12 @@ export type {
   WindowUsage,
 } from './admission/admission-store.ts';
 export type { BillingFacts, PayingUser, TierLimits } from './admission/billing-facts.ts';
-export { decideAdmission, NOTHING_RESERVED, withReserved } from './admission/admission-decision.ts';
+export {
+  decideAdmission,
+  isRefused,
+  NOTHING_RESERVED,
+  withReserved,
+} from './admission/admission-decision.ts';
 export { BUILT_IN_TIERS, FREE_TIER, isDrained } from './admission/drained-tier.ts';
 export {
   monthOf,
@@ -62,6 +68,7 @@ export {
   settle,
   windowOfEvent,
   type PointsMovement,
+  type RefusedMember,
   type SettledAccount,
   type SettledRow,
 } from './points/settlement.ts';

@@ -1,4 +1,5 @@
 import type {
+  AccountRefusal,
   AccountState,
   AdmissionFacts,
   BudgetUsage,
@@ -39,12 +40,12 @@ export function keptFacts({
   return [
     ...windows.map((window): KeptFact => ({
       name: windowKey(window),
-      fact: `${window.version} ${window.costUsd} ${window.tokens}`,
+      fact: `${window.version} ${window.costUsd} ${window.tokens}${refusalsText(window)}`,
       expiry: ['PXAT', String(endOfMonth(window.month) + WINDOW_KEPT_MS)],
     })),
     ...accounts.map((account): KeptFact => ({
       name: accountKey(account),
-      fact: `${account.version} ${account.balance} ${account.hasHistory ? 1 : 0} ${account.refusedUntil?.getTime() ?? ''}`,
+      fact: `${account.version} ${account.balance} ${account.hasHistory ? 1 : 0} ${account.increases}`,
       expiry: ['PX', String(ACCOUNT_KEPT_MS)],
     })),
     ...budgets.map((budget): KeptFact => ({
@@ -58,19 +59,34 @@ export function keptFacts({
 /** Undefined for what is not a fact. */
 export function readWindow(fact: unknown): WindowUsage | undefined {
   if (typeof fact !== 'string') return undefined;
-  const [version, costUsd, tokens] = fact.split(' ');
-  return { version: Number(version), costUsd: Number(costUsd), tokens: Number(tokens) };
+  const [version, costUsd, tokens, refusals] = fact.split(' ');
+  const usage = { version: Number(version), costUsd: Number(costUsd), tokens: Number(tokens) };
+  return refusals === undefined ? usage : { ...usage, refusals: readRefusals(refusals) };
 }
+
+/** Of each refusal the name of the account, `=`, and how often its balance had grown. */
+const refusalsText = ({ refusals = [] }: WindowUsage): string =>
+  refusals.length === 0
+    ? ''
+    : ` ${refusals.map(({ account, increases }) => `${accountKey(account)}=${increases}`).join(',')}`;
+
+const readRefusals = (text: string): readonly AccountRefusal[] =>
+  text.split(',').map((refusal) => {
+    const [name = '', increases] = refusal.split('=');
+    const [, type, id = ''] = name.split(':');
+    const account = { type: type === 'group' ? 'group' : 'user', id } as const;
+    return { account, increases: Number(increases) };
+  });
 
 /** Undefined for what is not a fact. */
 export function readAccount(fact: unknown): AccountState | undefined {
   if (typeof fact !== 'string') return undefined;
-  const [version, balance, hasHistory, refusedUntil = ''] = fact.split(' ');
+  const [version, balance, hasHistory, increases] = fact.split(' ');
   return {
     version: Number(version),
     balance: Number(balance),
     hasHistory: hasHistory === '1',
-    refusedUntil: refusedUntil === '' ? null : new Date(Number(refusedUntil)),
+    increases: Number(increases),
   };
 }
 

@@ -80,7 +80,7 @@ test('a request with its limits, facts, call and reservation is one command, and
 test('settling calls is one command together with the facts', async () => {
   await subject.port.updateHints({
     windows: [{ ...WINDOW, tokens: 10, costUsd: 0.1, version: 1 }],
-    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, refusedUntil: null, version: 1 }],
+    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, increases: 0, version: 1 }],
     settled: ['a', 'b', 'c'].map((id) => ({ id, userId: 'user' })),
   });
   expect(commands).toEqual(['run']);

@@ -11,7 +11,7 @@ const LIMITS = [{ name: 'key:a', requestsPerMinute: 3 }];
 const WINDOW = { userId: 'user', month: new Date().toISOString().slice(0, 7) };
 const ACCOUNT = { type: 'group', id: 'pool' } as const;
 const USAGE = { costUsd: 0.5, tokens: 10, version: 1 };
-const STATE = { balance: 5, hasHistory: true, refusedUntil: null, version: 1 };
+const STATE = { balance: 5, hasHistory: true, increases: 0, version: 1 };
 const FACTS = { windows: [{ ...WINDOW, ...USAGE }], accounts: [{ ...ACCOUNT, ...STATE }] };
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
   });
   await subject.port.updateHints({
     windows: [{ ...WINDOW, tokens: 0, costUsd: 0, version: 1 }],
-    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, refusedUntil: null, version: 1 }],
+    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, increases: 0, version: 1 }],
   });
 });
 afterEach(async () => {

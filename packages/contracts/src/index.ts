@@ -39,7 +39,7 @@ export { boundedArray } from './bounded-array.ts';
 export { countFields, namedChoices, namedTokens, NO_LIMIT, tokenCount } from './counts.ts';
 export { anyObject, passFurtherFields } from './open-object.ts';
 export { problemText } from './problem-text.ts';
-export { clipped, invalidParam, parsedRequest, problemsOf, refusalOf } from './problems.ts';
+export { clipped, invalidParam, parsedRequest, refusalOf } from './problems.ts';
 export { RPC_ERROR_CODES } from './rpc/error-codes.ts';
 export {
   aliasChangedSchema,

@@ -14,7 +14,7 @@ export interface Problem {
 const TEXT_CHARS_MAX = 200;
 
 /** The problems that a refusal reports: the first ones, with bounded texts. */
-export function problemsOf(error: z.ZodError): readonly Problem[] {
+function problemsOf(error: z.ZodError): readonly Problem[] {
   return error.issues.slice(0, PROBLEMS_MAX).map((issue) => ({
     path: clipped(issue.path.map((part) => clipped(String(part))).join('.')),
     message: clipped(problemText(issue)),

@@ -21,16 +21,9 @@ export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { createModelPrices } from './quota/model-prices.ts';
 export { acceptChat, produceChat, type AcceptedChat, type ChatEnd } from './chat/produce-chat.ts';
-export {
-  createQuotas,
-  drawingAccountOf,
-  hasQuota,
-  tooManyCalls,
-  type PassedAdmission,
-  type Payer,
-  type Quotas,
-} from './quota/quotas.ts';
-export { tierRemedy } from './quota/quota-refusals.ts';
+export { createQuotas, type PassedAdmission, type Quotas } from './quota/quotas.ts';
+export { drawingAccountOf, hasQuota, type Payer } from './quota/payer.ts';
+export { tierRemedy, tooManyCalls, tooManyTokens } from './quota/quota-refusals.ts';
 export {
   EXPECTED_NOTHING,
   FREE_ADMISSION,

@@ -114,12 +114,15 @@ const expectQuotaExceeded = (response: Response, limit = '') =>
     code: 'quota_exceeded',
     message: new RegExp(`^monthly quota exceeded: (?=.* allows ${limit})${LIMIT}`),
   });
-const expectPaymentRequired = (response: Response) =>
+const expectPaymentRequired = (
+  response: Response,
+  reason = 'points and monthly quota are used up',
+) =>
   expectRefused(response, {
     status: 402,
     type: 'insufficient_credits',
     code: 'payment_required',
-    message: new RegExp(`^points and monthly quota are used up: ${LIMIT}`),
+    message: new RegExp(`^${reason}: ${LIMIT}`),
   });
 
 test('the request after the last token of the month is refused, and passes immediately with a larger tier', async () => {
@@ -172,7 +175,8 @@ test('an account that could not cover a request on a drained tier is refused unt
   await spend({ tokens: 10 });
   await fundWallet(5);
   await spend({ cost: 0.06, tokens: 1 });
-  await expectPaymentRequired(await chat());
+  const reason = 'the monthly quota is used up, and 5 points are left, .* of yours; .*';
+  await expectPaymentRequired(await chat(), reason);
   await fundWallet(1);
   expect((await chat()).status).toBe(200);
 });

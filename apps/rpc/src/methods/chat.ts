@@ -41,28 +41,32 @@ export function createChatMethods({
         startedAt: performance.now(),
         trace: createRequestTrace(),
       };
-      const admit = (messages: readonly ChatMessage[]) =>
-        quotas.admitUserWithFallbacks(user.id, {
-          model: resolvedModel,
-          requested: params.model,
-          fallbacks: params.models?.map((model) => ({
-            model,
-            resolved: router.aliases.resolve(model),
-          })),
-          expected: () => expectedChat({ ...request, messages: [...messages] }, memory),
-        });
+      const admission = (history: readonly ChatMessage[]) => ({
+        model: resolvedModel,
+        requested: params.model,
+        fallbacks: params.models?.map((model) => ({
+          model,
+          resolved: router.aliases.resolve(model),
+        })),
+        expected: () =>
+          expectedChat({ ...request, messages: [...history, ...request.messages] }, memory),
+      });
       let release = (): void => undefined;
       try {
-        let { reservation, fallbacks } = await admit(request.messages);
+        const { payer, reservation, ...admitted } = await quotas.admitUserWithFallbacks(
+          user.id,
+          admission([]),
+        );
+        let { fallbacks } = admitted;
         let history: readonly ChatMessage[] = [];
         if (params.conversation_id !== undefined) {
           try {
             history = await historyOf(user.id, params.conversation_id, (end) => (release = end));
-          } finally {
+            fallbacks = await quotas.admitAgain(payer, reservation, admission(history));
+          } catch (error) {
             reservation.end();
+            throw error;
           }
-          // The quota is reserved for the whole prompt.
-          ({ reservation, fallbacks } = await admit([...history, ...request.messages]));
         }
         const started = await chatStreams.begin({
           ...turn,

@@ -239,5 +239,5 @@ test('the next request sees the new balances', async () => {
   expect(await hint('group', group.id)).toMatchObject({ balance: 100, hasHistory: true });
   await allocate({ user_id: member.email, points: 60 });
   expect(await hint('group', group.id)).toMatchObject({ balance: 40 });
-  expect(await hint('user', member.id)).toMatchObject({ balance: 60, refusedUntil: null });
+  expect(await hint('user', member.id)).toMatchObject({ balance: 60, increases: 1 });
 });

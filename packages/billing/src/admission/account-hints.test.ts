@@ -2,7 +2,7 @@ import { silentLog } from '@model-gateway/kernel';
 import { createAccountHints } from './account-hints.ts';
 import type { AdmissionFacts } from './admission-store.ts';
 
-const STATE = { balance: 5, hasHistory: true, refusedUntil: null, version: 3 };
+const STATE = { balance: 5, hasHistory: true, increases: 0, version: 3 };
 const POOL = { type: 'group', id: 'g' } as const;
 const WALLET = { type: 'user', id: 'u' } as const;
 

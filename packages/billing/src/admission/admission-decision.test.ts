@@ -1,23 +1,29 @@
+import type { AccountRefusal } from './admission-store.ts';
 import { decideAdmission, NOTHING_RESERVED } from './admission-decision.ts';
 import { FREE_TIER, isDrained } from './drained-tier.ts';
 
-const now = new Date('2026-03-04T00:00:00Z');
 const fresh = { costUsd: 0.99, tokens: 99_999 };
 const drained = { costUsd: 1, tokens: 0 };
-const account = { balance: 5, hasHistory: true, refusedUntil: null };
-const empty = { balance: 0, hasHistory: true, refusedUntil: null };
-const unopened = { balance: 0, hasHistory: false, refusedUntil: null };
-const refused = { ...account, refusedUntil: new Date('2026-04-01T00:00:00Z') };
-const forgiven = { ...account, refusedUntil: new Date('2026-03-01T00:00:00Z') };
+const drawingAccount = { type: 'group', id: 'g' } as const;
+const account = { balance: 5, hasHistory: true, increases: 2 };
+const empty = { balance: 0, hasHistory: true, increases: 0 };
+const unopened = { balance: 0, hasHistory: false, increases: 0 };
+/** The window of a user whom these accounts refused. */
+const refusedBy = (...refusals: readonly AccountRefusal[]) => ({ ...drained, refusals });
+const wallet = { type: 'user', id: 'g' } as const;
+const refused = refusedBy({ account: drawingAccount, increases: 2 });
+const refusedElsewhere = refusedBy({ account: wallet, increases: 2 });
+const grown = refusedBy({ account: drawingAccount, increases: 1 });
 
-const still = { reserved: NOTHING_RESERVED, now };
+const still = { reserved: NOTHING_RESERVED, drawingAccount, points: 0 };
 
 test.each([
   { why: 'the tier is not drained', window: fresh, account: unopened, decision: 'admit' },
   { why: 'the usage is not known', window: undefined, account: empty, decision: 'admit' },
   { why: 'the account is not known', window: drained, account: undefined, decision: 'admit' },
   { why: 'the wallet is funded', window: drained, account, decision: 'admit' },
-  { why: 'the refusal is of last month', window: drained, account: forgiven, decision: 'admit' },
+  { why: 'another account refused', window: refusedElsewhere, account, decision: 'admit' },
+  { why: 'the account has grown since it refused', window: grown, account, decision: 'admit' },
   {
     why: 'the account was never funded',
     window: drained,
@@ -25,16 +31,22 @@ test.each([
     decision: 'quota_exceeded',
   },
   { why: 'the points are spent', window: drained, account: empty, decision: 'payment_required' },
-  {
-    why: 'the account is refused',
-    window: drained,
-    account: refused,
-    decision: 'payment_required',
-  },
+  { why: 'the account refused', window: refused, account, decision: 'payment_required' },
 ])('when $why: $decision', ({ window, account: state, decision }) => {
   expect(
     decideAdmission({ tier: FREE_TIER, window, account: state, isPriced: true, ...still }),
   ).toBe(decision);
+});
+
+test.each([
+  { points: 0, balance: 0, decision: 'payment_required' },
+  { points: 0, balance: 1, decision: 'admit' },
+  { points: 5, balance: 5, decision: 'admit' },
+  { points: 6, balance: 5, decision: 'payment_required' },
+])('on a drained tier $balance points for a request of $points: $decision', (row) => {
+  const { points, balance, decision } = row;
+  const state = { tier: FREE_TIER, window: drained, isPriced: true, ...still, points };
+  expect(decideAdmission({ ...state, account: { ...account, balance } })).toBe(decision);
 });
 
 test.each([
@@ -94,18 +106,19 @@ test.each([
   },
 ])('of 90 tokens of 100 and 0.5 USD of 1, when $why: $decision', ({ reserved, decision }) => {
   const window = { tokens: 90, costUsd: 0.5 };
-  const state = { tier: free, window, account: unopened, isPriced: true, now };
+  const state = { tier: free, window, account: unopened, isPriced: true, ...still };
   expect(decideAdmission({ ...state, reserved })).toBe(decision);
 });
 
 test.each([
   { why: 'points are left', points: 4, isPriced: true, decision: 'admit' },
-  { why: 'others reserve all points', points: 5, isPriced: true, decision: 'quota_reserved' },
+  { why: 'others reserve too many points', points: 5, isPriced: true, decision: 'quota_reserved' },
   { why: 'the model has no price', points: 0, isPriced: false, decision: 'quota_reserved' },
 ])('when others reserve the tier and $why: $decision', ({ points, isPriced, decision }) => {
   const reserved = { tokens: 100, costUsd: 0, points };
   const window = { tokens: 0, costUsd: 0 };
-  expect(decideAdmission({ tier: free, window, account, reserved, isPriced, now })).toBe(decision);
+  const state = { tier: free, window, account, isPriced, ...still, reserved };
+  expect(decideAdmission(state)).toBe(decision);
 });
 
 test.each([
@@ -114,13 +127,13 @@ test.each([
   { why: 'the account is not known', window: { tokens: 90, costUsd: 0 }, account: undefined },
   { why: 'the tier is drained, the account not known', window: drained, account: undefined },
 ])('when $why, what others reserve refuses', ({ window, account: state }) => {
-  const asked = { tier: free, window, account: state, isPriced: true, now };
+  const asked = { tier: free, window, account: state, isPriced: true, ...still };
   expect(decideAdmission({ ...asked, reserved: none })).toBe('admit');
   expect(decideAdmission({ ...asked, reserved: { ...none, tokens: 100 } })).toBe('quota_reserved');
 });
 
 test('what is used up is reported as such, whatever is reserved', () => {
-  const state = { tier: free, window: drained, account: unopened, isPriced: true, now };
+  const state = { tier: free, window: drained, account: unopened, isPriced: true, ...still };
   const reserved = { tokens: 1000, costUsd: 9, points: 9 };
   expect(decideAdmission({ ...state, reserved })).toBe('quota_exceeded');
 });

@@ -1,4 +1,10 @@
-import type { AccountState, ReservedAmounts, UsedAmounts, WindowUsage } from './admission-store.ts';
+import type {
+  AccountState,
+  DrawingAccount,
+  ReservedAmounts,
+  UsedAmounts,
+  WindowUsage,
+} from './admission-store.ts';
 import type { TierLimits } from './billing-facts.ts';
 import { isDrained } from './drained-tier.ts';
 
@@ -7,22 +13,26 @@ export type AdmissionDecision = 'admit' | 'quota_exceeded' | 'payment_required' 
 interface AdmissionState {
   readonly tier: Pick<TierLimits, 'monthlyUsdQuota' | 'monthlyTokenQuota'>;
   /** Undefined if it is not known. */
-  readonly window: Pick<WindowUsage, 'costUsd' | 'tokens'> | undefined;
+  readonly window: Omit<WindowUsage, 'version'> | undefined;
+  /** The account that would pay, and what is known of it. */
+  readonly drawingAccount: DrawingAccount;
   readonly account: Omit<AccountState, 'version'> | undefined;
   /** By the other requests in flight. */
   readonly reserved: ReservedAmounts;
+  /** What the request itself reserves of the account. */
+  readonly points: number;
   /** Whether the model has a price: without one it cannot be paid with points. */
   readonly isPriced: boolean;
-  readonly now: Date;
 }
 
 export const NOTHING_RESERVED: ReservedAmounts = { tokens: 0, costUsd: 0, points: 0 };
 const NOTHING_USED = { tokens: 0, costUsd: 0 };
 
 /**
- * Whether a request is allowed by its tier or, when that is drained, by its points. What the request itself may use does not
- * count: a single request gets the last token. Unknown values refuse no request by themselves: an unknown window counts as
- * empty, and where the account is unknown as well, only what other requests reserve refuses.
+ * Whether a request is allowed by its tier or, when that is drained, by its points. What the request itself may use of the
+ * tier does not count: a single request gets the last token. Points must cover what it reserves. Unknown values refuse no
+ * request by themselves: an unknown window counts as empty, and where the account is unknown as well, only what other
+ * requests reserve refuses.
  */
 export function decideAdmission(state: AdmissionState): AdmissionDecision {
   const { account } = state;
@@ -42,13 +52,24 @@ export const withReserved = (
   tokens: tokens + reserved.tokens,
 });
 
-function isCovered(
-  { tier, window, account, isPriced, now }: AdmissionState,
-  reserved: ReservedAmounts,
-): boolean {
+/** Whether an account pays for nothing of the user, because it could not cover an earlier request and has not grown since. */
+export const isRefused = ({
+  window,
+  drawingAccount: { type, id },
+  account,
+}: Pick<AdmissionState, 'window' | 'drawingAccount' | 'account'>): boolean =>
+  window?.refusals?.some(
+    (refusal) =>
+      refusal.account.type === type &&
+      refusal.account.id === id &&
+      refusal.increases >= (account?.increases ?? 0),
+  ) ?? false;
+
+function isCovered(state: AdmissionState, reserved: ReservedAmounts): boolean {
+  const { tier, window, account, points, isPriced } = state;
   if (!isDrained(tier, withReserved(window ?? NOTHING_USED, reserved))) return true;
   if (account === undefined) return reserved.tokens === 0 && reserved.costUsd === 0;
-  const { balance, refusedUntil } = account;
-  const isRefused = refusedUntil !== null && refusedUntil.getTime() > now.getTime();
-  return balance > reserved.points && isPriced && !isRefused;
+  // An empty account does not pay for what rounds to nothing either.
+  const isEnough = account.balance - reserved.points >= Math.max(points, 1);
+  return isEnough && isPriced && !isRefused(state);
 }

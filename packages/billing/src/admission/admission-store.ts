@@ -13,6 +13,8 @@ export interface WindowUsage {
   readonly tokens: number;
   /** Increases with every row of the window, paid by points or by the tier: the higher of two versions is newer. */
   readonly version: number;
+  /** The accounts that the user may not draw on in this month; omitted without any. */
+  readonly refusals?: readonly AccountRefusal[] | undefined;
 }
 
 /** What counts against the budget of a key in a period. */
@@ -47,13 +49,20 @@ export interface DrawingAccount {
   readonly id: string;
 }
 
+/** An account that could not cover a request of a user on a drained tier: it pays for nothing of theirs until it grows. */
+export interface AccountRefusal {
+  readonly account: DrawingAccount;
+  /** How often the balance had grown before. */
+  readonly increases: number;
+}
+
 export interface AccountState {
   /** Points. */
   readonly balance: number;
   /** Whether it was ever funded. */
   readonly hasHistory: boolean;
-  /** Until then requests are refused, because the account could not cover one on a drained tier. */
-  readonly refusedUntil: Date | null;
+  /** How often the balance has grown. */
+  readonly increases: number;
   /** Increases with every change: the higher of two versions is newer. */
   readonly version: number;
 }
@@ -105,7 +114,10 @@ export interface RequestedCall {
   readonly userId: string;
   /** How many calls the user may have at a time. */
   readonly callsMax: number;
-  /** Omitted if no quota can refuse. A call that has begun before is renewed, with the larger of both reservations. */
+  /**
+   * Omitted if no quota can refuse. A call that has begun before does not count against itself; it is renewed, with the
+   * larger of both reservations.
+   */
   readonly reservation?: RequestedReservation | undefined;
 }
 

@@ -26,13 +26,7 @@ const event = (values: Partial<UsageEvent> = {}): UsageEvent => {
   };
 };
 
-const wallet = (balance: number, refusedUntil: Date | null = null): SettledAccount => ({
-  type: 'user',
-  id: 'u',
-  balance,
-  refusedUntil,
-});
-const april = new Date('2026-04-01T00:00:00Z');
+const wallet = (balance: number): SettledAccount => ({ type: 'user', id: 'u', balance });
 const march = { userId: 'u', month: '2026-03' };
 const drained = { ...march, costUsd: 1, tokens: 0 };
 
@@ -78,22 +72,41 @@ test.each([
   const known = { accounts: [wallet(100)], windows: [drained] };
   const settled = settleThese([event(of)], known);
   expect(settled.rows[0]).toMatchObject({ points });
-  const after = wallet(100 - (points ?? 0), refused ? april : null);
-  expect(settled.accounts).toEqual(points === null && !refused ? [] : [after]);
+  expect(settled.accounts).toEqual(points === null ? [] : [wallet(100 - points)]);
+  const member = { ...march, account: { type: 'user', id: 'u' } };
+  expect(settled.refused).toEqual(refused ? [member] : []);
 });
 
-test('an account that could not cover a request on a drained tier is refused until that month ends', () => {
-  const late = event({ cost: 5, created_at: '2026-02-28T23:59:59.999Z' });
-  const february = { ...march, month: '2026-02', costUsd: 1, tokens: 0 };
-  const settled = settleThese([late], { accounts: [wallet(100)], windows: [february] });
-  expect(settled.accounts).toEqual([wallet(100, new Date('2026-03-01T00:00:00Z'))]);
-  const before = settleThese([late], { accounts: [wallet(100, april)], windows: [february] });
-  expect(before.accounts).toEqual([]);
+test('each member whose request a pool could not cover is refused on it, in the month of that request', () => {
+  const pool = { type: 'group', id: 'g' } as const;
+  const large = { cost: 5, group_id: 'g' };
+  const february = { month: '2026-02', costUsd: 1, tokens: 0 };
+  const late = { ...large, created_at: '2026-02-28T23:59:59.999Z' };
+  const events = [
+    event(late),
+    event(late),
+    event({ ...late, user_id: 'v' }),
+    event({ ...late, cost: 0.5, user_id: 'w' }),
+  ];
+  const settled = settleThese(events, {
+    accounts: [{ ...pool, balance: 100 }],
+    windows: ['u', 'v', 'w'].map((userId) => ({ userId, ...february })),
+  });
+  expect(settled.refused).toEqual(
+    ['u', 'v'].map((userId) => ({ userId, month: '2026-02', account: pool })),
+  );
+  // Others go on.
+  expect(settled.rows.map(({ points }) => points)).toEqual([null, null, null, 50]);
 });
 
 test('a missing account is neither charged nor refused', () => {
   const settled = settleThese([event({ cost: 5 })], { windows: [drained] });
-  expect(settled).toMatchObject({ rows: [{ points: null }], movements: [], accounts: [] });
+  expect(settled).toMatchObject({
+    rows: [{ points: null }],
+    movements: [],
+    accounts: [],
+    refused: [],
+  });
 });
 
 test('events are settled in order, each on what the one before it left', () => {
@@ -148,9 +161,9 @@ test('whatever comes in whatever order, points are conserved, no balance is nega
   fc.assert(
     fc.property(fc.array(anEvent, { maxLength: 60 }), balances, (values, balance) => {
       const accounts: SettledAccount[] = [
-        { type: 'user', id: 'u', balance: balance.u, refusedUntil: null },
-        { type: 'user', id: 'v', balance: balance.v, refusedUntil: null },
-        { type: 'group', id: 'g', balance: balance.g, refusedUntil: null },
+        { type: 'user', id: 'u', balance: balance.u },
+        { type: 'user', id: 'v', balance: balance.v },
+        { type: 'group', id: 'g', balance: balance.g },
       ];
       const events = values.map((one) => event(one));
       const { rows, movements, accounts: changed } = settleThese(events, { accounts });

@@ -7,12 +7,12 @@ import type {
 } from '../admission/admission-store.ts';
 import type { TierLimits } from '../admission/billing-facts.ts';
 import { FREE_TIER, isDrained } from '../admission/drained-tier.ts';
-import { nextMonthStart, windowName } from '../admission/quota-window.ts';
+import { windowName } from '../admission/quota-window.ts';
 
 type TierUsage = Pick<WindowUsage, 'costUsd' | 'tokens'>;
 
 /** An account before and after settlement. */
-export type SettledAccount = DrawingAccount & Pick<AccountState, 'balance' | 'refusedUntil'>;
+export type SettledAccount = DrawingAccount & Pick<AccountState, 'balance'>;
 
 /** The state before a batch is settled. */
 export interface SettlementInput {
@@ -42,11 +42,18 @@ export interface PointsMovement {
   readonly balanceAfter: number;
 }
 
+/** A user whose request an account could not cover on a drained tier, in the month of that request. */
+export interface RefusedMember extends QuotaWindow {
+  readonly account: DrawingAccount;
+}
+
 export interface Settlement {
   readonly rows: readonly SettledRow[];
   readonly movements: readonly PointsMovement[];
   /** The changed ones, with their new state. */
   readonly accounts: readonly SettledAccount[];
+  /** Each once. */
+  readonly refused: readonly RefusedMember[];
 }
 
 // The maximum of a usage row.
@@ -60,7 +67,8 @@ const UNUSED: TierUsage = { costUsd: 0, tokens: 0 };
 export function settle(input: SettlementInput): Settlement {
   const books = openBooks(input);
   const rows = input.events.map((event) => settleOne(event, books, input.pointsPerUsd));
-  return { rows, movements: books.movements, accounts: [...books.changed.values()] };
+  const { movements, changed, refused } = books;
+  return { rows, movements, accounts: [...changed.values()], refused: [...refused.values()] };
 }
 
 /** The account that pays for an event: the pool of its group, or the wallet of its user. */
@@ -85,7 +93,7 @@ function settleOne(event: UsageEvent, books: Books, pointsPerUsd: number): Settl
       books.draw(account, charge, event.id);
       return { event, points: charge, accountType: account.type };
     }
-    if (isTierDrained) books.refuse(account, nextMonthStart(new Date(event.created_at)));
+    if (isTierDrained) books.refuse(account, windowOfEvent(event));
   }
   books.countOnTier(event);
   return { event, points: null, accountType: null };
@@ -103,16 +111,18 @@ function chargeOf(event: UsageEvent, pointsPerUsd: number, isTakingOver: boolean
 interface Books {
   readonly movements: readonly PointsMovement[];
   readonly changed: ReadonlyMap<string, SettledAccount>;
+  readonly refused: ReadonlyMap<string, RefusedMember>;
   accountFor(event: UsageEvent): SettledAccount | undefined;
   isTierDrained(event: UsageEvent): boolean;
   draw(account: SettledAccount, points: number, rowId: string): void;
-  refuse(account: SettledAccount, until: Date): void;
+  refuse(account: DrawingAccount, window: QuotaWindow): void;
   countOnTier(event: UsageEvent): void;
 }
 
 function openBooks(input: SettlementInput): Books {
   const accounts = new Map(input.accounts.map((account) => [accountName(account), account]));
   const changed = new Map<string, SettledAccount>();
+  const refused = new Map<string, RefusedMember>();
   const movements: PointsMovement[] = [];
   const usage = new Map<string, TierUsage>(
     input.windows.map((window) => [windowName(window), window]),
@@ -127,19 +137,20 @@ function openBooks(input: SettlementInput): Books {
   return {
     movements,
     changed,
+    refused,
     accountFor: (event) => accounts.get(accountName(accountOf(event))),
     isTierDrained(event) {
       const tier = input.tiers.get(event.user_id) ?? FREE_TIER;
       return isDrained(tier, usageOf(windowOfEvent(event)));
     },
-    draw({ type, id, balance, refusedUntil }, points, rowId) {
+    draw({ type, id, balance }, points, rowId) {
       const balanceAfter = balance - points;
-      change({ type, id, balance: balanceAfter, refusedUntil });
+      change({ type, id, balance: balanceAfter });
       movements.push({ account: { type, id }, rowId, points, balanceAfter });
     },
-    refuse(account, until) {
-      const isLater = account.refusedUntil === null || account.refusedUntil < until;
-      if (isLater) change({ ...account, refusedUntil: until });
+    refuse({ type, id }, window) {
+      const account = { type, id };
+      refused.set(`${windowName(window)} ${accountName(account)}`, { ...window, account });
     },
     countOnTier(event) {
       const window = windowOfEvent(event);

@@ -89,9 +89,10 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
   const isBusy = ({ id, userId, callsMax }: RequestedCall): boolean =>
     calls.count(callsName(userId)) >= callsMax && !calls.has(callsName(userId), id);
 
-  function reservedBy(userId: string, account: DrawingAccount): Reserved {
-    const [tokens, nanoUsd] = calls.sums(reservedName(userId));
-    const [points] = calls.sums(reservedName(accountKey(account)));
+  /** By all calls but this one, which may have begun before. */
+  function reservedByOthers({ id, userId }: RequestedCall, account: DrawingAccount): Reserved {
+    const [tokens, nanoUsd] = calls.sums(reservedName(userId), id);
+    const [points] = calls.sums(reservedName(accountKey(account)), id);
     const [usedTokens, usedNanoUsd] = unsettled.sums(reservedName(userId));
     const [usedPoints] = unsettled.sums(reservedName(accountKey(account)));
     return {
@@ -104,8 +105,8 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
     };
   }
 
-  function countsOf({ id }: KeyLimits): KeyCounts {
-    const [inFlight, nanoUsd] = calls.sums(keyName(id));
+  function countsOf({ id }: KeyLimits, callId: string): KeyCounts {
+    const [inFlight, nanoUsd] = calls.sums(keyName(id), callId);
     const [, usedNanoUsd] = unsettled.sums(keyName(id));
     const { tokens, nextFreeMs } = tokensUsed.of(id);
     return {
@@ -138,11 +139,11 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
     const reservation = call?.reservation;
     let held: Reserved = NO_RESERVATION;
     if (call !== undefined && reservation !== undefined) {
-      const { tier, isPriced, account, key } = reservation;
-      held = reservedBy(call.userId, account);
+      const { tier, isPriced, account, points, key } = reservation;
+      held = reservedByOthers(call, account);
       const { reserved } = held;
       const { window, account: balance, budget } = facts;
-      const state = { ...facts, tier, isPriced, reserved, now: new Date(clock.now()) };
+      const state = { ...facts, tier, drawingAccount: account, points, isPriced, reserved };
       const isSpent =
         key !== undefined &&
         counts !== undefined &&
@@ -186,7 +187,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
         return { outcome: 'busy', epoch, callsMax: call.callsMax, window, counted: before() };
       }
       const limitedKey = call?.reservation?.key;
-      const key = limitedKey && countsOf(limitedKey);
+      const key = limitedKey && countsOf(limitedKey, call.id);
       const tokensMax = limitedKey?.tokensPerMinute ?? Infinity;
       if (key !== undefined && key.tokens >= tokensMax) {
         const { nextFreeMs } = key;
@@ -203,11 +204,11 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
       unsettled = createLocalCalls(clock, callKeptMs);
     },
     async updateHints(facts) {
-      for (const { costUsd, tokens, version, ...window } of facts.windows) {
-        update(windows, windowKey(window), { costUsd, tokens, version });
+      for (const { userId, month, ...usage } of facts.windows) {
+        update(windows, windowKey({ userId, month }), usage);
       }
-      for (const { balance, hasHistory, refusedUntil, version, ...account } of facts.accounts) {
-        update(accounts, accountKey(account), { balance, hasHistory, refusedUntil, version });
+      for (const { type, id, ...state } of facts.accounts) {
+        update(accounts, accountKey({ type, id }), state);
       }
       for (const { costUsd, version, ...budget } of facts.budgets ?? []) {
         update(budgets, budgetKey(budget), { costUsd, version });

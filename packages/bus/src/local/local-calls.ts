@@ -4,8 +4,8 @@ import type { Clock } from '@model-gateway/kernel';
 export interface LocalCalls {
   count(name: string): number;
   has(name: string, id: string): boolean;
-  /** The sums of the amounts. */
-  sums(name: string): Amounts;
+  /** The sums of the amounts, those of one call left out. */
+  sums(name: string, exceptId?: string): Amounts;
   /** Adding a call again extends it, with the larger amounts. A linked call of the same id ends with it. */
   add(name: string, id: string, amounts?: Amounts, linked?: string): void;
   /** Extends a call with those that are linked, if there is one. */
@@ -86,7 +86,12 @@ export function createLocalCalls(clock: Clock, keptMs: number): LocalCalls {
   return {
     count: (name) => callsOf(name)?.calls.size ?? 0,
     has: (name, id) => callsOf(name)?.calls.has(id) ?? false,
-    sums: (name) => callsOf(name)?.sums ?? NOTHING,
+    sums(name, exceptId) {
+      const named = callsOf(name);
+      if (named === undefined) return NOTHING;
+      const left = exceptId === undefined ? undefined : named.calls.get(exceptId);
+      return left === undefined ? named.sums : sumOf(named.sums, left.amounts, -1);
+    },
     add(name, id, amounts = NOTHING, linked = '') {
       const named = names.get(name) ?? { calls: new Map<string, LocalCall>(), sums: NOTHING };
       const known = named.calls.get(id)?.amounts ?? NOTHING;

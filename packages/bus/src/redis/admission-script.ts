@@ -211,23 +211,30 @@ local function isDrained(used, more, quota, tolerance)
   return quota ~= '' and used + more >= quota - tolerance
 end
 
-local function isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points)
+local function isRefused(refusals, drawing, increases)
+  for name, before in string.gmatch(refusals, '([^=,]+)=(%d+)') do
+    if name == drawing and tonumber(before) >= (tonumber(increases) or 0) then return true end
+  end
+  return false
+end
+
+local function isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points, ownPoints, drawing)
   local window = windowAt ~= '0' and held[tonumber(windowAt)]
   if not window then return true end
-  local cost, used = string.match(window, '^%S+ (%S+) (%S+)')
+  local cost, used, refusals = string.match(window, '^%S+ (%S+) (%S+) ?(%S*)')
   if not isDrained(cost, nano / ${NANO_USD}, usdQuota, 1e-9) and
      not isDrained(used, tokens, tokenQuota, 0) then return true end
   local account = accountAt ~= '0' and held[tonumber(accountAt)]
   if not account then return true end
-  local balance, refused = string.match(account, '^%S+ (%S+) %S+ ?(%S*)')
-  local is_refused = refused ~= '' and tonumber(refused) > now_ms
-  return isPriced == '1' and not is_refused and tonumber(balance) > points
+  local balance, increases = string.match(account, '^%S+ (%S+) %S+ ?(%S*)')
+  if isPriced ~= '1' or isRefused(refusals, drawing, increases) then return false end
+  return tonumber(balance) - points >= math.max(ownPoints, 1)
 end
 
-local function isLeft(ofKey, budget, budgetAt)
+local function isLeft(nano, budget, budgetAt)
   local fact = budgetAt ~= '0' and held[tonumber(budgetAt)]
   if not fact then return true end
-  return not isDrained(string.match(fact, '^%S+ (%S+)'), ofKey.nano / ${NANO_USD}, budget, 1e-9)
+  return not isDrained(string.match(fact, '^%S+ (%S+)'), nano / ${NANO_USD}, budget, 1e-9)
 end
 
 local function isFull(tally, id, callsMax)
@@ -235,6 +242,15 @@ local function isFull(tally, id, callsMax)
   removeExpired(tally, ${SEARCH_STEPS})
   local entry = tally.calls[id]
   return tally.running >= callsMax and not (entry and struct.unpack(CALL, entry) > 0)
+end
+
+-- What all other calls of a tally hold: one that is admitted again does not count against itself.
+local function othersIn(tally, id)
+  local entry = tally.calls[id]
+  if not entry then return tally.tokens, tally.nano, tally.points end
+  local _, _, tokens, nano, points, used = struct.unpack(CALL, entry)
+  if used == 1 then return tally.tokens, tally.nano, tally.points end
+  return tally.tokens - tokens, tally.nano - nano, tally.points - points
 end
 
 local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt,
@@ -254,14 +270,21 @@ local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, u
   if ofKey and keyTokens ~= '' then
     local spent
     spent, keyFreeMs = tokensOf(keyId)
-    if spent + ofKey.tokens - ofKey.usedTokens >= tonumber(keyTokens) then removeExpired(ofKey, ${SEARCH_STEPS}) end
-    keyUsed = spent + ofKey.tokens - ofKey.usedTokens
+    if spent + othersIn(ofKey, id) - ofKey.usedTokens >= tonumber(keyTokens) then removeExpired(ofKey, ${SEARCH_STEPS}) end
+    keyUsed = spent + othersIn(ofKey, id) - ofKey.usedTokens
     if keyUsed >= tonumber(keyTokens) then return addCounts(limits, { -3, keyFreeMs }) end
   end
   local ofPool = pool ~= '' and tallyOf(pools_prefix .. pool, id) or tally
+  local drawing = pool ~= '' and pool or 'account:user:' .. user
+  local tokens, nano, points, keyNano
   local function isAllowed()
-    if ofKey and not isLeft(ofKey, budget, budgetAt) then return false end
-    return isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tally.tokens, tally.nano, ofPool.points)
+    tokens, nano = othersIn(tally, id)
+    points = select(3, othersIn(ofPool, id))
+    if ofKey then
+      keyNano = select(2, othersIn(ofKey, id))
+      if not isLeft(keyNano, budget, budgetAt) then return false end
+    end
+    return isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points, amount(ownPoints), drawing)
   end
   local begins = isAllowed()
   if not begins then
@@ -270,8 +293,8 @@ local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, u
     if ofKey then removeExpired(ofKey, ${SEARCH_STEPS}) end
     begins = isAllowed()
   end
-  local outcome = { begins and 1 or 0, tally.tokens, tally.nano, ofPool.points, tally.usedTokens, tally.usedNano }
-  local ofKeyCounts = ofKey and { ofKey.nano, ofKey.usedNano, keyUsed, keyFreeMs }
+  local outcome = { begins and 1 or 0, tokens, nano, points, tally.usedTokens, tally.usedNano }
+  local ofKeyCounts = ofKey and { keyNano, ofKey.usedNano, keyUsed, keyFreeMs }
   if begins and ofKey then begin(ofKey, id, 0, ownTokens, ownNano, 0, '') end
   if begins and ofPool ~= tally then
     begin(ofPool, id, 0, 0, 0, ownPoints, '')

@@ -9,7 +9,9 @@ import {
   type AdmissionSubject,
   type On,
 } from './admission-subject.ts';
-import { describeCalls, describeKeyLimits, describeReservations } from './reservation-contract.ts';
+import { describeCalls } from './calls-contract.ts';
+import { describeKeyLimits } from './key-limits-contract.ts';
+import { describeReservations } from './reservation-contract.ts';
 import { withSubject, type MakeSubject } from './subject.ts';
 
 const GROUP = { name: 'group:b', requestsPerMinute: 12 };
@@ -19,7 +21,7 @@ const USAGE = { costUsd: 0.1 + 0.2, tokens: 123_456, version: 7 };
 const STATE = {
   balance: 500,
   hasHistory: true,
-  refusedUntil: new Date('2031-02-01T00:00:00Z'),
+  increases: 2,
   version: 3,
 };
 
@@ -226,7 +228,7 @@ function describeFacts(on: On): void {
       });
       const ask = request({ window: WINDOW, account: ACCOUNT });
       expect(await admission.admit(ask)).toMatchObject({ window: USAGE, account: STATE });
-      const newer = { balance: 0, hasHistory: false, refusedUntil: null, version: 10 };
+      const newer = { balance: 0, hasHistory: false, increases: 0, version: 10 };
       await admission.updateHints({ windows: [], accounts: [{ ...ACCOUNT, ...newer }] });
       expect(await admission.admit(ask)).toMatchObject({ window: USAGE, account: newer });
     }),

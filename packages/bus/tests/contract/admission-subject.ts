@@ -2,6 +2,7 @@ import type {
   AdmissionAnswer,
   AdmissionRequest,
   AdmissionStore,
+  CallEnd,
   DrawingAccount,
   RequestedCall,
   RequestedReservation,
@@ -47,6 +48,19 @@ export const callOf = (id: string, values: Partial<RequestedCall> = {}): Request
   userId: 'user',
   callsMax: 500,
   ...values,
+});
+
+/** After this time a call that was not ended ends by itself. */
+export const CALL_KEPT_MS = 15 * 60_000;
+
+/** The end of a call with its reservation. */
+export const end = (id: string, what: Partial<CallEnd> = {}): CallEnd => ({
+  id,
+  userId: 'user',
+  endsCall: true,
+  endsReservation: true,
+  isUrgent: false,
+  ...what,
 });
 
 /** A request with a call that reserves amounts. */

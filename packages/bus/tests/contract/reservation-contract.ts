@@ -1,10 +1,9 @@
-import type { CallEnd, KeyLimits, ReservedAmounts } from '@model-gateway/billing';
 import {
   ACCOUNT,
+  CALL_KEPT_MS,
   callOf,
-  KEY,
+  end,
   NONE,
-  passed,
   request,
   reserving,
   WINDOW,
@@ -12,62 +11,11 @@ import {
   type On,
 } from './admission-subject.ts';
 
-const CALL_KEPT_MS = 15 * 60_000;
-
-const end = (id: string, what: Partial<CallEnd> = {}): CallEnd => ({
-  id,
-  userId: 'user',
-  endsCall: true,
-  endsReservation: true,
-  isUrgent: false,
-  ...what,
-});
-
-/** Calls in flight. */
-export function describeCalls(on: On): void {
-  test(
-    'of any number at once exactly as many calls begin as allowed, and each that ends makes room for one, once',
-    on(async ({ admission }) => {
-      const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`);
-      const begin = (id: string) =>
-        admission.admit(request({ limits: [KEY], call: callOf(id, { callsMax: 5 }) }));
-      const answers = await Promise.all(ids.map(begin));
-      expect(passed(answers)).toBe(5);
-      expect(answers.at(-1)).toMatchObject({ outcome: 'busy', counted: [{ count: 5 }] });
-      admission.endCall(end('call 0'));
-      admission.endCall(end('call 0'));
-      // Those that were busy did not count in the limit of 10: the sixth and the seventh of it follow.
-      expect(await begin('another')).toMatchObject({ outcome: 'passed', hasBegun: true });
-      expect(await begin('one more')).toMatchObject({ outcome: 'busy' });
-      expect(await begin('another')).toMatchObject({ outcome: 'passed' });
-      const elsewhere = callOf('call 0', { userId: 'other', callsMax: 1 });
-      expect(await admission.admit(request({ call: elsewhere }))).toMatchObject({
-        outcome: 'passed',
-      });
-    }),
-  );
-
-  test(
-    'a call that is not ended expires after 15 minutes, unless it is extended',
-    on(async ({ admission, passTime }) => {
-      const begin = (id: string) => admission.admit(request({ call: callOf(id, { callsMax: 2 }) }));
-      await begin('lost');
-      await begin('long');
-      await passTime(CALL_KEPT_MS - 60_000);
-      expect(await begin('more')).toMatchObject({ outcome: 'busy' });
-      expect(await begin('long')).toMatchObject({ outcome: 'passed' });
-      await passTime(60_000);
-      expect(await begin('more')).toMatchObject({ outcome: 'passed' });
-      expect(await begin('too many')).toMatchObject({ outcome: 'busy' });
-    }),
-  );
-}
-
 /** What calls in flight reserve, and what they have used. */
 export function describeReservations(on: On): void {
   const used = (tokens: number, costUsd = 0, version = 1) => ({
     windows: [{ ...WINDOW, tokens, costUsd, version }],
-    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, refusedUntil: null, version: 1 }],
+    accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, increases: 0, version: 1 }],
   });
 
   test(
@@ -136,7 +84,7 @@ export function describeReservations(on: On): void {
   );
 
   test(
-    'reservations of USD and of points bind like those of tokens',
+    'reservations of USD bind like those of tokens',
     on(async ({ admission }) => {
       await admission.updateHints(used(0, 0.7));
       const costs = (id: string) => admission.admit(reserving(id, { costUsd: 0.1 }));
@@ -144,19 +92,108 @@ export function describeReservations(on: On): void {
       expect(await costs('b')).toMatchObject({ hasBegun: true, reserved: { costUsd: 0.1 } });
       expect(await costs('c')).toMatchObject({ hasBegun: true, reserved: { costUsd: 0.2 } });
       expect(await costs('d')).toMatchObject({ hasBegun: false });
-      const pool = { type: 'group', id: 'pool' } as const;
-      await admission.updateHints({
-        windows: [],
-        accounts: [{ ...pool, balance: 3, hasHistory: true, refusedUntil: null, version: 1 }],
+    }),
+  );
+
+  const pool = { type: 'group', id: 'pool' } as const;
+  const pooled = (balance: number, increases = 0, version = 1) => ({
+    windows: [],
+    accounts: [{ ...pool, balance, hasHistory: true, increases, version }],
+  });
+  const draws = (id: string, values: Amounts = {}) => reserving(id, { points: 2, ...values }, pool);
+
+  test(
+    'on a drained tier points pay for what the balance covers beside what others reserve of it',
+    on(async ({ admission }) => {
+      await admission.updateHints(used(100));
+      await admission.updateHints(pooled(5));
+      expect(await admission.admit(draws('a', { points: 6 }))).toMatchObject({ hasBegun: false });
+      expect(await admission.admit(draws('b'))).toMatchObject({ hasBegun: true });
+      expect(await admission.admit(draws('c'))).toMatchObject({
+        hasBegun: true,
+        reserved: { points: 2 },
       });
-      const draws = (id: string, values: Amounts = {}) =>
-        admission.admit(reserving(id, { points: 2, ...values }, pool));
-      expect(await draws('e')).toMatchObject({ hasBegun: true });
-      expect(await draws('f')).toMatchObject({ hasBegun: true, reserved: { points: 2 } });
-      expect(await draws('g')).toMatchObject({ hasBegun: false, reserved: { points: 4 } });
-      admission.endCall(end('e'));
-      expect(await draws('h', { isPriced: false })).toMatchObject({ hasBegun: false });
-      expect(await draws('i')).toMatchObject({ hasBegun: true, reserved: { points: 2 } });
+      expect(await admission.admit(draws('d'))).toMatchObject({
+        hasBegun: false,
+        reserved: { points: 4 },
+      });
+      expect(await admission.admit(draws('e', { points: 1 }))).toMatchObject({ hasBegun: true });
+      // What may cost nothing needs a point all the same.
+      expect(await admission.admit(draws('f', { points: 0 }))).toMatchObject({ hasBegun: false });
+      admission.endCall(end('b'));
+      expect(await admission.admit(draws('g', { isPriced: false }))).toMatchObject({
+        hasBegun: false,
+      });
+      expect(await admission.admit(draws('h'))).toMatchObject({ hasBegun: true });
+    }),
+  );
+
+  test(
+    'an account pays for nothing of a member whom it refused, until it grows; it pays for others',
+    on(async ({ admission }) => {
+      const [month] = used(100).windows;
+      if (month === undefined) throw new Error('no window');
+      const other = { type: 'group', id: 'other' } as const;
+      await admission.updateHints({
+        windows: [
+          { ...month, refusals: [other, pool].map((account) => ({ account, increases: 3 })) },
+          { ...month, userId: 'member' },
+        ],
+        accounts: [
+          ...pooled(90, 3).accounts,
+          { ...ACCOUNT, balance: 5, hasHistory: true, increases: 3, version: 1 },
+        ],
+      });
+      const refused = await admission.admit(draws('a'));
+      expect(refused).toMatchObject({ hasBegun: false, window: { refusals: [{}, {}] } });
+      const { call } = draws('b');
+      const ofMember = { ...draws('b'), window: { ...WINDOW, userId: 'member' } };
+      const asMember = { ...ofMember, call: call && { ...call, userId: 'member' } };
+      expect(await admission.admit(asMember)).toMatchObject({ hasBegun: true });
+      // The wallet of the same user.
+      expect(await admission.admit(reserving('c', { points: 2 }))).toMatchObject({
+        hasBegun: true,
+      });
+      await admission.updateHints(pooled(50, 3, 2));
+      expect(await admission.admit(draws('d'))).toMatchObject({ hasBegun: false });
+      await admission.updateHints(pooled(51, 4, 3));
+      expect(await admission.admit(draws('e'))).toMatchObject({ hasBegun: true });
+    }),
+  );
+
+  test(
+    'a call that is admitted again is decided by all others alone, and reserves the larger amounts',
+    on(async ({ admission, leftOver }) => {
+      await admission.updateHints(used(0));
+      await admission.updateHints(pooled(0));
+      const ids = Array.from({ length: 10 }, (_, index) => `call ${index}`);
+      const small = { tokens: 1, costUsd: 0.01, points: 1 };
+      const large = { tokens: 50, costUsd: 0.1, points: 5 };
+      const all = (amounts: Amounts) =>
+        Promise.all(ids.map((id) => admission.admit(draws(id, amounts))));
+      expect(await all(small)).toMatchObject(ids.map(() => ({ hasBegun: true })));
+      const again = await all(large);
+      const others = { tokens: 9, costUsd: 0.09, points: 9 };
+      expect(again[0]).toMatchObject({ hasBegun: true, reserved: others });
+      // 9 small ones and the quota of 100: the second is the last one that begins.
+      expect(again.map((answer) => answer.outcome === 'passed' && answer.hasBegun)).toEqual(
+        ids.map((_id, index) => index < 2),
+      );
+      for (const id of ids.slice(2)) admission.endCall(end(id));
+      expect(await admission.admit(draws('last', large))).toMatchObject({
+        hasBegun: false,
+        reserved: { tokens: 100, costUsd: 0.2, points: 10 },
+      });
+      // What it has used counts, also for a call of the same id.
+      admission.endCall(end('call 0', { usage: { tokens: 60, costUsd: 0, points: 0 } }));
+      expect(await admission.admit(draws('call 0', small))).toMatchObject({
+        reserved: { tokens: 110, points: 5 },
+      });
+      admission.endCall(end('call 1'));
+      const settled = [{ id: 'call 0', userId: 'user' }];
+      await admission.updateHints({ ...used(60, 0, 2), settled });
+      admission.endCall(end('call 0'));
+      expect(await leftOver()).toEqual([]);
     }),
   );
 
@@ -330,114 +367,6 @@ export function describeReservations(on: On): void {
       });
       admission.endCall(end('last'));
       expect(await leftOver()).toEqual([]);
-    }),
-  );
-}
-
-/** The limits of keys: budgets and tokens per minute. */
-export function describeKeyLimits(on: On): void {
-  const BUDGET = { keyId: 'key', period: 'month', start: '2026-11-01' } as const;
-  const spent = (costUsd: number, version = 1) => ({
-    windows: [],
-    accounts: [],
-    budgets: [{ ...BUDGET, costUsd, version }],
-  });
-  const limited = (
-    id: string,
-    amounts: Partial<ReservedAmounts>,
-    limits: Partial<KeyLimits> = {},
-  ) =>
-    request({
-      budget: BUDGET,
-      call: callOf(id, {
-        reservation: {
-          ...NONE,
-          tier: { monthlyUsdQuota: null, monthlyTokenQuota: null },
-          isPriced: true,
-          account: ACCOUNT,
-          key: { id: 'key', budgetUsd: 1, tokensPerMinute: null, ...limits },
-          ...amounts,
-        },
-      }),
-    });
-  const ended = (id: string, usage: Partial<ReservedAmounts>) =>
-    end(id, { keyId: 'key', isUrgent: true, usage: { ...NONE, ...usage } });
-
-  test(
-    'a budget counts what is spent, what is used and not settled, and what is reserved',
-    on(async ({ admission }) => {
-      await admission.updateHints(spent(0.5));
-      expect(await admission.admit(limited('a', { costUsd: 0.4 }))).toMatchObject({
-        hasBegun: true,
-        budget: { costUsd: 0.5, version: 1 },
-        key: { reservedUsd: 0, unsettledUsd: 0 },
-      });
-      expect(await admission.admit(limited('b', { costUsd: 0.4 }))).toMatchObject({
-        hasBegun: true,
-        key: { reservedUsd: 0.4 },
-      });
-      expect(await admission.admit(limited('c', { costUsd: 0.4 }))).toMatchObject({
-        hasBegun: false,
-        key: { reservedUsd: 0.8, unsettledUsd: 0 },
-      });
-      admission.endCall(ended('a', { costUsd: 0.3 }));
-      admission.endCall(end('b'));
-      expect(await admission.admit(limited('d', { costUsd: 0.2 }))).toMatchObject({
-        hasBegun: true,
-        key: { reservedUsd: 0.3, unsettledUsd: 0.3 },
-      });
-      admission.endCall(end('d'));
-      await admission.updateHints({
-        ...spent(0.8, 2),
-        settled: [{ id: 'a', userId: 'user' }],
-      });
-      await admission.updateHints(spent(0.1, 1));
-      expect(await admission.admit(limited('e', {}))).toMatchObject({
-        hasBegun: true,
-        budget: { costUsd: 0.8, version: 2 },
-        key: { reservedUsd: 0, unsettledUsd: 0 },
-      });
-      await admission.updateHints(spent(1, 3));
-      expect(await admission.admit(limited('f', {}))).toMatchObject({ hasBegun: false });
-    }),
-  );
-
-  test(
-    'of many requests at once only as many begin as the budget covers, and one more',
-    on(async ({ admission }) => {
-      await admission.updateHints(spent(0));
-      const ids = Array.from({ length: 50 }, (_, index) => `call ${index}`);
-      const answers = await Promise.all(
-        ids.map((id) => admission.admit(limited(id, { costUsd: 0.3 }))),
-      );
-      expect(answers.filter((answer) => 'hasBegun' in answer && answer.hasBegun)).toHaveLength(4);
-    }),
-  );
-
-  test(
-    'tokens of a key count while they are in flight, and for a minute after they were used',
-    on(async ({ admission, passTime }) => {
-      const limits = { budgetUsd: null, tokensPerMinute: 100 };
-      const admit = (id: string, tokens: number) =>
-        admission.admit({ ...limited(id, { tokens }, limits), limits: [KEY] });
-      expect(await admit('a', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 0 } });
-      expect(await admit('b', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 90 } });
-      expect(await admit('c', 1)).toMatchObject({ outcome: 'tokens_limited', counted: [{}] });
-      admission.endCall(ended('a', { tokens: 40 }));
-      admission.endCall(ended('a', { tokens: 40 }));
-      admission.endCall(ended('b', { tokens: 40 }));
-      expect(await admit('c', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 80 } });
-      // Settled before it ended: it counts as well.
-      await admission.updateHints({
-        windows: [],
-        accounts: [],
-        settled: [{ id: 'c', userId: 'user' }],
-      });
-      admission.endCall(ended('c', { tokens: 20 }));
-      const refused = await admit('d', 1);
-      expect(refused).toMatchObject({ outcome: 'tokens_limited', nextFreeMs: expect.any(Number) });
-      await passTime(70_000);
-      expect(await admit('d', 1)).toMatchObject({ outcome: 'passed', key: { tokens: 0 } });
     }),
   );
 }

@@ -24,8 +24,7 @@ async function newUser(): Promise<string> {
 
 async function fund(type: 'user' | 'group', id: string, balance: number): Promise<void> {
   await database.raw.query(
-    `INSERT INTO ledger_accounts (owner_type, owner_id, balance, refused_until)
-     VALUES ($1, $2, $3, now() + interval '1 day')`,
+    'INSERT INTO ledger_accounts (owner_type, owner_id, balance) VALUES ($1, $2, $3)',
     [type, id, balance],
   );
 }
@@ -33,12 +32,12 @@ async function fund(type: 'user' | 'group', id: string, balance: number): Promis
 interface AccountRow {
   readonly owner_type: string;
   readonly balance: string;
-  readonly refused_until: Date | null;
+  readonly increases: string;
 }
 
 const accounts = (): Promise<AccountRow[]> =>
   database.raw.query<AccountRow>(
-    `SELECT owner_type, balance, refused_until FROM ledger_accounts
+    `SELECT owner_type, balance, increases FROM ledger_accounts
      WHERE owner_id IN ($1, $2) ORDER BY owner_type`,
     [groupId, ownerId],
   );
@@ -146,7 +145,7 @@ describe('deleting a group', () => {
     await database.groups.delete(groupId);
     expect(await accounts()).toMatchObject([
       { owner_type: 'group', balance: '0' },
-      { owner_type: 'user', balance: '70', refused_until: null },
+      { owner_type: 'user', balance: '70' },
     ]);
     const movement = { kind: 'refund', note: 'the group Lab was deleted', ref: groupId };
     expect(await entries()).toEqual([
@@ -160,14 +159,11 @@ describe('deleting a group', () => {
     expect(movements).toHaveLength(1);
   });
 
-  it('adds to the wallet that is there and lifts its refusal', async () => {
+  it('adds to the wallet that is there, which grows by that', async () => {
     await fund('group', groupId, 70);
     await fund('user', ownerId, 5);
     await database.groups.delete(groupId);
-    expect(await accounts()).toMatchObject([
-      { balance: '0' },
-      { balance: '75', refused_until: null },
-    ]);
+    expect(await accounts()).toMatchObject([{ balance: '0' }, { balance: '75', increases: '1' }]);
     expect((await entries()).at(-1)).toMatchObject({ delta: '70', balance_after: '75' });
   });
 

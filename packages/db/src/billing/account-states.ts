@@ -2,7 +2,7 @@ import type { AccountState, DrawingAccount } from '@model-gateway/billing';
 import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 
-const UNOPENED: AccountState = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
+const UNOPENED: AccountState = { balance: 0, hasHistory: false, increases: 0, version: 0 };
 
 /**
  * The state of each account, in their order. The order of the entries is that of an index: without it, if there are few accounts,
@@ -17,7 +17,7 @@ export async function readAccounts(
     SELECT
       coalesce(account.balance, 0)::double precision AS balance,
       coalesce(account.balance, 0) > 0 OR entry.id IS NOT NULL AS "hasHistory",
-      account.refused_until AS "refusedUntil",
+      coalesce(account.increases, 0)::double precision AS increases,
       coalesce(account.version, 0)::double precision AS version
     FROM unnest(
       ${arrayText(accounts.map(({ type }) => type))}::text[],

@@ -39,7 +39,7 @@ describe('billing facts in Postgres', () => {
     expect(await database.billingFacts.account({ type: 'group', id: userId })).toMatchObject({
       balance: 0,
       hasHistory: false,
-      refusedUntil: null,
+      increases: 0,
       version: 0,
     });
   });
@@ -84,7 +84,7 @@ describe('billing facts in Postgres', () => {
     const changed = await changedSince(since);
     expect(changed.windows).toEqual([{ userId, month, costUsd: 0.75, tokens: 21, version: 3 }]);
     expect(changed.accounts).toEqual([
-      { type: 'group', id: groupId, balance: 5, hasHistory: true, refusedUntil: null, version: 1 },
+      { type: 'group', id: groupId, balance: 5, hasHistory: true, increases: 0, version: 1 },
     ]);
     expect(await changedSince(await databaseTime())).toEqual({
       windows: [],

@@ -113,18 +113,19 @@ describe('topping up', () => {
     expect((await pool()).balance).toBe(10);
   });
 
-  it('lifts the refusal of an account, and makes its state a newer one', async () => {
+  it('lifts the refusals of an account, and makes its state a newer one', async () => {
     await topUp(1);
     await database.raw.query(
-      `UPDATE ledger_accounts SET refused_until = now() + interval '1 day' WHERE owner_id = $1`,
+      `INSERT INTO account_refusals (user_id, account_id, month, increases)
+       SELECT gen_random_uuid(), id, now(), increases FROM ledger_accounts WHERE owner_id = $1`,
       [groupId],
     );
     const before = await database.billingFacts.account({ type: 'group', id: groupId });
     await topUp(1);
     const after = await database.billingFacts.account({ type: 'group', id: groupId });
-    expect(before.refusedUntil).not.toBeNull();
-    expect(after).toMatchObject({ balance: 2, hasHistory: true, refusedUntil: null });
+    expect(after).toMatchObject({ balance: 2, hasHistory: true, increases: before.increases + 1 });
     expect(after.version).toBeGreaterThan(before.version);
+    expect(await database.raw.query('SELECT * FROM account_refusals')).toEqual([]);
   });
 
   it('stops where a balance would not be exact any more', async () => {

@@ -86,7 +86,7 @@ describe('settlement in Postgres', () => {
       budgets: [],
       windows: [{ userId, month: '2026-03', costUsd: 0, tokens: 0, version: 1 }],
       accounts: [
-        { type: 'user', id: userId, balance: 75, hasHistory: true, refusedUntil: null, version: 2 },
+        { type: 'user', id: userId, balance: 75, hasHistory: true, increases: 0, version: 2 },
       ],
     });
   });
@@ -108,7 +108,7 @@ describe('settlement in Postgres', () => {
     expect(await rowsOf(userId)).toEqual([
       { points, account_type: points === null ? null : 'user' },
     ]);
-    expect(await accountOf(userId)).toMatchObject({ balance, refusedUntil: null });
+    expect(await accountOf(userId)).toMatchObject({ balance, increases: 0 });
     const tierCost = points === null ? (of.cost ?? 0) : 0;
     expect(await windowOf(userId)).toEqual({
       userId,
@@ -126,7 +126,7 @@ describe('settlement in Postgres', () => {
     const spend = () => record(usageEvent({ user_id: userId, group_id: group.id, cost: 0.25 }));
     await spend();
     expect(await rowsOf(userId)).toEqual([{ points: null, account_type: null }]);
-    expect(await accountOf(group.id, 'group')).toMatchObject({ balance: 24, refusedUntil: null });
+    expect(await accountOf(group.id, 'group')).toMatchObject({ balance: 24, increases: 0 });
     expect(await windowOf(userId)).toMatchObject({ costUsd: 0.25, tokens: 7 });
     await fund(group, 1);
     await spend();
@@ -153,7 +153,7 @@ describe('settlement in Postgres', () => {
     await drain(userId);
     const { facts } = await record(usageEvent({ user_id: userId, cost: 0.5 }));
     expect(facts.accounts).toEqual([
-      { type: 'user', id: userId, balance: 0, hasHistory: false, refusedUntil: null, version: 0 },
+      { type: 'user', id: userId, balance: 0, hasHistory: false, increases: 0, version: 0 },
     ]);
     expect(await windowOf(userId)).toMatchObject({ costUsd: 0.5, tokens: 100_007 });
     expect(await entriesOf(userId)).toEqual([]);
@@ -166,27 +166,44 @@ describe('settlement in Postgres', () => {
     expect(await accountOf(userId)).toMatchObject({ balance: 0, hasHistory: true });
   });
 
-  it('refuses a small wallet that could not cover a request on a drained tier, until it grows', async () => {
-    const userId = await newWallet(3);
+  it('refuses the member whose request a pool could not cover on a drained tier, until the pool grows', async () => {
+    const pool = { id: newId(), type: 'group' } as const;
+    const [userId, otherId] = [newId(), newId()];
+    await fund(pool, 3);
     await drain(userId);
-    expect(await accountOf(userId)).toMatchObject({ balance: 3, refusedUntil: null, version: 1 });
-    await record(usageEvent({ user_id: userId, cost: 0.04 }));
-    expect(await accountOf(userId)).toEqual({
-      type: 'user',
-      id: userId,
-      balance: 3,
-      hasHistory: true,
-      refusedUntil: new Date('2026-04-01T00:00:00Z'),
-      version: 2,
-    });
-    // What it can cover it still pays; that is not growth.
-    await record(usageEvent({ user_id: userId, cost: 0.0001 }));
-    expect(await accountOf(userId)).toMatchObject({
-      balance: 2,
-      refusedUntil: new Date('2026-04-01T00:00:00Z'),
-    });
-    await fund({ id: userId, type: 'user' }, 1);
-    expect(await accountOf(userId)).toMatchObject({ balance: 3, refusedUntil: null, version: 4 });
+    await drain(otherId);
+    const spend = (user_id: string, cost: number) =>
+      record(usageEvent({ user_id, group_id: pool.id, cost }));
+    const refusals = [{ account: { type: 'group', id: pool.id }, increases: 0 }];
+    const { facts } = await spend(userId, 0.04);
+    expect(facts.windows).toMatchObject([{ userId, version: 2, refusals }]);
+    expect(facts.accounts).toMatchObject([{ balance: 3, version: 1 }]);
+    await spend(otherId, 0.02);
+    expect(await accountOf(pool.id, 'group')).toMatchObject({ balance: 1 });
+    expect(await windowOf(otherId)).not.toHaveProperty('refusals');
+    expect(await windowOf(userId, '2026-04')).not.toHaveProperty('refusals');
+    // What the pool covers it still pays; that is not growth.
+    await spend(userId, 0.0001);
+    expect(await accountOf(pool.id, 'group')).toMatchObject({ balance: 0, increases: 0 });
+    expect(await windowOf(userId)).toMatchObject({ refusals });
+    await fund(pool, 1);
+    expect(await accountOf(pool.id, 'group')).toMatchObject({ balance: 1, increases: 1 });
+    expect(await windowOf(userId)).not.toHaveProperty('refusals');
+  });
+
+  it('keeps of the refusals of a member by an account that of the latest month', async () => {
+    const userId = await newWallet(3);
+    const months = ['2026-04', '2026-03'];
+    const large = months.map((month) =>
+      usageEvent({ user_id: userId, cost: 5, created_at: `${month}-04T00:00:00.000Z` }),
+    );
+    const of = async (month: string) => (await windowOf(userId, month)).refusals?.length ?? 0;
+    // The first of each month drains its tier.
+    for (const month of months) await drain(userId, { created_at: `${month}-01T00:00:00.000Z` });
+    await record(...large);
+    expect([await of('2026-03'), await of('2026-04')]).toEqual([0, 1]);
+    await record(usageEvent({ user_id: userId, cost: 5 }));
+    expect([await of('2026-03'), await of('2026-04')]).toEqual([0, 1]);
   });
 
   it('counts every project label in the window of the whole user', async () => {

@@ -7,6 +7,7 @@ import {
   type PointsMovement,
   type QuotaWindow,
   type RecordedBatch,
+  type RefusedMember,
   type SettledAccount,
 } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
@@ -80,6 +81,7 @@ async function settleNew(
   await insertRequestDetails(queries, events);
   await insertEntries(queries, settlement.movements);
   await updateAccounts(queries, settlement.accounts);
+  await insertRefusals(queries, settlement.refused);
   return settlement.movements.reduce((sum, { points }) => sum + points, 0);
 }
 
@@ -130,7 +132,7 @@ async function withoutKnown(
   return events.filter((_event, index) => !positions.has(index + 1));
 }
 
-interface AccountRow extends Pick<SettledAccount, 'balance' | 'refusedUntil'> {
+interface AccountRow extends Pick<SettledAccount, 'balance'> {
   readonly position: number;
 }
 
@@ -141,8 +143,7 @@ async function lockAccounts(
 ): Promise<readonly SettledAccount[]> {
   const rows = await queries.$queryRaw<AccountRow[]>`
     SELECT
-      requested.position::integer AS position, account.balance::double precision AS balance,
-      account.refused_until AS "refusedUntil"
+      requested.position::integer AS position, account.balance::double precision AS balance
     FROM unnest(
       ${arrayText(accounts.map(({ type }) => type))}::text[],
       ${arrayText(accounts.map(({ id }) => id))}::uuid[]
@@ -151,9 +152,9 @@ async function lockAccounts(
       ON account.owner_type = requested.owner_type AND account.owner_id = requested.owner_id
     ORDER BY account.id
     FOR UPDATE OF account`;
-  return rows.flatMap(({ position, balance, refusedUntil }) => {
+  return rows.flatMap(({ position, balance }) => {
     const account = accounts[position - 1];
-    return account === undefined ? [] : [{ ...account, balance, refusedUntil }];
+    return account === undefined ? [] : [{ ...account, balance }];
   });
 }
 
@@ -184,14 +185,35 @@ async function updateAccounts(
   if (accounts.length === 0) return;
   await queries.$executeRaw`
     UPDATE ledger_accounts account
-    SET balance = settled.balance, refused_until = settled.refused_until
+    SET balance = settled.balance
     FROM unnest(
       ${arrayText(accounts.map(({ type }) => type))}::text[],
       ${arrayText(accounts.map(({ id }) => id))}::uuid[],
-      ${arrayText(accounts.map(({ balance }) => balance))}::bigint[],
-      ${arrayText(accounts.map(({ refusedUntil }) => refusedUntil?.toISOString() ?? null))}::timestamptz[]
-    ) AS settled (owner_type, owner_id, balance, refused_until)
+      ${arrayText(accounts.map(({ balance }) => balance))}::bigint[]
+    ) AS settled (owner_type, owner_id, balance)
     WHERE account.owner_type = settled.owner_type AND account.owner_id = settled.owner_id`;
+}
+
+/** Of the months of a batch the last one counts. The accounts are locked, so that none of them grows meanwhile. */
+async function insertRefusals(
+  queries: RawQueries,
+  refused: readonly RefusedMember[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  await queries.$executeRaw`
+    INSERT INTO account_refusals (user_id, account_id, month, increases)
+    SELECT member.user_id, account.id, max(member.month), account.increases
+    FROM unnest(
+      ${arrayText(refused.map(({ userId }) => userId))}::uuid[],
+      ${arrayText(refused.map(({ account }) => account.type))}::text[],
+      ${arrayText(refused.map(({ account }) => account.id))}::uuid[],
+      ${refused.map(({ month }) => `${month}-01`)}::date[]
+    ) AS member (user_id, owner_type, owner_id, month)
+    JOIN ledger_accounts account
+      ON account.owner_type = member.owner_type AND account.owner_id = member.owner_id
+    GROUP BY member.user_id, account.id
+    ON CONFLICT (user_id, account_id) DO UPDATE
+    SET month = greatest(account_refusals.month, EXCLUDED.month), increases = EXCLUDED.increases`;
 }
 
 /** Each window once. */

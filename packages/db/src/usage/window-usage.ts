@@ -1,8 +1,12 @@
-import type { QuotaWindow, WindowUsage } from '@model-gateway/billing';
+import type { AccountRefusal, QuotaWindow, WindowUsage } from '@model-gateway/billing';
 import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 
-const EMPTY: WindowUsage = { costUsd: 0, tokens: 0, version: 0 };
+const EMPTY: WindowRow = { costUsd: 0, tokens: 0, version: 0, refusals: null };
+
+interface WindowRow extends Omit<WindowUsage, 'refusals'> {
+  readonly refusals: readonly AccountRefusal[] | null;
+}
 
 /**
  * The usage that counts against the tier in each window, in their order. The month is computed, so that the index by month is not
@@ -13,8 +17,8 @@ export async function readWindows(
   windows: readonly QuotaWindow[],
 ): Promise<readonly (QuotaWindow & WindowUsage)[]> {
   if (windows.length === 0) return [];
-  const rows = await queries.$queryRaw<WindowUsage[]>`
-    SELECT used."costUsd", used.tokens, used.version
+  const rows = await queries.$queryRaw<WindowRow[]>`
+    SELECT used."costUsd", used.tokens, used.version, refused.refusals
     FROM unnest(
       ${arrayText(windows.map(({ userId }) => userId))}::uuid[],
       ${windows.map(({ month }) => `${month}-01`)}::date[]
@@ -27,6 +31,18 @@ export async function readWindows(
       FROM usage_totals total
       WHERE total.user_id = requested.user_id AND total.month + 0 = requested.month
     ) AS used
+    CROSS JOIN LATERAL (
+      SELECT
+        json_agg(json_build_object(
+          'account', json_build_object('type', account.owner_type, 'id', account.owner_id),
+          'increases', refusal.increases
+        )) AS refusals
+      FROM account_refusals refusal JOIN ledger_accounts account ON account.id = refusal.account_id
+      WHERE refusal.user_id = requested.user_id AND refusal.month = requested.month
+    ) AS refused
     ORDER BY requested.position`;
-  return windows.map((window, index) => ({ ...window, ...(rows[index] ?? EMPTY) }));
+  return windows.map((window, index) => {
+    const { refusals, ...used } = rows[index] ?? EMPTY;
+    return { ...window, ...used, ...(refusals === null ? {} : { refusals }) };
+  });
 }

@@ -1,7 +1,10 @@
 import {
   budgetResetOf,
   isDrained,
+  isRefused,
   secondsToNextMonth,
+  type AccountState,
+  type DrawingAccount,
   type PayingUser,
   type TierLimits,
   type WindowUsage,
@@ -42,8 +45,9 @@ interface BudgetState {
 /** The error of a request that neither the monthly quota nor points cover. */
 export function quotaRefusal(
   decision: 'quota_exceeded' | 'payment_required' | 'quota_reserved',
-  { tier, window, user, now }: QuotaState,
+  state: QuotaState,
 ): ServiceError {
+  const { tier, window, user, now } = state;
   const details = { retry_after_secs: secondsToNextMonth(now) };
   switch (decision) {
     case 'quota_exceeded':
@@ -55,7 +59,7 @@ export function quotaRefusal(
     case 'payment_required':
       return new ServiceError(
         'payment_required',
-        `points and monthly quota are used up: ${usedUpLimit(tier, window)} ${tierRemedy(user)}`,
+        `${missingPoints(state)}: ${usedUpLimit(tier, window)} ${tierRemedy(user)}`,
         { details },
       );
     case 'quota_reserved':
@@ -69,10 +73,27 @@ export function quotaRefusal(
 
 interface QuotaState {
   readonly tier: TierLimits;
-  readonly window: Pick<WindowUsage, 'costUsd' | 'tokens'>;
+  readonly window: Pick<WindowUsage, 'costUsd' | 'tokens' | 'refusals'>;
   /** Undefined where the account is not known. */
   readonly user: PayingUser | undefined;
+  readonly drawingAccount: DrawingAccount;
+  readonly account: AccountState | undefined;
+  /** What the request reserves. */
+  readonly points: number;
+  readonly isPriced: boolean;
   readonly now: Date;
+}
+
+/** Why the account does not pay for a request on a drained tier. */
+function missingPoints(state: QuotaState): string {
+  const { account, points, isPriced } = state;
+  const balance = account?.balance ?? 0;
+  if (balance === 0 || !isPriced) return 'points and monthly quota are used up';
+  const left = `${balance} ${balance === 1 ? 'point is' : 'points are'} left`;
+  return isRefused(state)
+    ? `the monthly quota is used up, and ${left}, which did not cover an earlier request of yours; ` +
+        'they pay for your requests again when the balance has grown or the month has ended'
+    : `the monthly quota is used up, and ${left} of the ${points} that this request may cost`;
 }
 
 /** Says which limit it was, and its value. */
@@ -95,3 +116,21 @@ export function tierRemedy(user: PayingUser | undefined): string {
 /** As it can be pasted into a shell. */
 const shellWord = (text: string): string =>
   /^[\w.@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The refusal of a user who has as many calls as allowed. */
+export const tooManyCalls = (callsMax: number): ServiceError =>
+  new ServiceError(
+    'rate_limit_exceeded',
+    `too many streams and calls in progress: at most ${callsMax} per user at a time. ` +
+      'Try again when one has ended; an operator raises the limit with SERVICE_MAX_CALLS_PER_USER.',
+  );
+
+/** The refusal of a request whose key has used as many tokens as allowed. */
+export function tooManyTokens(tokensPerMinute: number, nextFreeMs: number): ServiceError {
+  return new ServiceError(
+    'rate_limit_exceeded',
+    `rate limit exceeded: this key allows ${tokensPerMinute} tokens per minute. ` +
+      'Its tpm sets this limit. Its owner raises it: gateway keys update <key> --tpm <count>',
+    { details: { retry_after_secs: Math.max(1, Math.ceil(nextFreeMs / 1000)) } },
+  );
+}

@@ -8,7 +8,8 @@ import {
 import { manualClock, silentLog } from '@model-gateway/kernel';
 import type { AdmissionModel } from './model-prices.ts';
 import type { ReadableFacts } from './quota-facts.ts';
-import { createQuotas, type PassedAdmission, type Payer } from './quotas.ts';
+import type { Payer } from './payer.ts';
+import { createQuotas, type PassedAdmission } from './quotas.ts';
 
 const NOW = Date.UTC(2026, 1, 28, 23, 59, 30);
 const TIER = { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100, rpm: null };
@@ -30,7 +31,7 @@ const SIXTY = { tokens: 60, costUsd: 0 };
 const UNKNOWN = { window: undefined, account: undefined };
 const priced = { model: 'priced', expected: () => ({ promptTokens: 1, completionTokens: 1 }) };
 const drained = { costUsd: 0, tokens: 100, version: 1 };
-const empty = { balance: 0, hasHistory: false, refusedUntil: null, version: 0 };
+const empty = { balance: 0, hasHistory: false, increases: 0, version: 0 };
 
 function setup({ window = drained, account = empty } = {}) {
   const clock = manualClock(NOW);

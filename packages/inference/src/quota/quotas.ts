@@ -8,19 +8,18 @@ import {
   withReserved,
   type AdmissionStore,
   type AdmissionAnswer,
-  type DrawingAccount,
   type KeyLimits,
-  type PayingUser,
   type RequestedCall,
   type TierLimits,
   type UsedAmounts,
 } from '@model-gateway/billing';
-import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
+import { ServiceError } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
-import { budgetRefusal, quotaRefusal } from './quota-refusals.ts';
+import { budgetRefusal, quotaRefusal, tooManyCalls, tooManyTokens } from './quota-refusals.ts';
 import { createQuotaFacts, type ReadableFacts } from './quota-facts.ts';
 import type { AdmissionModel, ModelPrices } from './model-prices.ts';
+import { drawingAccountOf, hasQuota, keyLimitsOf, type Payer } from './payer.ts';
 import { createRenewals } from './renewals.ts';
 import {
   createReservation,
@@ -28,25 +27,6 @@ import {
   type RequestedAdmission,
   type Reservation,
 } from './reservation.ts';
-
-/** Who pays for a request, and by which tier. */
-export interface Payer {
-  readonly userId: string;
-  /** Whose pool a request with a group key draws on. */
-  readonly groupId: string | null;
-  /** What a request costs the group, as a multiple of its price. */
-  readonly multiplier: number;
-  readonly tier: TierLimits;
-  /** Whom a refusal names; without it the account is read when there is one. */
-  readonly user?: PayingUser | undefined;
-  /** The limits of the key of the request; undefined where it has neither a budget nor a limit of tokens. */
-  readonly key?: PayerKey | undefined;
-}
-
-interface PayerKey extends KeyLimits {
-  /** Null without a budget. */
-  readonly budgetPeriod: BudgetPeriod | null;
-}
 
 /** The answer of the admission store to a request that its limits allow. */
 export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
@@ -64,13 +44,15 @@ export interface Quotas {
     passed: PassedAdmission,
     begun?: Reservation,
   ): Reservation;
-  /** Reserves what a call needs besides, once all that it sends is known; refuses what its payer is not covered for. */
-  reserveMore(
+  /**
+   * Decides again about a call that has begun, once all that it sends is known, and reserves that instead. Resolves with
+   * the other models that its payer is covered for; on a refusal the caller ends the reservation.
+   */
+  admitAgain(
     payer: Payer,
     reservation: Reservation,
-    passed: PassedAdmission,
     request: RequestedAdmission,
-  ): Promise<void>;
+  ): Promise<readonly FallbackModel[]>;
   /** Undefined or a promise that resolves if the request is covered; otherwise the caller ends the reservation. */
   assertCovered(
     payer: Payer,
@@ -93,6 +75,7 @@ export interface Quotas {
 
 /** A user whose request was admitted. */
 interface AdmittedUser {
+  readonly payer: Payer;
   readonly reservation: Reservation;
   readonly fallbacks: readonly FallbackModel[];
 }
@@ -154,7 +137,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
         tokens: usage.promptTokens + usage.completionTokens,
         costUsd,
         points: pointsOf(costUsd, payer),
-        key: key && limitsOf(key),
+        key: key && keyLimitsOf(key),
       },
     };
   }
@@ -183,30 +166,39 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     });
   }
 
-  async function reserveMore(
+  async function admitAgain(
     payer: Payer,
     reservation: Reservation,
-    passed: PassedAdmission,
     request: RequestedAdmission,
-  ): Promise<void> {
+  ): Promise<readonly FallbackModel[]> {
+    const { fallbacks = [] } = request;
     const call = callOf(payer, { ...request, callId: reservation.id });
-    if (call.reservation === undefined) return;
+    if (call.reservation === undefined) return fallbacks;
+    const passed = await admitCall(payer, call);
+    reservationOf(payer, call, passed, reservation);
     await assertCovered(payer, call, passed, request);
-    await beginAnyway(call);
-    reservation.extend(call);
+    return coveredFallbacks(payer, call, passed, fallbacks);
   }
 
   /** Undefined if the request is covered; otherwise the reason, and whether waiting may change it. */
-  async function refusalOf(payer: Payer, passed: PassedAdmission, model: AdmissionModel) {
+  async function refusalOf(
+    payer: Payer,
+    { reservation }: RequestedCall,
+    passed: PassedAdmission,
+    model: AdmissionModel,
+  ) {
     const now = new Date(clock.now());
     const { tier, userId } = payer;
     if (!hasQuota(tier)) return undefined;
     const { reserved, unsettled } = passed;
+    const drawingAccount = drawingAccountOf(payer);
     const window =
       passed.window ?? (await stored.window(windowOf(userId, now))) ?? NOTHING_RESERVED;
     if (!isDrained(tier, withReserved(window, reserved))) return undefined;
-    const account = passed.account ?? (await stored.account(drawingAccountOf(payer)));
-    const state = { tier, window, account, reserved, isPriced: prices.isPriced(model), now };
+    const account = passed.account ?? (await stored.account(drawingAccount));
+    const points = reservation?.points ?? 0;
+    const isPriced = prices.isPriced(model);
+    const state = { tier, window, drawingAccount, account, reserved, points, isPriced, now };
     const decision = decideAdmission(state);
     if (decision === 'admit') return undefined;
     const isUnsettled =
@@ -229,7 +221,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     let known = passed;
     for (;;) {
       await assertBudget(payer, known);
-      const refused = await refusalOf(payer, known, model);
+      const refused = await refusalOf(payer, call, known, model);
       // The hints of the store may have refused what the database covers.
       if (refused === undefined) return known.hasBegun ? undefined : beginAnyway(call);
       const { error, isUnsettled } = refused;
@@ -239,7 +231,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
         throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      known = await admitCall(payer, call);
+      // Its tokens of the minute were checked before.
+      known = await admitCall(payer, withKey(call, { tokensPerMinute: null }));
     }
   }
 
@@ -258,11 +251,12 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     throw budgetRefusal(decision, { budgetUsd, period, now });
   }
 
-  /** Begins a call without the limits of its key: a key that has limits has already counted this request in them. */
+  /** Begins a call. It does not count in the requests per minute: a request with a key has been counted there. */
   async function admitCall(payer: Payer, call: RequestedCall): Promise<PassedAdmission> {
-    const counted = withKey(call, { tokensPerMinute: null });
-    const request = { ...factsFor(payer), budget: budgetOf(payer), call: counted };
+    const request = { ...factsFor(payer), budget: budgetOf(payer), call };
     const answer = await store.admit({ ...ANY_EPOCH, limits: [], ...request });
+    if (answer.outcome === 'tokens_limited')
+      throw tooManyTokens(payer.key?.tokensPerMinute ?? 0, answer.nextFreeMs);
     if (answer.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
     return answer;
   }
@@ -328,7 +322,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     try {
       await assertCovered(payer, call, passed, request);
       const { fallbacks = [] } = request;
-      return { reservation, fallbacks: await coveredFallbacks(payer, call, passed, fallbacks) };
+      const covered = await coveredFallbacks(payer, call, passed, fallbacks);
+      return { payer, reservation, fallbacks: covered };
     } catch (error) {
       reservation.end();
       throw error;
@@ -340,7 +335,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     withWindow: (payer, passed) =>
       passed.window === undefined && hasQuota(payer.tier) ? readWindow(payer, passed) : passed,
     reservationOf,
-    reserveMore,
+    admitAgain,
     assertCovered,
     coveredFallbacks,
     admitUserWithFallbacks,
@@ -387,12 +382,6 @@ function withKey(call: RequestedCall, limits: Partial<KeyLimits>): RequestedCall
   return { ...call, reservation: { ...reservation, key: { ...reservation.key, ...limits } } };
 }
 
-const limitsOf = ({ id, budgetUsd, tokensPerMinute }: PayerKey): KeyLimits => ({
-  id,
-  budgetUsd,
-  tokensPerMinute,
-});
-
 const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0, tokens: 0, nextFreeMs: 0 };
 const ID_PREFIX_BYTES = 9;
 const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
@@ -402,22 +391,3 @@ const UNKNOWN_TIER: TierLimits = {
   monthlyTokenQuota: null,
   rpm: null,
 };
-
-/** Whether a tier can be drained at all. */
-export const hasQuota = ({ monthlyUsdQuota, monthlyTokenQuota }: TierLimits): boolean =>
-  monthlyUsdQuota !== null || monthlyTokenQuota !== null;
-
-/** The pool of the group for a group key, the wallet of the user otherwise. */
-export const drawingAccountOf = ({
-  groupId,
-  userId,
-}: Pick<Payer, 'groupId' | 'userId'>): DrawingAccount =>
-  groupId === null ? { type: 'user', id: userId } : { type: 'group', id: groupId };
-
-/** The refusal of a user who has as many calls as allowed. */
-export const tooManyCalls = (callsMax: number): ServiceError =>
-  new ServiceError(
-    'rate_limit_exceeded',
-    `too many streams and calls in progress: at most ${callsMax} per user at a time. ` +
-      'Try again when one has ended; an operator raises the limit with SERVICE_MAX_CALLS_PER_USER.',
-  );
