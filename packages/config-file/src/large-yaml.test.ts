@@ -87,3 +87,9 @@ test.each([
   expect(read(text)).toHaveLength(50);
   expect(cpuMsSince(start)).toBeLessThan(REFUSED_WITHIN_MS);
 });
+
+test('references without an end are read once', () => {
+  const start = process.cpuUsage();
+  expect(read(`aliases: "${'${'.repeat(100_000)}"`)).toHaveLength(1);
+  expect(cpuMsSince(start)).toBeLessThan(REFUSED_WITHIN_MS);
+});

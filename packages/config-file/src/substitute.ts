@@ -1,7 +1,7 @@
 import type { Environment } from '@model-gateway/kernel';
 
-/** `$${` is `${` itself. */
-const REFERENCE = /\$\$\{|\$\{([^}]*)\}/g;
+/** `$${` is `${` itself. A reference without an end takes the rest of the text, so that the rest is read once. */
+const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 /** A text with the values of its variables. */
@@ -21,8 +21,9 @@ export function substitute(text: string, environment: Environment, charsMax: num
   const problems: string[] = [];
   let isSubstituted = false;
   let chars = 0;
-  const replaced = text.replaceAll(REFERENCE, (found: string, reference: string | undefined) => {
+  const replaced = text.replaceAll(REFERENCE, (found: string, reference?: string, end?: string) => {
     if (reference === undefined) return '${';
+    if (end === '') return found.replaceAll('$${', '${');
     if (chars > charsMax) return found;
     isSubstituted = true;
     const parsed = VARIABLE.exec(reference);
