@@ -1,4 +1,4 @@
-import Anthropic from '@anthropic-ai/sdk';
+import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import { startRecordingUpstream, type RecordingUpstream } from '../routing/recording-upstream.ts';
 
@@ -68,16 +68,15 @@ const scriptAnswer = (finish: string) => {
     choices: [{ ...choice, message: { role: 'assistant', content: 'Hello' } }],
   });
 };
+const chunk = (delta: object, finish: string | null = null) => ({
+  id: 'x',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
 const scriptStream = (finish: string) =>
-  upstream.stream(
-    [{ content: 'Hello' }, {}].map((delta, at) => ({
-      id: 'x',
-      object: 'chat.completion.chunk',
-      created: 1,
-      model: 'm',
-      choices: [{ index: 0, delta, finish_reason: at === 0 ? null : finish }],
-    })),
-  );
+  upstream.stream([chunk({ content: 'Hello' }), chunk({}, finish)]);
 
 test.each([
   { finish: 'stop', message: MESSAGE },
@@ -136,5 +135,15 @@ test('examples of the input of a tool reach a model that has no field for them',
       { function: { description: `Tells the weather.\n\n${examples}` } },
       { function: { description: examples } },
     ],
+  });
+});
+
+test('an upstream that fails in the middle ends the stream with an error that names the request', async () => {
+  upstream.stream([chunk({ content: 'Hel' }), { error: { message: 'out of memory' } }]);
+  const stream = client.messages.stream(hello);
+  const failure = await stream.finalMessage().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(APIError);
+  expect(failure).toMatchObject({
+    error: { type: 'error', request_id: stream.request_id, error: { message: 'out of memory' } },
   });
 });
