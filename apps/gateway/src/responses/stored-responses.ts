@@ -47,6 +47,7 @@ interface StoredResponsesDependencies {
 }
 
 const DAY_MS = 86_400_000;
+const MS_PER_SECOND = 1_000;
 /** How large the items of one request, and its answer, may be to be stored. */
 const STORED_BYTES_MAX = 8 * 1024 * 1024;
 /** The largest stored response: both texts. */
@@ -171,7 +172,8 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
       typeof previousId === 'string' ||
       (Array.isArray(input) && referencesOf({ input }).length > 0),
 
-    async keep(request, { userId }, response) {
+    async keep(request, { userId }, given) {
+      const response = completedAt(given, now());
       if (!request.isStored) return response;
       const input = storedInput(request);
       const text = JSON.stringify(response);
@@ -345,3 +347,10 @@ function itemsOf({ input, response }: StoredResponse): readonly Item[] {
 
 const itemOf = (text: string): Item => JSON.parse(text) as Item;
 const listOf = (text: string): readonly Item[] => JSON.parse(text) as readonly Item[];
+
+/** A response of the gateway with the time at which it was completed, in seconds since 1970. */
+function completedAt(response: object, time: Date): object {
+  const { status, completed_at: known }: { status?: unknown; completed_at?: unknown } = response;
+  if (status !== 'completed' || known !== null) return response;
+  return { ...response, completed_at: Math.floor(time.getTime() / MS_PER_SECOND) };
+}

@@ -16,6 +16,10 @@ interface ResponsesRoutesDependencies {
   readonly log: Log;
 }
 
+/** Other names after `/v1/responses/` are operations, which the gateway may not have. */
+const RESPONSE_ID = 'resp_';
+const refuseMethod = onlyTheseMethods('GET', 'DELETE');
+
 /** `/v1/responses/{id}`: reads and deletes stored responses. */
 export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies): Router {
   const { keyAuthenticator, freeRequests, storedResponses, log } = dependencies;
@@ -38,7 +42,10 @@ export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies)
       await storedResponses.remove(keyed.known.grant.holder.userId, id);
       response.json({ id, object: 'response', deleted: true });
     })
-    .all(onlyTheseMethods('GET', 'DELETE'));
+    .all((request, response, next) => {
+      if (!request.params.id.startsWith(RESPONSE_ID)) return next();
+      return refuseMethod(request, response, next);
+    });
   routes
     .route('/v1/responses/:id/input_items')
     .get(async (request, response) => {
@@ -49,12 +56,17 @@ export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies)
     })
     .all(onlyTheseMethods('GET'));
 
+  // In the form of this API, because its clients ask for these paths.
+  routes.use(['/v1/responses', '/v1/conversations'], ({ method, originalUrl }) => {
+    throw new ServiceError('not_found', `no route ${method} ${originalUrl.split('?')[0]}`);
+  });
+
   const onError: ErrorRequestHandler = (error, request, response, next) => {
     if (!(error instanceof ServiceError)) return next(error);
     sendRestError(error, request, response, log, {
       writeError: (facts) => responsesDialect.writeError(facts),
     });
   };
-  routes.use('/v1/responses', onError);
+  routes.use(['/v1/responses', '/v1/conversations'], onError);
   return routes;
 }

@@ -13,6 +13,8 @@ const ITEMS_MAX = 10_000;
 const TOOLS_MAX = 1_024;
 const INCLUDES_MAX = 64;
 const METADATA_MAX = 16;
+const STOPS_MAX = 1_024;
+const LOGPROBS_MAX = 20;
 
 const textFormat = passFurtherFields(
   z.looseObject({
@@ -52,8 +54,16 @@ export const responsesBodySchema = passFurtherFields(
       }),
     ).nullish(),
     max_output_tokens: tokenCount.nullish(),
+    max_tool_calls: z.int().nullish(),
     temperature: z.number().nullish(),
     top_p: z.number().nullish(),
+    top_k: z.int().nullish(),
+    top_logprobs: z.int().min(0).max(LOGPROBS_MAX).nullish(),
+    presence_penalty: z.number().nullish(),
+    frequency_penalty: z.number().nullish(),
+    seed: z.int().nullish(),
+    stop: z.union([z.string(), boundedArray(z.string(), { max: STOPS_MAX })]).nullish(),
+    chat_template_kwargs: anyObject().nullish(),
     metadata: boundedRecord(z.string(), z.string(), METADATA_MAX).nullish(),
     user: z.string().nullish(),
     safety_identifier: z.string().nullish(),

@@ -45,6 +45,8 @@ export function noteIgnored(body: ResponsesBody, ignored: Ignored): void {
   }
   // The gateway shortens no input, and only the service that runs a model knows its cache.
   if (body.truncation === 'auto') ignored.add('truncation');
+  // Only the tools that a provider runs count in it.
+  if (typeof body.max_tool_calls === 'number') ignored.add('max_tool_calls');
   if (typeof body.prompt_cache_key === 'string') ignored.add('prompt_cache_key');
   if (body.stream_options?.['include_obfuscation'] === true) {
     ignored.add('stream_options.include_obfuscation');

@@ -6,6 +6,7 @@ import { streamError } from './errors.ts';
 import { itemIdIn } from './item-id.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responseObject, responseUsage } from './response-object.ts';
+import { DONE } from './stream.ts';
 
 /** The last events of a stream, one of which it has. */
 const ENDINGS: ReadonlySet<unknown> = new Set([
@@ -65,7 +66,8 @@ export class PassedResponsesStream implements PassedStream {
 
   end(response: object = this.answer()): string {
     const ending = this.#ending ?? { type: 'response.completed', sequence_number: this.#sequence };
-    return textOf({ ...ending, response });
+    const end = ending['type'] === 'response.failed' ? '' : DONE;
+    return textOf({ ...ending, response }) + end;
   }
 
   fail(failure: StreamFailure): string {

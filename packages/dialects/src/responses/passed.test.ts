@@ -145,7 +145,9 @@ describe('a stream', () => {
     expect(stream.pass(ending)).toBe('');
     stream.write({ type: 'usage', usage: counted });
     expect(stream.answer?.()).toMatchObject({ id, usage: { total_tokens: 13 } });
-    expect(parsed(stream.end({ kept: true }))).toEqual([{ ...ending, response: { kept: true } }]);
+    const [last, mark] = stream.end({ kept: true }).split('\n\n');
+    expect(parsed(last ?? '')).toEqual([{ ...ending, response: { kept: true } }]);
+    expect(mark).toBe('data: [DONE]');
   });
 
   it.each([
@@ -160,7 +162,9 @@ describe('a stream', () => {
     const stream = open();
     stream.pass(created);
     for (const event of passed) stream.pass(event);
-    const events = parsed(stream.fail({ message: 'broken', requestId: 'r' }));
+    const text = stream.fail({ message: 'broken', requestId: 'r' });
+    expect(text).not.toContain('[DONE]');
+    const events = parsed(text);
     expect(events.map(({ type }) => type)).toEqual(added);
     expect(events.at(-1)).toMatchObject({ response: { id, status: 'failed' } });
   });

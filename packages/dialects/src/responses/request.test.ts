@@ -80,10 +80,12 @@ describe('a request of an agent', () => {
   });
 
   it('names what is left out', () => {
-    expect(read({ ...AGENT_REQUEST, seed: 7, 'a b': 1, moderation: null }).ignored).toEqual([
+    const further = { max_tool_calls: 3, logit_bias: {}, 'a b': 1, moderation: null };
+    expect(read({ ...AGENT_REQUEST, ...further }).ignored).toEqual([
       'truncation',
+      'max_tool_calls',
       'prompt_cache_key',
-      'seed',
+      'logit_bias',
       'unknown-field',
       'web_search',
       'image_generation',

@@ -2,6 +2,9 @@ import type { TurnUsage } from '../turn/turn.ts';
 import type { Item } from './body.ts';
 import type { ResponsesRequest } from './request.ts';
 
+/** The default of this API for `temperature` and `top_p`; its clients expect numbers. */
+const DEFAULT_SAMPLING = 1;
+
 /** What changes while a response is generated. */
 export interface ResponseState {
   readonly model: string;
@@ -20,15 +23,20 @@ export function responseObject(request: ResponsesRequest, state: ResponseState):
     id: request.id,
     object: 'response',
     created_at: request.createdAt,
+    // Set when the response is kept: nothing here knows the time.
+    completed_at: null,
     status: state.status,
     background: false,
     error: state.error ?? null,
+    frequency_penalty: body.frequency_penalty ?? 0,
     incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
     model: state.model,
     output: state.output,
     parallel_tool_calls: body.parallel_tool_calls ?? true,
+    presence_penalty: body.presence_penalty ?? 0,
     previous_response_id: body.previous_response_id ?? null,
     prompt_cache_key: body.prompt_cache_key ?? null,
     reasoning: {
@@ -38,14 +46,15 @@ export function responseObject(request: ResponsesRequest, state: ResponseState):
     safety_identifier: body.safety_identifier ?? null,
     service_tier: body.service_tier ?? 'default',
     store: request.isStored,
-    temperature: body.temperature ?? null,
+    temperature: body.temperature ?? DEFAULT_SAMPLING,
     text: {
       format: body.text?.format ?? { type: 'text' },
       verbosity: body.text?.verbosity ?? 'medium',
     },
     tool_choice: body.tool_choice ?? 'auto',
     tools: tools.shown,
-    top_p: body.top_p ?? null,
+    top_logprobs: body.top_logprobs ?? 0,
+    top_p: body.top_p ?? DEFAULT_SAMPLING,
     truncation: 'disabled',
     usage: usage === undefined ? null : responseUsage(usage),
     user: body.user ?? null,

@@ -79,11 +79,13 @@ interface StreamEvent {
   readonly response?: { readonly output: readonly object[]; readonly status: string };
 }
 
+const DONE = 'data: [DONE]';
+
 /** The events of a stream; the name of each is on its `event:` line as well. */
 function eventsIn(text: string): readonly StreamEvent[] {
   return text
     .split('\n\n')
-    .filter((block) => block !== '')
+    .filter((block) => block !== '' && block !== DONE)
     .map((block) => {
       const [name = '', data = ''] = block.split('\n');
       const event = JSON.parse(data.replace('data: ', '')) as StreamEvent;
@@ -103,7 +105,9 @@ function write(request: ResponsesRequest, events: readonly TurnEvent[]): string 
 }
 
 test('a stream has the whole sequence of events, and ends with the response', () => {
-  const events = eventsIn(write(completed(AGENT_REQUEST), streamed));
+  const text = write(completed(AGENT_REQUEST), streamed);
+  expect(text.endsWith(`\n\n${DONE}\n\n`)).toBe(true);
+  const events = eventsIn(text);
   expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, at) => at));
   expect(events.slice(0, 2).map(({ type }) => type)).toEqual([
     'response.created',
@@ -156,6 +160,7 @@ test('a stream that fails says so in an event and in the response', () => {
       response: { status: 'failed', error: { code: 'server_error', message: 'cut off' }, output },
     },
   ]);
+  expect(writer.fail({ message: 'cut off', requestId: 'r' })).not.toContain(DONE);
   expect(writer.fail({ message: 'slow down', upstreamStatus: 429, requestId: 'r' })).toContain(
     '"code":"rate_limit_exceeded"',
   );

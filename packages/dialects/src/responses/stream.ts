@@ -51,6 +51,8 @@ interface CallInProgress extends OpenCall {
 }
 
 const NO_ARGUMENTS = '{}';
+/** After the last event of a stream that did not fail. */
+export const DONE = 'data: [DONE]\n\n';
 
 /** Writes the events of a response, and collects the response itself. */
 export class ResponsesStream implements DialectStream {
@@ -117,7 +119,7 @@ export class ResponsesStream implements DialectStream {
 
   end(response: object = this.answer()): string {
     const type = INCOMPLETE[this.#finish ?? 'stop'] === undefined ? 'completed' : 'incomplete';
-    return this.#pending + this.#event(`response.${type}`, { response });
+    return this.#pending + this.#event(`response.${type}`, { response }) + DONE;
   }
 
   fail(failure: StreamFailure): string {

@@ -79,11 +79,17 @@ export function readTools(
       ignored.add(type);
       continue;
     }
-    shown.push(tool);
+    shown.push(shownTool(tool));
     offered.push(...offersOf(tool, ['tools', at], ignored));
   }
   return { ...chosen(offered, choice ?? undefined, ignored), shown };
 }
+
+/** A function as it is returned: clients read these fields from every one. */
+const shownTool = (tool: Item): Item =>
+  tool['type'] === 'function'
+    ? { description: null, parameters: null, strict: null, ...tool }
+    : tool;
 
 function offersOf(tool: Item, path: Path, ignored: Ignored): readonly Offered[] {
   const type = textField(tool, 'type');

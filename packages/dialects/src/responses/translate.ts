@@ -82,6 +82,8 @@ function chatOf(
       maxTokens: body.max_output_tokens ?? undefined,
       temperature: body.temperature ?? undefined,
       topP: body.top_p ?? undefined,
+      topK: body.top_k ?? undefined,
+      stop: typeof body.stop === 'string' ? [body.stop] : (body.stop ?? undefined),
       stream: body.stream ?? undefined,
       user: body.user ?? body.safety_identifier ?? undefined,
     }),
@@ -109,13 +111,24 @@ function outputOf({ text }: ResponsesBody): OutputFormat | undefined {
   };
 }
 
-/** Fields that chat completions has under the same names, and the gateway's own. */
+/** Fields that chat completions and its engines have under the same names. */
+const SAME_FIELDS = [
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'chat_template_kwargs',
+] as const satisfies readonly (keyof ResponsesBody)[];
+
+/** Fields that are the same in chat completions, and the gateway's own. */
 function furtherOf(body: ResponsesBody): Readonly<Record<string, unknown>> {
+  const logprobs = body.top_logprobs ?? 0;
   const { service_tier: tier } = body;
   const isSpecial = typeof tier === 'string' && tier !== 'auto' && tier !== 'default';
   return present({
     service_tier: isSpecial ? tier : undefined,
     verbosity: body.text?.verbosity ?? undefined,
+    ...Object.fromEntries(SAME_FIELDS.map((name) => [name, body[name] ?? undefined])),
+    ...(logprobs > 0 ? { logprobs: true, top_logprobs: logprobs } : {}),
     ...gatewayFieldsOf(body),
   });
 }
