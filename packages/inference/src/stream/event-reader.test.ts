@@ -51,19 +51,30 @@ test('the chunk with the usage reaches the client only if it was requested', () 
   expect(asked.read(usage).passed.toString()).toBe(usage);
 });
 
-test('usage beside a choice passes, and usage that is null is nothing', () => {
-  const { observer, read } = reader();
+test('no chunk has usage for a client that did not request it, not even null', () => {
   const last = chunk({
-    choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+    choices: [{ index: 0, delta: { content: 'y' }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   });
-  const without = chunk({
-    choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }],
-    usage: null,
-  });
-  expect(read(without, last).passed.toString()).toBe(without + last);
-  expect(observer.usage?.total_tokens).toBe(2);
-  expect(observer.text).toBe('x');
+  const choices = [{ index: 0, delta: { content: 'x' }, finish_reason: null }];
+  const nulls = [
+    chunk({ choices, usage: null }),
+    `data: ${JSON.stringify({ usage: null, ...head, choices })}\n\n`,
+    `data: {"usage": null,${JSON.stringify({ ...head, choices, seq: 1 }).slice(1)}\n\n`,
+  ];
+  for (const withNull of nulls) {
+    const { observer, read } = reader();
+    const without = withNull.replace(/,"usage": ?null|"usage": ?null,/, '');
+    // The second and third event are written like the first.
+    expect(read(withNull, withNull, withNull, last).passed.toString()).toBe(
+      without.repeat(3) + last.replace(/,"usage":\{.*?\}/, ''),
+    );
+    expect(observer.usage?.total_tokens).toBe(2);
+    expect(observer.text).toBe('xxxy');
+    expect(reader(true).read(withNull, withNull, last).passed.toString()).toBe(
+      withNull + withNull + last,
+    );
+  }
 });
 
 test('the end mark is taken out and ends the reading', () => {

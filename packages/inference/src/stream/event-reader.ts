@@ -1,12 +1,14 @@
 import { isCheapJson, tryParseJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, errorOfNamed, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
+import { findMember, withoutMember, type MemberRange } from './without-member.ts';
 
 const DATA = 'data: {';
 const HEAD = ['"object":"chat.completion.chunk"', '"id":"', '"model":"', '"created":', '"index":'];
 const ANY_CONTENT = '"content":';
 const CONTENT = '"content":"';
 const USAGE = '"usage":';
+const USAGE_FIELD = 'usage';
 const NULL = 'null';
 const ERROR = '"error"';
 const DELTA = '"delta":';
@@ -44,7 +46,7 @@ export interface ChunkHead {
 /** How a stream is forwarded. */
 export interface EventReaderOptions {
   readonly observer: StreamObserver;
-  /** Whether the client requested the chunk with the usage. */
+  /** Whether the client requested the usage; other clients get chunks without the field. */
   readonly passesUsage: boolean;
   /** Defaults for fields that an upstream omitted; without it, chunks stay as they are. */
   readonly head?: ChunkHead;
@@ -82,6 +84,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
   let before = '';
   let after = '';
   let framesSet = 0;
+  /** Where the usage, which is null, stands in `before` or in `after`. */
+  let usageBefore: MemberRange | undefined;
+  let usageAfter: MemberRange | undefined;
   let notJson = 0;
 
   /** The text of an event that differs from an earlier one in nothing else; undefined for other events. */
@@ -115,9 +120,19 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     if (error !== undefined) return { passes: false, error };
     observer.observe(chunk);
     onChunk?.(chunk);
-    const passes = passesUsage || !isUsageOnly(chunk);
+    if (!passesUsage && isUsageOnly(chunk)) return { passes: false };
     const replacement = head && completed(chunk, head);
-    return replacement === undefined ? { passes } : { passes, replacement };
+    const json = replacement === undefined ? data : JSON.stringify(replacement);
+    return { passes: true, json: passesUsage ? json : withoutMember(json, USAGE_FIELD) };
+  }
+
+  /** Where the usage stands in a plain event that the client gets without it. */
+  function hiddenUsage(event: string, isInFrame: boolean): MemberRange | undefined {
+    if (passesUsage) return undefined;
+    if (!isInFrame) return event.includes(USAGE) ? findMember(event, USAGE_FIELD) : undefined;
+    if (usageAfter === undefined) return usageBefore;
+    const start = event.length - after.length;
+    return [start + usageAfter[0], start + usageAfter[1]];
   }
 
   function read(events: Buffer): ReadEvents {
@@ -138,8 +153,13 @@ export function createEventReader(options: EventReaderOptions): EventReader {
       const event = text.slice(at, end);
       const known = textInFrame(event);
       if (known !== undefined || isSimple(event)) {
-        if (known === undefined) pickText(event);
+        const hidden = hiddenUsage(event, known !== undefined);
+        if (known === undefined) pickText(event, hidden);
         else addText(utf8Of(known));
+        if (hidden !== undefined) {
+          passed.push(events.subarray(from, at + hidden[0]));
+          from = at + hidden[1];
+        }
         at = next;
         continue;
       }
@@ -161,7 +181,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
   }
 
   /** Extracts the text of a plain event without parsing the event. */
-  function pickText(event: string): void {
+  function pickText(event: string, usage: MemberRange | undefined): void {
     const start = event.indexOf(CONTENT);
     if (start === -1) return;
     const from = start + CONTENT.length;
@@ -173,6 +193,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     // What makes an event plain must not come from its text.
     if (!isSimple(beginning + rest)) return;
     [before, after] = [beginning, rest];
+    const isBehind = usage !== undefined && usage[0] >= end;
+    usageBefore = isBehind ? undefined : usage;
+    usageAfter = isBehind ? [usage[0] - end, usage[1] - end] : undefined;
     framesSet += 1;
   }
 
@@ -183,8 +206,8 @@ export function createEventReader(options: EventReaderOptions): EventReader {
 interface ParsedEvent {
   readonly passes: boolean;
   readonly error?: string;
-  /** The bytes to forward instead. */
-  readonly replacement?: object;
+  /** What is forwarded. */
+  readonly json?: string;
 }
 
 interface EventOutcome {
@@ -207,14 +230,11 @@ function readUnusual(event: string, readParsed: (data: string) => ParsedEvent): 
   if (data === '')
     return { passes: lines.every((line) => line.startsWith(':')), isDone: false, error: undefined };
   if (data.trim() === '[DONE]') return { passes: false, isDone: true, error: undefined };
-  const { passes, error, replacement } = readParsed(data);
+  const { passes, error, json = data } = readParsed(data);
   const outcome = { passes, isDone: false, error };
-  if (replacement !== undefined)
-    return { ...outcome, replacement: encode(JSON.stringify(replacement)) };
-  // One line of data per chunk, even if the upstream sent several.
-  return passes && data.includes('\n')
-    ? { ...outcome, replacement: encode(JSON.stringify(JSON.parse(data))) }
-    : outcome;
+  // One line of data per chunk, even if the upstream sent several: a line break in JSON is white space.
+  const line = json.replaceAll('\n', '');
+  return passes && line !== data ? { ...outcome, replacement: encode(line) } : outcome;
 }
 
 const encode = (json: string): Buffer => Buffer.from(`data: ${json}\n\n`);

@@ -133,15 +133,22 @@ class ChunkRelay implements Relay {
         onChunk(chunk);
         return TAKEN;
       }
-      if (passesUsage || !isUsageOnly(chunk)) {
-        return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
-      }
+      if (passesUsage) return eventOf(chunk);
+      if (!isUsageOnly(chunk)) return eventOf(withoutUsage(chunk));
     }
   }
 
   leave(): void {
     giveUp(this.#chunks);
   }
+}
+
+const eventOf = (chunk: ChatChunk): Buffer => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+
+function withoutUsage(chunk: ChatChunk): ChatChunk {
+  if (!('usage' in chunk)) return chunk;
+  const { usage: _usage, ...rest } = chunk;
+  return rest;
 }
 
 /** A failure to cancel the upstream does not matter any more. */
