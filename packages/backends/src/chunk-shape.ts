@@ -31,6 +31,14 @@ export function answerHead(clock: Clock): { readonly id: string; readonly create
   return { id: `chatcmpl-${newId()}`, created: Math.floor(clock.now() / 1000) };
 }
 
+/** The one choice of a whole answer, with the fields that clients of the convention expect in each, null where they say nothing. */
+export function wholeChoice<Message extends object>(
+  message: Message,
+  fields: { readonly finish_reason: string; readonly logprobs?: unknown },
+) {
+  return { index: 0, message: { refusal: null, ...message }, logprobs: null, ...fields };
+}
+
 /** Makes the chunks of one answer in the form of the chat-completions convention. */
 export function createChunkShape(model: string, clock: Clock): ChunkShape {
   const { id, created } = answerHead(clock);

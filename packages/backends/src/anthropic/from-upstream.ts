@@ -8,7 +8,7 @@ import {
   type UrlCitation,
 } from '@model-gateway/dialects';
 import { z } from 'zod';
-import { answerHead, type AnswerContext } from '../chunk-shape.ts';
+import { answerHead, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { urlCitation } from './citations.ts';
 
@@ -65,17 +65,16 @@ export function completionOf(value: unknown, { model, clock }: AnswerContext): U
     created: head.created,
     model: message.model ?? model,
     choices: [
-      {
-        index: 0,
-        message: {
+      wholeChoice(
+        {
           role: 'assistant',
           content: text === '' && calls.length > 0 ? null : text,
           ...reasoningFields(message.content.flatMap(thoughtOf)),
           ...citationFields(citationsIn(message.content)),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
-        ...finishFields(message),
-      },
+        finishFields(message),
+      ),
     ],
     usage: message.usage && chatUsage(usageOf(message.usage)),
   };

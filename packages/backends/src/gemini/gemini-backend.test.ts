@@ -242,7 +242,7 @@ test('generated images are images of the message, and go back as they came', asy
   const images = [
     { index: 0, type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
   ];
-  expect(message).toEqual({ role: 'assistant', content: 'A cat:', images });
+  expect(message).toEqual({ role: 'assistant', content: 'A cat:', images, refusal: null });
   const source = { type: 'data', mediaType: 'image/png', data: 'AAAA' };
   expect(await eventsOf(chunksOfAnswer(eventBytes([answer]), context))).toEqual([
     { type: 'text', text: 'A cat:' },

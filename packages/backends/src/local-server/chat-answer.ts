@@ -1,7 +1,7 @@
 import { type TokenUsage, type UpstreamCompletion } from '@model-gateway/contracts';
 import { randomToken, type Clock } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { answerHead, tokenUsage } from '../chunk-shape.ts';
+import { answerHead, tokenUsage, wholeChoice } from '../chunk-shape.ts';
 import { ifPresent } from '../if-present.ts';
 import { answerRefused, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
@@ -69,17 +69,15 @@ export function localCompletion(
     object: 'chat.completion',
     model: answer.model ?? model,
     choices: [
-      {
-        index: 0,
-        message: {
+      wholeChoice(
+        {
           role: 'assistant',
           content: content ?? (calls.length > 0 ? null : ''),
           ...rest,
           ...(calls.length > 0 ? { tool_calls: calls.map(withoutIndex) } : {}),
         },
-        ...logprobsOf(answer),
-        finish_reason: finishReason(answer, calls.length > 0),
-      },
+        { ...logprobsOf(answer), finish_reason: finishReason(answer, calls.length > 0) },
+      ),
     ],
     usage: localUsage(answer),
   };

@@ -115,7 +115,9 @@ it('a recorded whole answer becomes a completion', () => {
         message: {
           role: 'assistant',
           content: 'The sky looks blue because air scatters short wavelengths more than long ones.',
+          refusal: null,
         },
+        logprobs: null,
         finish_reason: 'stop',
       },
     ],
