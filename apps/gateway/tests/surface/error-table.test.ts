@@ -85,6 +85,7 @@ interface Row {
   readonly type: string;
   readonly code: string;
   readonly message?: string;
+  readonly param?: string;
   readonly upstream?: object;
 }
 
@@ -99,6 +100,7 @@ test.each<Row>([
     status: 400,
     ...invalid,
     code: 'missing_fields',
+    param: 'model',
   },
   {
     why: 'a long reference',
@@ -114,6 +116,7 @@ test.each<Row>([
     ...invalid,
     code: 'missing_index',
     message: "Missing 'index' field",
+    param: 'index',
   },
   {
     why: 'a missing alias',
@@ -121,6 +124,7 @@ test.each<Row>([
     status: 400,
     ...invalid,
     code: 'missing_alias',
+    param: 'alias',
   },
   {
     why: 'a missing target',
@@ -128,6 +132,7 @@ test.each<Row>([
     status: 400,
     ...invalid,
     code: 'missing_target',
+    param: 'target',
   },
   {
     why: 'an unknown type',
@@ -294,6 +299,7 @@ test.each<Row>([
     type,
     code,
     message = expect.stringMatching(/\S/),
+    param = null,
     upstream: fields,
   } = row;
   const response = await send();
@@ -306,7 +312,7 @@ test.each<Row>([
     error: {
       type,
       code,
-      param: null,
+      param,
       message,
       ...(fields === undefined ? {} : { upstream: fields }),
     },

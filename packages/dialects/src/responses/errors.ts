@@ -27,14 +27,10 @@ export const streamError = ({ message, upstreamStatus }: StreamFailure) => ({
   message,
 });
 
-/** The field that a message begins with. */
-const FIELD = /^'([\w.]+)': /;
-
 /** An error as this API writes it. */
-export function writeResponsesError({ status, type, code, message, param: named }: DialectError) {
+export function writeResponsesError({ status, type, code, message, param = null }: DialectError) {
   const known = code === null ? undefined : OWN[code];
   const isInvalid = status < 500 && status !== TOO_MANY_REQUESTS;
   const own = known ?? { type: isInvalid ? 'invalid_request_error' : type, code };
-  const param = named ?? FIELD.exec(message)?.[1] ?? null;
   return { status, body: { error: { message, ...own, param } } };
 }

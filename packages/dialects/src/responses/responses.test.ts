@@ -337,7 +337,13 @@ test('stored items have ids that name their response', () => {
 
 test.each([
   {
-    facts: { status: 400, type: 'invalid_request', code: 'missing_fields', message: "'a.b': no" },
+    facts: {
+      status: 400,
+      type: 'invalid_request',
+      code: 'missing_fields',
+      message: "'a.b': no",
+      param: 'a.b',
+    },
     error: { type: 'invalid_request_error', code: 'invalid_value', param: 'a.b' },
   },
   {

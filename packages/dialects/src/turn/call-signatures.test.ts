@@ -40,7 +40,7 @@ function streamOf(stream: ReturnType<typeof messagesDialect.writeStream>): reado
   text += stream.write({ type: 'finish', reason: 'tool_calls' }) + stream.end();
   return text
     .split('\n')
-    .filter((line) => line.startsWith('data: '))
+    .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)) as object);
 }
 

@@ -11,9 +11,12 @@ export interface RestError {
   readonly retryAfterSecs?: number;
 }
 
+/** The type of the errors that a client causes by its request. */
+export const INVALID_REQUEST = 'invalid_request';
+
 const invalid = (code: string, status = 400): RestError => ({
   status,
-  type: 'invalid_request',
+  type: INVALID_REQUEST,
   code,
 });
 const server = (code: string, status = 500): RestError => ({ status, type: 'server_error', code });

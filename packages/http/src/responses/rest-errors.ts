@@ -12,7 +12,8 @@ import { isError, type Log } from '@model-gateway/kernel';
 import { beginResponse, statusHeaders } from './begin-response.ts';
 import { errorAnchor } from './error-anchor.ts';
 import { errorDocs } from './error-docs.ts';
-import { REST_ERRORS, type RestError } from './rest-error-table.ts';
+import { namedField } from './named-field.ts';
+import { INVALID_REQUEST, REST_ERRORS, type RestError } from './rest-error-table.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import { pathOf } from '../server/server-app.ts';
 
@@ -99,8 +100,7 @@ function ownBody(
 ): RestErrorBody {
   const message = boundedMessage(known?.message ?? 'internal error');
   const upstream = known instanceof UpstreamError ? known.upstream : undefined;
-  const named = known?.details?.['param'];
-  const param = typeof named === 'string' ? named : null;
+  const param = known !== undefined && type === INVALID_REQUEST ? namedField(known) : null;
   const error = { message, type, code, param, ...(doc === undefined ? {} : { doc }) };
   return { error: upstream === undefined ? error : { ...error, upstream: bounded(upstream) } };
 }
