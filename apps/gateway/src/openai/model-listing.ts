@@ -31,6 +31,8 @@ interface Source {
 interface Rendered {
   readonly source: Source;
   readonly data: readonly ModelEntry[];
+  /** The same with the models of unlisted backends, which answer as well. */
+  readonly answering: readonly ModelEntry[];
   readonly forAll: string;
   /** By the rules of a group; an entry is collected when the group's keys are looked up again. */
   readonly forGroups: WeakMap<ModelPolicy, string>;
@@ -53,8 +55,14 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
     const aliases = router.aliases.list();
     const routes = router.routes.list();
     const { priceOf } = prices;
-    const data = modelEntries({ backends, unlisted, aliases, routes, priceOf });
-    rendered = { source, data, forAll: textOf(data), forGroups: new WeakMap() };
+    const facts = { aliases, routes, priceOf };
+    const data = modelEntries({ ...facts, backends, unlisted });
+    const answering = modelEntries({
+      ...facts,
+      backends: [...backends, ...unlisted],
+      unlisted: [],
+    });
+    rendered = { source, data, answering, forAll: textOf(data), forGroups: new WeakMap() };
     return rendered;
   }
 
@@ -77,9 +85,9 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
       return text;
     },
     find(policy, id) {
-      const { data } = current();
-      const listed = matchModel(id, new Set(data.map((entry) => entry.id)));
-      const entry = data.find((candidate) => candidate.id === listed);
+      const { answering } = current();
+      const known = matchModel(id, new Set(answering.map((entry) => entry.id)));
+      const entry = answering.find((candidate) => candidate.id === known);
       return entry !== undefined && isVisible(policy, entry) ? entry : undefined;
     },
   };

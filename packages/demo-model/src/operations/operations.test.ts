@@ -102,6 +102,30 @@ test('an image is a valid PNG, the same one for the same prompt', async () => {
   expect(links?.[0]?.url).toBe(`data:image/png;base64,${data?.[0]?.b64_json}`);
 });
 
+test('an image is streamed with its earlier states', async () => {
+  const request = { model: 'demo-image', prompt: 'A cat' };
+  const events = [];
+  const stream = await client.images.generate({ ...request, stream: true, partial_images: 2 });
+  for await (const event of stream) events.push(event);
+  const [first, second, last] = events;
+  expect(events).toHaveLength(3);
+  expect([first, second]).toMatchObject(
+    [0, 1].map((index) => ({
+      type: 'image_generation.partial_image',
+      partial_image_index: index,
+      created_at: expect.any(Number),
+    })),
+  );
+  expect(first?.b64_json).not.toBe(second?.b64_json);
+  const whole = await client.images.generate(request);
+  expect(last).toMatchObject({
+    type: 'image_generation.completed',
+    b64_json: whole.data?.[0]?.b64_json,
+    size: '256x256',
+    usage: { input_tokens: 2, output_tokens: 272 },
+  });
+});
+
 test('speech is a valid WAV file with a tone for each word', async () => {
   const request = { model: 'demo-speech', voice: 'alloy', input: 'one two three' };
   const response = await client.audio.speech.create(request);
@@ -143,7 +167,30 @@ describe('transcriptions', () => {
     ['text', `${text}\n`],
     ['srt', `1\n00:00:00,000 --> 00:00:01,200\n${text}\n\n`],
     ['vtt', `WEBVTT\n\n00:00:00.000 --> 00:00:01.200\n${text}\n\n`],
-    ['verbose_json', expect.objectContaining({ duration: 1.2, text })],
+    [
+      'verbose_json',
+      {
+        task: 'transcribe',
+        language: 'english',
+        duration: 1.2,
+        text,
+        usage: { type: 'duration', seconds: 2 },
+        segments: [
+          {
+            id: 0,
+            seek: 0,
+            start: 0,
+            end: 1.2,
+            text,
+            tokens: [],
+            temperature: 0,
+            avg_logprob: 0,
+            compression_ratio: 1,
+            no_speech_prob: 0,
+          },
+        ],
+      },
+    ],
   ] as const)('come as %s', async (response_format, expected) => {
     const body = { ...(await upload()), response_format };
     expect(await client.audio.transcriptions.create(body as never)).toEqual(expected);
@@ -162,6 +209,7 @@ test.each([
   ['images/generations', {}],
   ['images/generations', { prompt: 'x', size: '9000x1' }],
   ['images/generations', { prompt: 'x', n: 11 }],
+  ['images/generations', { prompt: 'x', stream: true, partial_images: 4 }],
   ['audio/speech', {}],
   ['audio/transcriptions', {}],
   ['audio/transcriptions', FORM],

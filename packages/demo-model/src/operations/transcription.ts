@@ -12,6 +12,16 @@ interface Transcript {
   readonly seconds: number | undefined;
 }
 
+/** What clients expect of each segment, besides its text and its times. */
+const SEGMENT = {
+  id: 0,
+  seek: 0,
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 1,
+  no_speech_prob: 0,
+};
+
 /** Describes the file instead of what is said in it. */
 export const transcribe: Operation = ({ body, withUsage }) => {
   const { file } = body;
@@ -43,7 +53,7 @@ function formatted(transcript: Transcript, format: string, usage: object): Opera
     case 'json':
       return jsonReply({ text, ...usage }, 0, completionTokens);
     case 'verbose_json': {
-      const segments = [{ id: 0, start: 0, end: seconds, text }];
+      const segments = [{ ...SEGMENT, start: 0, end: seconds, text, tokens: [] }];
       const details = { task: 'transcribe', language: 'english', duration: seconds };
       return jsonReply({ ...details, text, segments, ...usage }, 0, completionTokens);
     }
