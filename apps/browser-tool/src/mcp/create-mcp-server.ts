@@ -3,7 +3,6 @@ import {
   CallToolRequestSchema,
   ErrorCode,
   ListToolsRequestSchema,
-  McpError,
   type CallToolResult,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
@@ -62,10 +61,7 @@ export function createMcpServer(
       const command = tools.find(({ tool }) => tool.name === name);
       if (command === undefined) {
         const known = tools.map(({ tool }) => tool.name).join(', ');
-        throw new McpError(
-          ErrorCode.InvalidParams,
-          `Unknown tool ${JSON.stringify(name)}; the tools are ${known}.`,
-        );
+        throw invalidParams(`Unknown tool ${JSON.stringify(name)}; the tools are ${known}.`);
       }
       if (calls >= CALLS_MAX) return failure(tooManyCalls());
       calls += 1;
@@ -77,6 +73,10 @@ export function createMcpServer(
   );
   return server;
 }
+
+/** The error of the SDK would put its code before the message, and the client's SDK does that again. */
+const invalidParams = (message: string): Error =>
+  Object.assign(new Error(message), { code: ErrorCode.InvalidParams });
 
 function tooManyCalls(): ToolError {
   return new ToolError('LIMIT_REACHED', `${CALLS_MAX} calls of this client are not finished.`, {
