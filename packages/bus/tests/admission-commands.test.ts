@@ -1,5 +1,6 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import type { AdmissionRequest } from '@model-gateway/billing';
+import type { Redis } from 'ioredis';
 import { createRedisAdmission, type RedisAdmission } from '../src/redis/redis-admission.ts';
 import type { RedisConnection } from '../src/redis/redis-connection.ts';
 import type { Subject } from './contract/subject.ts';
@@ -16,15 +17,17 @@ let subject: Subject<RedisAdmission>;
 /** Notes each command that is sent. */
 const noting = (connection: RedisConnection): RedisConnection => ({
   ...connection,
-  send(name, values) {
-    commands.push(name);
-    return connection.send(name, values);
-  },
-  run(command) {
-    commands.push('run');
-    return connection.run(command);
-  },
+  run: (command) => connection.run((client) => command(new Proxy(client, { get: notingMethod }))),
 });
+
+function notingMethod(client: Redis, name: string): unknown {
+  const method: unknown = Reflect.get(client, name);
+  if (typeof method !== 'function') return method;
+  return (...values: unknown[]): unknown => {
+    commands.push(name);
+    return Reflect.apply(method, client, values);
+  };
+}
 
 beforeEach(async () => {
   subject = await redisSubject(({ connection, prefix }) =>
@@ -83,5 +86,5 @@ test('settling calls is one command together with the facts', async () => {
     accounts: [{ ...ACCOUNT, balance: 0, hasHistory: false, increases: 0, version: 1 }],
     settled: ['a', 'b', 'c'].map((id) => ({ id, userId: 'user' })),
   });
-  expect(commands).toEqual(['run']);
+  expect(commands).toEqual(['evalsha']);
 });

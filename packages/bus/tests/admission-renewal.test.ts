@@ -17,8 +17,8 @@ let subject: Subject<{ readonly admission: RedisAdmission; readonly prefix: stri
 /** Redis runs each command, but the answer may be lost. */
 const unreliable = (connection: RedisConnection): RedisConnection => ({
   ...connection,
-  async send(name, values) {
-    const answer = await connection.send(name, values);
+  async run(command) {
+    const answer = await connection.run(command);
     if (losesAnswers) throw new Error('no answer');
     return answer;
   },

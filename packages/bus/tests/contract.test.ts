@@ -24,26 +24,20 @@ import { describeLocks } from './contract/locks-contract.ts';
 import { describeRequests } from './contract/requests-contract.ts';
 import { failoverSubject, localSubject, redisSubject } from './subjects.ts';
 
-// The plain alternative to the quick line, for the ports that use the line.
-const NO_LINE = 'Redis without the quick line';
-
 describeChannels('in one process', () => localSubject((bus) => bus.channels));
 describeChannels('Redis', () => redisSubject(createRedisChannels));
 describeChannels('Redis with fail-over', () => failoverSubject((bus) => bus.channels));
 
 describeLocks('in one process', () => localSubject((bus) => bus.locks));
 describeLocks('Redis', () => redisSubject(createRedisLocks));
-describeLocks(NO_LINE, () => redisSubject(createRedisLocks, { hasQuickLine: false }));
 describeLocks('Redis with fail-over', () => failoverSubject((bus) => bus.locks));
 
 describeCounters('in one process', () => localSubject((bus) => bus.counters));
 describeCounters('Redis', () => redisSubject(createRedisCounters));
-describeCounters(NO_LINE, () => redisSubject(createRedisCounters, { hasQuickLine: false }));
 describeCounters('Redis with fail-over', () => failoverSubject((bus) => bus.counters));
 
 describeEntries('in one process', () => localSubject((bus) => bus.entries));
 describeEntries('Redis', () => redisSubject(createRedisEntries));
-describeEntries(NO_LINE, () => redisSubject(createRedisEntries, { hasQuickLine: false }));
 describeEntries('Redis with fail-over', () => failoverSubject((bus) => bus.entries));
 
 describeByteCache('in one process', () => localSubject((bus) => bus.byteCache));
@@ -52,7 +46,6 @@ describeByteCache('Redis with fail-over', () => failoverSubject((bus) => bus.byt
 
 describeCircuits('in one process', () => localSubject((bus) => bus.circuits));
 describeCircuits('Redis', () => redisSubject(createRedisCircuits));
-describeCircuits(NO_LINE, () => redisSubject(createRedisCircuits, { hasQuickLine: false }));
 describeCircuits('Redis with fail-over', () => failoverSubject((bus) => bus.circuits));
 
 const redisLimits = ({ connection, prefix }: { connection: RedisConnection; prefix: string }) => ({
@@ -94,7 +87,6 @@ const redisAdmission = ({
   leftOver: () => leftOverCalls(prefix),
 });
 describeAdmission('Redis', () => redisSubject(redisAdmission));
-describeAdmission(NO_LINE, () => redisSubject(redisAdmission, { hasQuickLine: false }));
 describeAdmission('Redis with fail-over', () =>
   failoverSubject(({ admission, counters }, prefix) => ({
     admission,
@@ -106,7 +98,6 @@ describeAdmission('Redis with fail-over', () =>
 
 describeJournal('files', () => localSubject((bus) => bus.journal));
 describeJournal('Redis', () => redisSubject(createRedisJournal));
-describeJournal(NO_LINE, () => redisSubject(createRedisJournal, { hasQuickLine: false }));
 describeJournal('Redis with fail-over', () => failoverSubject((bus) => bus.journal));
 describeJournal('files beside a private Redis', () =>
   failoverSubject((bus) => bus.journal, { isRedisPrivate: true }),

@@ -62,13 +62,11 @@ export async function failoverSubject<Port>(
 /** A Redis adapter alone. */
 export async function redisSubject<Port>(
   make: (options: { connection: RedisConnection; prefix: string; log: Log }) => Port,
-  { hasQuickLine = true } = {},
 ): Promise<Subject<Port>> {
   const prefix = newPrefix();
   const connection = createRedisConnection({
     target: { url: sharedRedisUrl(), prefix },
     log: silentLog,
-    hasQuickLine,
   });
   const port = make({ connection, prefix, log: silentLog });
   await connection.start();

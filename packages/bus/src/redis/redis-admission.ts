@@ -151,7 +151,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
       });
     }
     const values = [prefix, String(callKeptMs), endLines, requestLines];
-    const answer = await ADMIT.runNow(connection, facts.keys, values);
+    const answer = await connection.run((client) => ADMIT.run(client, facts.keys, values));
     const parts: readonly unknown[] = Array.isArray(answer) ? answer : [];
     return parts;
   }
@@ -167,7 +167,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
       const [stored, outcomes] =
         counts || ended.length > 0
           ? await run(ended, requests, facts)
-          : [await connection.send('mget', facts.keys), []];
+          : [await connection.run((client) => client.mget(...facts.keys)), []];
       return readAnswers(requests, facts, stored, outcomes);
     } catch (error) {
       // Redis may have run the script and only the answer is missing: the calls begin elsewhere.

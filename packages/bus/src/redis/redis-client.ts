@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startPeerTimeout } from '@model-gateway/kernel';
-import { Command, Redis, type RedisOptions } from 'ioredis';
+import { Redis, type Command, type RedisOptions } from 'ioredis';
 import { accessOptions, isFromWrongServer, retryDelay, type RedisTarget } from './redis-access.ts';
 
 type ClientOptions = Omit<RedisOptions, 'replyMapping'>;
 
 /** How long a command may take before Redis counts as unavailable. */
-export const COMMAND_TIMEOUT_MS = 1_000;
+const COMMAND_TIMEOUT_MS = 1_000;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const DISCONNECT_TIMEOUT_MS = 250;
@@ -57,10 +57,6 @@ export function createRedisClient(target: RedisTarget, overrides: ClientOptions 
 export function createBlockingRedisClient(target: RedisTarget): Redis {
   return new Redis(target.url, { ...OPTIONS, ...accessOptions(target), enableOfflineQueue: true });
 }
-
-/** Sends a command at once, without the batching of the client's methods. */
-export const sendNow = (client: Redis, name: string, values: readonly string[]): Promise<unknown> =>
-  Promise.resolve(client.sendCommand(new Command(name, [...values], { replyEncoding: 'utf8' })));
 
 /** Closes a connection and waits until its socket is closed. */
 export async function closeRedisClient(client: Redis): Promise<void> {

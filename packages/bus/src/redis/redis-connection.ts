@@ -1,20 +1,10 @@
 import { describeError, startupError, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
-import { createQuickLine } from './quick-line.ts';
-import {
-  COMMAND_TIMEOUT_MS,
-  createBlockingRedisClient,
-  createRedisClient,
-  sendNow,
-} from './redis-client.ts';
+import { createBlockingRedisClient, createRedisClient } from './redis-client.ts';
 import { describeTarget, type RedisTarget } from './redis-access.ts';
-import type { RedisAddress } from './redis-address.ts';
 import { createSupervisedClient } from './supervised-client.ts';
 
-/**
- * The connections of one process to Redis: one for commands and a quick one for those that requests wait for, one for
- * subscriptions, and blocking ones on demand.
- */
+/** The connections of one process to Redis: one for commands, one for subscriptions, and blocking ones on demand. */
 export interface RedisConnection {
   /** Redis replies to commands. */
   commandsReady(): boolean;
@@ -24,11 +14,6 @@ export interface RedisConnection {
   onChange(listener: () => void): () => void;
   /** Sends a command. Never waits for an unavailable Redis. */
   run<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
-  /**
-   * Sends one command at once, while `run` batches commands until the next turn of the event loop: for callers that batch
-   * themselves.
-   */
-  send(name: string, values: readonly string[]): Promise<unknown>;
   /** The same as `run` on the connection that carries subscriptions. */
   runOnSubscriber<Answer>(command: (client: Redis) => Promise<Answer>): Promise<Answer>;
   /** Calls back with messages only while the subscriptions are live. */
@@ -45,35 +30,20 @@ export interface RedisConnection {
 interface ConnectionOptions {
   readonly target: RedisTarget;
   readonly log: Log;
-  /** Without the quick line all commands use the client, as they do over TLS. */
-  readonly hasQuickLine?: boolean;
 }
 
-export function createRedisConnection({
-  target,
-  log,
-  hasQuickLine = true,
-}: ConnectionOptions): RedisConnection {
+export function createRedisConnection({ target, log }: ConnectionOptions): RedisConnection {
   const changeListeners = new Set<() => void>();
   const restorers: ((subscriber: Redis) => Promise<void>)[] = [];
   let known = { commands: false, channels: false };
   let started = false;
   let closed: Promise<void> | undefined;
 
-  const commandClient = createRedisClient(target, { enableAutoPipelining: true });
-  const quick = createQuickLine({
-    redis: commandClient.options,
-    address: () => addressOf(commandClient, target),
-    timeoutMs: COMMAND_TIMEOUT_MS,
-    log,
-    onUnresponsive: () => commands.drop(),
-  });
   const commands = createSupervisedClient({
-    client: commandClient,
+    // The commands of one turn of the event loop are sent together.
+    client: createRedisClient(target, { enableAutoPipelining: true }),
     log,
     onChange: () => {
-      if (!commands.ready()) quick.close();
-      else if (hasQuickLine) quick.open();
       // A publish without a reply may still be delivered by Redis. After the disconnect it cannot, and it may be delivered
       // locally.
       if (!commands.ready() && subscriber.ready()) subscriber.drop();
@@ -118,10 +88,6 @@ export function createRedisConnection({
       return () => void changeListeners.delete(listener);
     },
     run: (command) => commands.run(command),
-    send: (name, values) =>
-      quick.isOpen()
-        ? quick.send(name, values)
-        : commands.run((client) => sendNow(client, name, values)),
     runOnSubscriber: (command) => subscriber.run(command),
     onMessage(listener) {
       subscriberClient.on('message', (channel: string, message: string) => {
@@ -152,14 +118,4 @@ export function createRedisConnection({
     },
   };
   return connection;
-}
-
-/** Where Sentinels or a Cluster have led the client; undefined where the URL says it. */
-function addressOf(
-  { stream }: Redis,
-  { redisSentinels, redisCluster }: RedisTarget,
-): RedisAddress | undefined {
-  if (redisSentinels === undefined && redisCluster === undefined) return undefined;
-  const { remoteAddress: host, remotePort: port } = stream;
-  return host === undefined || port === undefined ? undefined : { host, port };
 }

@@ -46,12 +46,14 @@ export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
     const [first] = entries;
     if (first === undefined) return;
     if (entries.length === 1) {
-      await connection.send('xadd', [stream, '*', 'id', first.id, 'body', first.body]);
+      await connection.run((client) =>
+        client.xadd(stream, '*', 'id', first.id, 'body', first.body),
+      );
       return;
     }
     const values: string[] = [];
     for (const { id, body } of entries) values.push(id, body);
-    await APPEND.runNow(connection, [stream], values);
+    await connection.run((client) => APPEND.run(client, [stream], values));
   }
 
   return {

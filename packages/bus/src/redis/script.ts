@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isError } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
-import type { RedisConnection } from './redis-connection.ts';
 
 /** A Lua script that Redis runs as one step; its text is sent only when Redis does not know it yet. */
 export interface Script {
@@ -9,12 +8,6 @@ export interface Script {
     client: Redis,
     keys: readonly string[],
     values: readonly (string | Buffer)[],
-  ): Promise<unknown>;
-  /** The same without batching. */
-  runNow(
-    connection: Pick<RedisConnection, 'run' | 'send'>,
-    keys: readonly string[],
-    values: readonly string[],
   ): Promise<unknown>;
 }
 
@@ -27,14 +20,6 @@ export function script(lua: string): Script {
       } catch (error) {
         if (!isUnknownScript(error)) throw error;
         return client.eval(lua, keys.length, ...keys, ...values);
-      }
-    },
-    async runNow(connection, keys, values) {
-      try {
-        return await connection.send('evalsha', [sha, String(keys.length)].concat(keys, values));
-      } catch (error) {
-        if (!isUnknownScript(error)) throw error;
-        return connection.run((client) => client.eval(lua, keys.length, ...keys, ...values));
       }
     },
   };
