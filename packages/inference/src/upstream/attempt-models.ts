@@ -2,6 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChosenBackend, type Tried } from '@model-gateway/router';
 import type { FallbackModel } from './fallback-model.ts';
+import { isSafeToRepeat } from './retries.ts';
 import {
   attempt,
   type AttemptDependencies,
@@ -53,9 +54,15 @@ async function attemptEach<Answer>(
   };
   // A route of a later model may lead to what an earlier one was sent to.
   const tried: Tried[] = [];
-  const askOnce = (target: ChosenBackend, signal: Cancel): Promise<Answer> => {
+  let isSafe = true;
+  const askOnce = async (target: ChosenBackend, signal: Cancel): Promise<Answer> => {
     tried.push({ backend: target.backend.name, model: target.model });
-    return ask(target, signal);
+    try {
+      return await ask(target, signal);
+    } catch (error) {
+      isSafe &&= isSafeToRepeat(query.capability, error);
+      throw error;
+    }
   };
   const first: RouteRequest = { ...query, onAccepted };
   let next = first;
@@ -66,7 +73,7 @@ async function attemptEach<Answer>(
       return await attempt(dependencies, next, askOnce, route);
     } catch (error) {
       failure = worthTelling(failure, error);
-      const isOver = query.signal.aborted || query.canRepeat?.() === false;
+      const isOver = !isSafe || query.signal.aborted || query.canRepeat?.() === false;
       if (fallback === undefined || isOver) break;
       const { model, resolved } = fallback;
       next = { ...first, model, resolved, exclude: [...tried] };

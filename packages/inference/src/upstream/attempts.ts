@@ -16,7 +16,7 @@ import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
 import { failureKindOf } from './failure-kind.ts';
 import { askTarget, race, type PendingTarget, type FailedTarget } from './hedge.ts';
-import { askWithin, mayRetry } from './retries.ts';
+import { askWithin, isSafeToRepeat, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** The requirements of a request. */
@@ -272,7 +272,8 @@ async function afterFailure(
     return { tried, cause: earlier?.cause ?? failure, count, mayRetry: !query.signal.aborted };
   }
   const isAllowed = isBackendFault && mayRetry(active.route, failure, count + 1);
-  const canRepeat = isAllowed && (query.canRepeat?.() ?? true);
+  const isSafe = isSafeToRepeat(query.capability, failure);
+  const canRepeat = isAllowed && isSafe && (query.canRepeat?.() ?? true);
   return { tried, cause: failure, count: count + 1, mayRetry: canRepeat };
 }
 

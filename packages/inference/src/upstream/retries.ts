@@ -1,13 +1,36 @@
 import { createCanceller, startPeerTimeout, type Cancel } from '@model-gateway/kernel';
 import {
   DEFAULT_RETRIES,
+  UnsupportedByBackend,
   UpstreamFailure,
+  type Capability,
   type RetryReason,
   type ChosenBackend,
 } from '@model-gateway/router';
 
 const SERVER_ERROR = 500;
+const GATEWAY_TIMEOUT = 504;
 const MS_PER_SECOND = 1_000;
+
+/** The capabilities whose requests cost or change something each time they are carried out. */
+const WITH_EFFECTS: ReadonlySet<Capability> = new Set([
+  'images',
+  'speech',
+  'transcription',
+  'video',
+  'invoke',
+]);
+
+/**
+ * Whether a request that failed with this can be sent again, to any target, without the risk that it is carried out twice: an
+ * upstream that timed out or lost the connection may have carried it out.
+ */
+export function isSafeToRepeat(capability: Capability, failure: unknown): boolean {
+  if (!WITH_EFFECTS.has(capability) || failure instanceof UnsupportedByBackend) return true;
+  if (!(failure instanceof UpstreamFailure)) return false;
+  const { hadNoEffect, status } = failure;
+  return hadNoEffect || (status !== undefined && status !== GATEWAY_TIMEOUT);
+}
 
 /** Whether the route of a request that failed so often, the last time with this, lets it be sent to another target. */
 export function mayRetry(
@@ -43,17 +66,18 @@ export async function askWithin<Answer>(
   if (signal.aborted) leave();
   // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
   signal.addEventListener('abort', leave, { once: true });
-  let tooLate: UpstreamFailure | undefined;
+  let tooLate: string | undefined;
   const timeout = startPeerTimeout(timeoutMs, () => {
-    const message = `timeout: the upstream sent nothing for ${timeoutMs / MS_PER_SECOND} s`;
-    tooLate = new UpstreamFailure(message, { isBackendAtFault: true, isTimeout: true });
-    canceller.abort(tooLate);
+    tooLate = `timeout: the upstream sent nothing for ${timeoutMs / MS_PER_SECOND} s`;
+    canceller.abort(new Error(tooLate));
   });
   try {
     return await ask(route, canceller.cancel);
   } catch (failure) {
     signal.removeEventListener('abort', leave);
-    throw tooLate ?? failure;
+    if (tooLate === undefined) throw failure;
+    const hadNoEffect = failure instanceof UpstreamFailure && failure.hadNoEffect;
+    throw new UpstreamFailure(tooLate, { isBackendAtFault: true, isTimeout: true, hadNoEffect });
   } finally {
     timeout.stop();
   }
