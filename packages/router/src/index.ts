@@ -62,6 +62,7 @@ export {
   type ChatChunk,
   type EmbeddingInput,
   type HealthState,
+  type OnKeyRefused,
   type PassedAnswer,
   type PassedCapability,
   type PassedContent,

@@ -83,6 +83,18 @@ test.each([
   expect(new Set(await keysOf(3))).toEqual(new Set(KEYS));
 });
 
+test('a request learns of each key that is refused, and no other request does', async () => {
+  refused.set(ONE, { status: 401 });
+  refused.set(TWO, { status: 429 });
+  const noted: unknown[] = [];
+  const observed = backend.observed?.((failure) => noted.push(failure));
+  await observed?.chat?.({ model: 'm', messages }, never);
+  expect(noted).toMatchObject([{ status: 401 }, { status: 429 }]);
+  refused.set(THREE, { status: 401 });
+  await expect(chat()).rejects.toMatchObject({ status: 401 });
+  expect(noted).toHaveLength(2);
+});
+
 test('when all are limited, the error is that of the key that is ready first, without the key', async () => {
   refused.set(ONE, { status: 401 });
   refused.set(TWO, { status: 429, retryAfter: '30' });

@@ -1,5 +1,5 @@
 import type { Clock } from '@model-gateway/kernel';
-import { outcomeOf, UpstreamFailure, type Backend } from '@model-gateway/router';
+import { outcomeOf, UpstreamFailure, type Backend, type OnKeyRefused } from '@model-gateway/router';
 
 /** One of several keys of a backend. */
 interface Key {
@@ -41,16 +41,19 @@ export function createSeveralKeys(
   }
 
   async function use<Answer>(
+    onRefused: OnKeyRefused | undefined,
     ask: (backend: Backend) => Promise<Answer>,
     canRepeat = true,
   ): Promise<Answer> {
     const refusals: KeyRefusal[] = [];
     for (const key of usable()) {
+      const startedAt = performance.now();
       try {
         return await ask(key.backend);
       } catch (failure) {
         const restMs = restAfter(failure);
         if (restMs === undefined) throw failure;
+        onRefused?.(failure, startedAt);
         key.restsUntil = clock.now() + restMs;
         refusals.push({ key, failure, restMs });
         if (!canRepeat) break;
@@ -75,35 +78,43 @@ export function createSeveralKeys(
     return result;
   }
 
-  const several: Backend = {
-    ...first,
-    probe,
-    async close() {
-      await Promise.all(keys.map(({ backend }) => backend.close()));
-    },
-  };
-  // The kinds have different methods, each of them the same with every key.
-  if (first.chat !== undefined) {
-    several.chat = (body, cancel) => use((one) => one.chat?.(body, cancel) ?? unsupported());
+  /** The backend for all requests, or for one that wants to know which keys are refused. */
+  function withMethods(onRefused?: OnKeyRefused): Backend {
+    const several: Backend = {
+      ...first,
+      probe,
+      async close() {
+        await Promise.all(keys.map(({ backend }) => backend.close()));
+      },
+    };
+    // The kinds have different methods, each of them the same with every key.
+    if (first.chat !== undefined) {
+      several.chat = (body, cancel) =>
+        use(onRefused, (one) => one.chat?.(body, cancel) ?? unsupported());
+    }
+    if (first.chatStream !== undefined) {
+      several.chatStream = (body, cancel) =>
+        use(onRefused, (one) => one.chatStream?.(body, cancel) ?? unsupported());
+    }
+    if (first.embed !== undefined) {
+      several.embed = (request, cancel) =>
+        use(onRefused, (one) => one.embed?.(request, cancel) ?? unsupported());
+    }
+    if (first.pass !== undefined) {
+      several.pass = (request, cancel) => {
+        // A body that was read while it was sent is gone.
+        const canRepeat = 'json' in request.content;
+        return use(onRefused, (one) => one.pass?.(request, cancel) ?? unsupported(), canRepeat);
+      };
+    }
+    if (first.openRealtime !== undefined) {
+      several.openRealtime = (opening, cancel) =>
+        use(onRefused, (one) => one.openRealtime?.(opening, cancel) ?? unsupported());
+    }
+    return several;
   }
-  if (first.chatStream !== undefined) {
-    several.chatStream = (body, cancel) =>
-      use((one) => one.chatStream?.(body, cancel) ?? unsupported());
-  }
-  if (first.embed !== undefined) {
-    several.embed = (request, cancel) =>
-      use((one) => one.embed?.(request, cancel) ?? unsupported());
-  }
-  if (first.pass !== undefined) {
-    // A body that was read while it was sent is gone.
-    several.pass = (request, cancel) =>
-      use((one) => one.pass?.(request, cancel) ?? unsupported(), 'json' in request.content);
-  }
-  if (first.openRealtime !== undefined) {
-    several.openRealtime = (opening, cancel) =>
-      use((one) => one.openRealtime?.(opening, cancel) ?? unsupported());
-  }
-  return several;
+
+  return { ...withMethods(), observed: withMethods };
 }
 
 /** A key that did not serve a request. */

@@ -14,7 +14,7 @@ import {
 } from '@model-gateway/router';
 import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
-import { failureKindOf } from './failure-kind.ts';
+import { noteAnswer, noteFailure, sinceMs, withKeyNotes } from './attempt-notes.ts';
 import { askTarget, race, type PendingTarget, type FailedTarget } from './hedge.ts';
 import { askWithin, isSafeToRepeat, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
@@ -65,10 +65,11 @@ export interface Attempted<Answer> extends ActiveCall {
 export async function attempt<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
-  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
+  askBackend: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
   chosen?: ChosenBackend,
 ): Promise<Attempted<Answer>> {
   const { router } = dependencies;
+  const ask = withKeyNotes(query, askBackend);
   let route = chosen ?? (await router.choose(query.model, query));
   if (chosen === undefined) query.onAccepted();
   let failures: Failures | undefined;
@@ -207,43 +208,6 @@ function leaveTarget({ trace, unbilled }: RouteRequest, target: PendingTarget): 
     status: null,
     ms: sinceMs(startedAt),
     ...charged,
-  });
-}
-
-const sinceMs = (startedAt: number): number =>
-  Math.max(0, Math.round(performance.now() - startedAt));
-
-/** An answer of the only backend that was considered is in the row of the request. */
-function noteAnswer(
-  trace: RequestTrace,
-  { backend, model }: ChosenBackend,
-  startedAt: number,
-): void {
-  if (trace.attempts === undefined && trace.skipped === undefined) return;
-  addAttempt(trace, {
-    backend: backend.name,
-    model,
-    outcome: 'answered',
-    reason: null,
-    status: null,
-    ms: sinceMs(startedAt),
-  });
-}
-
-function noteFailure(
-  { trace, signal }: RouteRequest,
-  { backend, model }: ChosenBackend,
-  failure: unknown,
-  startedAt: number,
-): void {
-  if (trace === undefined) return;
-  addAttempt(trace, {
-    backend: backend.name,
-    model,
-    outcome: signal.aborted ? 'left' : 'failed',
-    reason: signal.aborted ? null : failureKindOf(failure, false),
-    status: failure instanceof UpstreamFailure ? (failure.status ?? null) : null,
-    ms: sinceMs(startedAt),
   });
 }
 
