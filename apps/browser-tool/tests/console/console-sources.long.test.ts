@@ -140,7 +140,7 @@ test('a request that failed has its story', async () => {
   const id = response.headers.get('x-request-id');
   // Failed requests are written about once a second.
   await waitUntil(async () => {
-    const logged = await rpcCall(service.url, 'requests.get', { request_id: id }, token);
+    const logged = await rpcCall(service.url, 'requests.get', { id }, token);
     return logged.error === undefined;
   });
   await page.open(`/console/requests?request=${id}`);

@@ -30,6 +30,19 @@ export function createRequestsMethods({
     );
   }
 
+  /** The request with this row id, if there is one that the user may read. */
+  async function findReadable(id: string, user: User): Promise<LoggedRequest | undefined> {
+    if (!z.uuid().safeParse(id).success) return undefined;
+    const found = await requestLog.find(id);
+    return found !== undefined && (await mayRead(found, user)) ? found : undefined;
+  }
+
+  /** The newest request that the user sent with this id. */
+  async function findByClientId(requestId: string, user: User): Promise<LoggedRequest | undefined> {
+    const { requests } = await requestLog.list({ userId: user.id, requestId }, { limit: 1 });
+    return requests[0];
+  }
+
   /** Whether a user may still watch these requests: a role may end before the stream does. Never rejects. */
   async function mayStillWatch(
     userId: string,
@@ -70,13 +83,13 @@ export function createRequestsMethods({
           : await requestWatches.watch(user.id, { groupId }, () => mayStillWatch(user.id, scoped));
       return { stream_id: streamId, expires_at: expiresAt.toISOString() };
     },
-    'requests.get': async ({ request_id }, { user }) => {
-      const found = await requestLog.find(request_id);
+    'requests.get': async ({ request_id: alias, id = alias }, { user }) => {
+      if (id === undefined) throw invalidParam('id', 'is required');
+      const found = (await findReadable(id, user)) ?? (await findByClientId(id, user));
       // The same answer for a request that does not exist and for one of another user.
-      if (found === undefined || !(await mayRead(found, user)))
-        throw new ServiceError('not_found', 'request not found');
+      if (found === undefined) throw new ServiceError('not_found', 'request not found');
       const maySeeBodies = found.userId === user.id || user.isAdmin;
-      const bodies = maySeeBodies ? await requestLog.bodiesOf(request_id) : undefined;
+      const bodies = maySeeBodies ? await requestLog.bodiesOf(found.id) : undefined;
       return { ...requestRecord(found), bodies: bodies ?? null };
     },
   };

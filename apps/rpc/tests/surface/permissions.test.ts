@@ -220,7 +220,7 @@ const REACHING: Partial<Record<RpcMethodName, ((own: OwnObjects) => object) | nu
 
 /** The same for what platform admins may reach as well. */
 const REACHING_FOR_ADMINS: Partial<Record<RpcMethodName, (own: OwnObjects) => object>> = {
-  'requests.get': ({ request_id }) => ({ request_id }),
+  'requests.get': ({ request_id }) => ({ id: request_id }),
   'webhooks.create': ({ group_id }) => ({ url: RECEIVER, events: ['key.expiring'], group_id }),
   'webhooks.list': ({ group_id }) => ({ group_id }),
   'webhooks.deliveries': ({ webhook_id }) => ({ webhook_id }),
@@ -287,7 +287,7 @@ async function seenByOwner(own: OwnObjects): Promise<unknown> {
     ['video.get', { job_id }],
     ['webhooks.list', { group_id }],
     ['webhooks.deliveries', { webhook_id }],
-    ['requests.get', { request_id }],
+    ['requests.get', { id: request_id }],
   ] as const;
   return Promise.all(
     calls.map(async ([method, params]) => {

@@ -26,7 +26,7 @@ interface RequestStoryProps {
 export function RequestStory({ id, onClose }: RequestStoryProps) {
   const { t } = useLanguage();
   const api = useApi();
-  const request = useQuery(api.query('requests.get', { request_id: id }));
+  const request = useQuery(api.query('requests.get', { id }));
   return (
     <Dialog isOpen onClose={onClose} title={t('requests.story')}>
       <ErrorNote error={request.error} onRetry={() => void request.refetch()} />

@@ -7,6 +7,7 @@ import { requestFilter, requestScope } from './spend.ts';
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 const CURSOR_CHARS_MAX = 200;
+const REQUEST_ID_CHARS_MAX = 128;
 
 const scope = requestScope
   .optional()
@@ -42,7 +43,7 @@ export const requestsMethods = {
         .optional()
         .describe('`ok` is below 400, `error` is 400 or more; or one status'),
       error_code: text(64).min(1).optional().describe('the code of an error'),
-      request_id: text(128)
+      request_id: text(REQUEST_ID_CHARS_MAX)
         .min(1)
         .optional()
         .describe('the `X-Request-Id` of the request or of its response'),
@@ -66,7 +67,15 @@ export const requestsMethods = {
   'requests.get': method({
     auth: 'jwt',
     summary: 'One request: your own, or for admins any, and for group admins those of the group.',
-    params: z.object({ request_id: z.uuid().describe('the `id` of the request') }),
+    params: z.object({
+      id: text(REQUEST_ID_CHARS_MAX)
+        .min(1)
+        .optional()
+        .describe(
+          'the `id` of the request, or the `X-Request-Id` that you sent with it: the newest of yours',
+        ),
+      request_id: text(REQUEST_ID_CHARS_MAX).min(1).optional().describe('another name of `id`'),
+    }),
     result: record('RequestWithBodies', {
       ...requestRecord.shape,
       /** Null where bodies are not kept, or not shown: only the user and platform admins see them. */
