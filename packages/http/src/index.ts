@@ -19,6 +19,7 @@ export { createMetricsCheck } from './server/metrics-check.ts';
 export { createSameOriginCheck, isLoopback, type OriginCheck } from './requests/origins.ts';
 export { createSecureCheck } from './requests/secure-request.ts';
 export { pageHeaders } from './responses/page-headers.ts';
+export { sendRedirect } from './responses/send-redirect.ts';
 export { createProbes } from './server/probes.ts';
 export { parseJson, readBody } from './requests/read-json.ts';
 export { identify, requestIdOf } from './requests/request-id.ts';

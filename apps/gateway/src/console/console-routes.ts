@@ -1,4 +1,4 @@
-import { SERVICE_VERSION } from '@model-gateway/http';
+import { sendRedirect, SERVICE_VERSION } from '@model-gateway/http';
 import { ServiceError } from '@model-gateway/contracts';
 import { Router, type Request, type Response } from 'express';
 import { OLD_BUILD_SCRIPT } from './old-build-script.ts';
@@ -44,7 +44,7 @@ export function createConsoleRoutes(files: ConsoleFiles): Router {
   const routes = Router();
   routes.get('/', (request, response) => {
     response.set({ vary: 'accept', 'cache-control': 'no-store' });
-    if (request.accepts(['json', 'html']) === 'html') response.redirect(302, LINKS.console);
+    if (request.accepts(['json', 'html']) === 'html') sendRedirect(response, LINKS.console);
     else response.json({ name: 'Model Gateway', version: SERVICE_VERSION, links: LINKS });
   });
   const serve = async (request: Request, response: Response): Promise<void> => {

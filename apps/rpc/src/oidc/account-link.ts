@@ -3,13 +3,13 @@ import type { Accounts, ProviderIdentity, SignedIn } from '@model-gateway/accoun
 import { PASSWORD_CHARS_MAX, ServiceError } from '@model-gateway/contracts';
 import {
   acceptsOnlyJson,
-  beginResponse,
   createSameOriginCheck,
   parseJson,
   readBody,
   requestIdOf,
   REST_ERRORS,
   sendJsonText,
+  sendRedirect,
   validated,
 } from '@model-gateway/http';
 import type { Clock } from '@model-gateway/kernel';
@@ -97,9 +97,7 @@ export function createAccountLink(dependencies: AccountLinkDependencies): Accoun
     ask(request, response, { identity, returnTo }, { code, message }) {
       cookie.set(request, response, links.seal({ identity, returnTo }));
       if (!acceptsOnlyJson(request)) {
-        const headers = ['location', LINK_PAGE, ...NO_STORE, 'referrer-policy', 'no-referrer'];
-        beginResponse(response, 302, [...headers, 'content-length', '0']);
-        response.end();
+        sendRedirect(response, LINK_PAGE);
         return;
       }
       const { status, type } = REST_ERRORS[code];

@@ -10,6 +10,7 @@ import {
   requestIdOf,
   REST_ERRORS,
   sendJsonText,
+  sendRedirect,
 } from '@model-gateway/http';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
 import { createOidcClient, describeRefusal, type OidcClient } from '@model-gateway/oidc';
@@ -77,7 +78,7 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     const redirectUri = `${baseUrlOf(request, config.publicUrl)}${CALLBACK_PATH}`;
     const url = await provider().authorizationUrl({ ...proof, redirectUri });
     pendingCookie.set(request, response, signIns.seal({ ...proof, returnTo }));
-    redirect(response, url.href);
+    sendRedirect(response, url.href);
   };
 
   const finish: Handle = async (request, response) => {
@@ -109,7 +110,7 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
       return;
     }
     sessionCookie.set(request, response, signedIn.refreshToken);
-    redirect(response, pending.returnTo);
+    sendRedirect(response, pending.returnTo);
   };
 
   const callback: Handle = async (request, response) => {
@@ -130,7 +131,7 @@ export function createOidcRoutes(dependencies: OidcDependencies): Readonly<Recor
     const url = await provider().logoutUrl(
       `${baseUrlOf(request, config.publicUrl)}${CONSOLE_PATH}`,
     );
-    redirect(response, url?.href ?? CONSOLE_PATH);
+    sendRedirect(response, url?.href ?? CONSOLE_PATH);
   };
 
   /** Browsers get a page where other clients get an error. */
@@ -196,20 +197,6 @@ function baseUrlOf(request: IncomingMessage, publicUrl: string | undefined): str
 
 const queryOf = (request: IncomingMessage): URLSearchParams =>
   new URL(request.url ?? '/', 'http://this-service.invalid').searchParams;
-
-function redirect(response: ServerResponse, location: string): void {
-  beginResponse(response, 302, [
-    'location',
-    location,
-    'cache-control',
-    'no-store',
-    'referrer-policy',
-    'no-referrer',
-    'content-length',
-    '0',
-  ]);
-  response.end();
-}
 
 function sendFailure(
   error: ServiceError,
