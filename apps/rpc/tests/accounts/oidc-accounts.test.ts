@@ -1,133 +1,31 @@
-import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
-import { createRpc } from '../../src/app.ts';
-import { readRpcConfig } from '../../src/config.ts';
-import { openBrowser, type TestBrowser } from './oidc-browser.ts';
-import { CLIENT, startProvider, type TestProvider } from '@model-gateway/testkit/oidc';
+import { openBrowser } from './oidc-browser.ts';
+import {
+  ADMIN_GROUP,
+  ADMIN_TOKEN,
+  PASSWORD,
+  admin,
+  become,
+  call,
+  done,
+  enter,
+  entered,
+  entriesOf,
+  login,
+  provider,
+  register,
+  scene,
+  sendPassword,
+  serve,
+  update,
+  url,
+  useOidcScene,
+} from './oidc-scene.ts';
 
 // Whose account a person of the identity provider signs in to, and who else can use it then.
 
-const ADMIN_TOKEN = 'the admin token of the tests';
-const ADMIN_GROUP = 'gateway-admins';
-const PASSWORD = 'a password of the owner';
+useOidcScene();
+
 const WRONG = { code: -32_005, message: 'invalid email or password' };
-
-let scene: TestContext;
-let provider: TestProvider;
-let url = '';
-/** An admin who is not of the provider. */
-let admin: SignedIn;
-
-beforeAll(async () => {
-  scene = await createTestContext();
-  provider = await startProvider();
-  url = await serve();
-  provider.allow(url);
-  admin = await register('admin@example.com');
-});
-afterAll(async () => {
-  await scene.close();
-  await provider.stop();
-});
-
-async function serve(env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const config = readRpcConfig({
-    DATABASE_URL: 'postgres://unused',
-    REDIS_URL: 'redis://unused',
-    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
-    SERVICE_OIDC_ISSUER: provider.issuer,
-    SERVICE_OIDC_CLIENT_ID: CLIENT.id,
-    SERVICE_OIDC_CLIENT_SECRET: CLIENT.secret,
-    SERVICE_OIDC_ADMIN_GROUPS: ADMIN_GROUP,
-    ...env,
-  });
-  return scene.serve(createRpc(config, await scene.openPeer()));
-}
-
-interface SignedIn {
-  readonly access_token: string;
-  readonly refresh_token: string;
-  readonly user: { readonly id: string; readonly email: string; readonly is_admin: boolean };
-}
-
-const call = (method: string, params: unknown, bearer?: string) =>
-  rpcCall(url, method, params, bearer);
-
-async function done<Result>(method: string, params: unknown, bearer?: string): Promise<Result> {
-  const { result, error } = await call(method, params, bearer);
-  expect({ method, error }).toEqual({ method, error: undefined });
-  return result as Result;
-}
-
-const register = (email: string): Promise<SignedIn> =>
-  done('auth.register', { email, password: PASSWORD });
-const login = (email: string, password = PASSWORD) => call('auth.login', { email, password });
-const update = (user_id: string, changes: object) =>
-  done('users.update', { user_id, ...changes }, admin.access_token);
-
-/** From now on this person signs in at the provider. */
-function become(email: string, claims: Readonly<Record<string, unknown>> = {}): void {
-  provider.subject = `subject of ${email}`;
-  provider.users.set(provider.subject, { email, email_verified: true, ...claims });
-}
-
-interface JsonAnswer extends Partial<SignedIn> {
-  readonly status: number;
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly email?: string;
-  readonly link?: unknown;
-}
-
-/** Signs the person in with a client that takes JSON alone; the answer of the service. */
-async function enter(base = url, browser = openBrowser()): Promise<JsonAnswer> {
-  const visit = await browser.visit(`${base}/auth/oidc/start`, { accept: 'application/json' });
-  return { status: visit.status, ...(JSON.parse(visit.text) as object) };
-}
-
-async function entered(): Promise<SignedIn> {
-  const answer = await enter();
-  expect(answer).toMatchObject({ status: 200 });
-  return answer as unknown as SignedIn;
-}
-
-/** Sends the password for the account that a sign-in is to be linked with. */
-async function sendPassword(
-  browser: TestBrowser,
-  password: string,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<JsonAnswer & { readonly cookies: readonly string[] }> {
-  const response = await fetch(`${url}/auth/oidc/link`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      cookie: browser.cookieHeader(new URL(url).host),
-      ...headers,
-    },
-    body: JSON.stringify({ password }),
-  });
-  return {
-    status: response.status,
-    cookies: response.headers.getSetCookie(),
-    ...((await response.json()) as object),
-  };
-}
-
-interface Entry {
-  readonly actor: string;
-  readonly action: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-/** The audit entries of the provider about an account, the oldest first. */
-async function entriesOf(userId: string): Promise<readonly Entry[]> {
-  const log = await done<{ entries: Entry[] }>(
-    'audit.list',
-    { target: `user:${userId}` },
-    ADMIN_TOKEN,
-  );
-  return log.entries.filter(({ actor }) => actor === 'provider').toReversed();
-}
 
 const OTHER_PERSON = {
   status: 403,
@@ -372,70 +270,6 @@ describe('a claim', () => {
     const all = await Promise.all([entered(), entered(), entered()]);
     expect(new Set(all.map((one) => one.user.id))).toEqual(new Set([user.id]));
     expect(await entriesOf(user.id)).toHaveLength(1);
-  });
-});
-
-describe('the role of an admin', () => {
-  const isAdmin = async (userId: string) =>
-    (await done<{ is_admin: boolean }>('users.get', { user_id: userId }, ADMIN_TOKEN)).is_admin;
-
-  test('comes and goes with the group of the provider, with an entry each time', async () => {
-    become('grouped@example.com', { groups: ['staff'] });
-    const { user } = await entered();
-    expect(user.is_admin).toBe(false);
-    become('grouped@example.com', { groups: ['staff', ADMIN_GROUP] });
-    const promoted = await entered();
-    expect(promoted.user.is_admin).toBe(true);
-    expect((await call('users.list', {}, promoted.access_token)).error).toBeUndefined();
-    await entered();
-    become('grouped@example.com', { groups: [] });
-    expect((await entered()).user.is_admin).toBe(false);
-    expect((await call('users.list', {}, promoted.access_token)).error).toMatchObject({
-      code: -32_007,
-    });
-    expect(await entriesOf(user.id)).toMatchObject([
-      { action: 'provider.role', before: { is_admin: false }, after: { is_admin: true } },
-      { action: 'provider.role', before: { is_admin: true }, after: { is_admin: false } },
-    ]);
-  });
-
-  test('is in the log when the sign-in creates the account with it', async () => {
-    become('new-admin@example.com', { groups: [ADMIN_GROUP] });
-    const { user } = await entered();
-    expect(await entriesOf(user.id)).toMatchObject([
-      { action: 'provider.create', before: null, after: { is_admin: true } },
-    ]);
-  });
-
-  test('that an admin gave stays', async () => {
-    become('appointed@example.com', { groups: [ADMIN_GROUP] });
-    const { user } = await entered();
-    await update(user.id, { is_admin: true });
-    become('appointed@example.com', { groups: [] });
-    await entered();
-    expect(await isAdmin(user.id)).toBe(true);
-  });
-
-  test('stays with the last active admin', async () => {
-    const alone = await createTestContext();
-    const config = readRpcConfig({
-      DATABASE_URL: 'postgres://unused',
-      REDIS_URL: 'redis://unused',
-      SERVICE_OIDC_ISSUER: provider.issuer,
-      SERVICE_OIDC_CLIENT_ID: CLIENT.id,
-      SERVICE_OIDC_CLIENT_SECRET: CLIENT.secret,
-      SERVICE_OIDC_ADMIN_GROUPS: ADMIN_GROUP,
-    });
-    try {
-      const base = await alone.serve(createRpc(config, alone.context));
-      provider.allow(base);
-      become('only@example.com', { groups: [ADMIN_GROUP] });
-      expect(await enter(base)).toMatchObject({ status: 200, user: { is_admin: true } });
-      become('only@example.com', { groups: [] });
-      expect(await enter(base)).toMatchObject({ status: 200, user: { is_admin: true } });
-    } finally {
-      await alone.close();
-    }
   });
 });
 
