@@ -9,9 +9,8 @@ import {
   type EmbeddedStore,
 } from '@model-gateway/embedded';
 import { silentLog } from '@model-gateway/kernel';
-import { preparedDataDir } from '@model-gateway/testkit';
+import { preparedDataDir, randomFrom } from '@model-gateway/testkit';
 import { startCloudVideo, type RunningCloudVideo } from '@model-gateway/testkit/upstreams';
-import { randomFrom } from '../random.ts';
 import { createAccounts, type Accounts } from './accounts.ts';
 import { createAppProcess, type AppProcess } from './app-process.ts';
 import { failOverRedis } from './fail-over-redis.ts';

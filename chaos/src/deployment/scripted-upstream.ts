@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../random.ts';
+import type { Random } from '@model-gateway/testkit';
 
 /** What an upstream answered to one request. */
 export interface Served {

@@ -1,4 +1,4 @@
-import { pick, randomFrom, type Random } from '../random.ts';
+import { pick, randomFrom, type Random } from '@model-gateway/testkit';
 
 /** What happens to one part of the deployment. */
 export interface Fault {

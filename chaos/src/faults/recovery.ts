@@ -1,9 +1,8 @@
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { pick, randomFrom, waitUntil } from '@model-gateway/testkit';
 import { questions } from '../load/questions.ts';
 import type { Deployment } from '../deployment/deployment.ts';
 import { PROBE_PREFIX } from '../deployment/scripted-upstream.ts';
-import { pick, randomFrom } from '../random.ts';
 import type { LoadKind } from '../load/outcome.ts';
 
 const RECOVERED_WITHIN_MS = 180_000;

@@ -1,9 +1,9 @@
 import { newId } from '@model-gateway/kernel';
+import { pick, upTo, type Random } from '@model-gateway/testkit';
 import { NODE_MODEL } from '../deployment/gpu-node.ts';
 import { VIDEO_MODEL, type Deployment } from '../deployment/deployment.ts';
 import type { Payer } from '../deployment/accounts.ts';
 import { CHAT_MODEL, EMBEDDING_MODEL, promptOf } from '../deployment/scripted-upstream.ts';
-import { pick, upTo, type Random } from '../random.ts';
 import { ask, partsOf } from './ask.ts';
 import type { Call, LoadKind, Outcome } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
+import { pick, randomFrom, type Random } from '@model-gateway/testkit';
 import type { Deployment } from '../deployment/deployment.ts';
-import { pick, randomFrom, type Random } from '../random.ts';
 import type { Call, LoadKind, Sent } from './outcome.ts';
 import { questions } from './questions.ts';
 

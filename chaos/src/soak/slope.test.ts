@@ -1,4 +1,4 @@
-import { randomFrom } from '../random.ts';
+import { randomFrom } from '@model-gateway/testkit';
 import { fitSlope } from './slope.ts';
 
 const SAMPLES = 30;

@@ -27,6 +27,9 @@ const testSettings = {
     description:
       'Whether tests that repeat themselves do so at full size; set by `npm run test:full`.',
   }),
+  isRecording: setting('TEST_RECORD', withDefault(flag(), false), {
+    description: 'Whether tests of recorded answers write their files anew instead of comparing.',
+  }),
 };
 
 /** The Postgres for test databases. */
@@ -59,6 +62,9 @@ export const fullTable = <Case>(
 export function fullTest(name: string, run: () => Promise<void>): void {
   if (settings().isFull) test(name, run);
 }
+
+/** Whether answers are recorded instead of compared with those that were recorded. */
+export const isRecording = (): boolean => settings().isRecording;
 
 // Read at the call: the test command sets them before the first test, not before the first import.
 const settings = () => loadConfig(testSettings, process.env);

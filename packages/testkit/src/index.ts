@@ -8,12 +8,15 @@ export { startProcess, type TestProcess } from './start-process.ts';
 export { openStoreLine, type StoreLine } from './store-line.ts';
 export { createTestDatabase, type TestDatabase } from './test-database.ts';
 export {
+  accessTokenFor,
   createTestAccount,
   insertAccount,
   signInToProcess,
   type TestAccount,
 } from './test-account.ts';
 export { preparedDataDir, temporaryDataDir, type TemporaryFolder } from './temporary-folder.ts';
+export { pick, randomFrom, upTo, type Random } from './random.ts';
+export { expectRecorded } from './recorded-answers.ts';
 export { usageEvent } from './usage-event.ts';
 export { uniquePrefix } from './unique-prefix.ts';
 export { waitUntil } from './wait-until.ts';

@@ -19,14 +19,22 @@ export interface TestAccount {
  * cost, which takes a quarter of a second: tests of registering and signing in call `auth.register` instead.
  */
 export async function createTestAccount(
-  { database, jwtSecret, clock }: Pick<AppContext, 'database' | 'jwtSecret' | 'clock'>,
+  context: Pick<AppContext, 'database' | 'jwtSecret' | 'clock'>,
   email: string,
 ): Promise<TestAccount> {
-  const id = await insertAccount(database, email);
+  const id = await insertAccount(context.database, email);
+  return { id, email, token: accessTokenFor(context, id) };
+}
+
+/** A token that speaks for an account for a day of this clock. */
+export function accessTokenFor(
+  { jwtSecret, clock }: Pick<AppContext, 'jwtSecret' | 'clock'>,
+  userId: string,
+): string {
   const tokens = createAccessTokens({ secret: jwtSecret, expiresInSecs: TOKEN_TTL_SECS, clock });
-  const token = tokens.sign(id);
+  const token = tokens.sign(userId);
   watchSecret('an access token', token);
-  return { id, email, token };
+  return token;
 }
 
 /** Makes such an account for a management plane in another process, and signs in to it; answers the access token. */
@@ -46,8 +54,8 @@ export async function signInToProcess(
 export async function insertAccount(
   { users }: Pick<AppContext['database'], 'users'>,
   email: string,
+  id = newId(),
 ): Promise<string> {
-  const id = newId();
   await users.create({ id, email, name: '', passwordHash: CHEAP_HASH });
   return id;
 }

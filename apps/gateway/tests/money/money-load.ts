@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@model-gateway/kernel';
+import { randomFrom } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { askChat, type ChatOutcome } from '../chat/chat-client.ts';
 import type { MoneyKey } from './money-scene.ts';
@@ -175,16 +176,4 @@ function modelOf(habit: Habit, stallsAfter: number): string {
     case 'streamed':
       return EXACT;
   }
-}
-
-/** The same numbers for the same seed, so that a failure can be reproduced (mulberry32). */
-/** The same numbers for the same seed, from 0 to below 1. */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,10 +1,9 @@
 import type { Price } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
-import { fullSize, waitUntil } from '@model-gateway/testkit';
+import { fullSize, randomFrom, waitUntil } from '@model-gateway/testkit';
 import { startOllamaServer } from '@model-gateway/testkit/upstreams';
 import { RETRY_REASONS } from '@model-gateway/router';
 import { keysOf, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
-import { randomFrom } from './money-load.ts';
 import {
   startPricedUpstream,
   type PricedCall,
