@@ -1,4 +1,4 @@
-import type { User } from '@model-gateway/accounts';
+import type { SignIn, User } from '@model-gateway/accounts';
 import { viewUsage, type LoggedRequest, type RequestPosition } from '@model-gateway/billing';
 import { invalidParam, ServiceError, type RpcResult } from '@model-gateway/contracts';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ export function createRequestsMethods({
   requestLog,
   requestWatches,
   groupRules,
-  users,
+  accounts,
 }: Services): HandlersOf<'requests'> {
   const { access } = groupRules;
 
@@ -43,13 +43,13 @@ export function createRequestsMethods({
     return requests[0];
   }
 
-  /** Whether a user may still watch these requests: a role may end before the stream does. Never rejects. */
+  /** Whether a sign-in may still watch these requests: it, or a role, may end before the stream does. Never rejects. */
   async function mayStillWatch(
-    userId: string,
+    signIn: SignIn,
     params: Parameters<typeof scopedFilter>[0],
   ): Promise<boolean> {
     try {
-      const user = await users.findById(userId);
+      const user = await accounts.findUser(signIn);
       if (user === undefined) return false;
       await scopedFilter(params, user, access);
       return true;
@@ -73,14 +73,14 @@ export function createRequestsMethods({
         next_cursor: next === undefined ? null : writeCursor(next),
       };
     },
-    'requests.watch': async (params, { user }) => {
+    'requests.watch': async (params, { user, signIn }) => {
       const scope = params.scope ?? (user.isAdmin ? 'all' : 'self');
       const scoped = { ...params, scope };
       const { userId, groupId } = await scopedFilter(scoped, user, access);
-      const { streamId, expiresAt } =
-        scope === 'self'
-          ? await requestWatches.watch(user.id, { userId })
-          : await requestWatches.watch(user.id, { groupId }, () => mayStillWatch(user.id, scoped));
+      const watched = scope === 'self' ? { userId } : { groupId };
+      const { streamId, expiresAt } = await requestWatches.watch(user.id, watched, () =>
+        mayStillWatch(signIn, scoped),
+      );
       return { stream_id: streamId, expires_at: expiresAt.toISOString() };
     },
     'requests.get': async ({ request_id: alias, id = alias }, { user }) => {

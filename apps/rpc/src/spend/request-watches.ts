@@ -26,7 +26,7 @@ export interface RequestWatches extends Part {
     ownerId: string,
     watched: WatchedRequests,
     /** Asked before every announcement; never rejects. */
-    isAllowed?: () => Promise<boolean>,
+    isAllowed: () => Promise<boolean>,
   ): Promise<{ readonly streamId: string; readonly expiresAt: Date }>;
 }
 
@@ -40,7 +40,7 @@ interface RequestWatchesDependencies {
 interface Watch {
   readonly ownerId: string;
   readonly watched: WatchedRequests;
-  readonly isAllowed: (() => Promise<boolean>) | undefined;
+  readonly isAllowed: () => Promise<boolean>;
   readonly expiresAt: number;
   /** Requests that were not announced yet. */
   waiting: number;
@@ -76,8 +76,7 @@ export function createRequestWatches(dependencies: RequestWatchesDependencies): 
       params: { stream_id: streamId, added: waiting },
     };
     const push = (): void => void sessions.push(streamId, JSON.stringify(notification));
-    if (watch.isAllowed === undefined) push();
-    else void watch.isAllowed().then((isAllowed) => (isAllowed ? push() : remove(streamId)));
+    void watch.isAllowed().then((isAllowed) => (isAllowed ? push() : remove(streamId)));
   }
 
   function onMessage(message: string): void {
