@@ -58,12 +58,14 @@ export const listKeyPage = (
   { before, countMax }: KeyPage,
   at: Date,
 ): Promise<readonly ApiKey[]> => {
+  // A key of another user is followed by nothing, as one that does not exist.
+  const createdAt = Prisma.sql`
+    (SELECT created_at FROM api_keys WHERE id = ${before}::uuid AND user_id = ${userId}::uuid)`;
   const older =
     before === undefined
       ? Prisma.empty
       : Prisma.sql`
-          AND k.created_at <= (SELECT created_at FROM api_keys WHERE id = ${before}::uuid)
-          AND (k.created_at < (SELECT created_at FROM api_keys WHERE id = ${before}::uuid) OR k.id > ${before}::uuid)`;
+          AND k.created_at <= ${createdAt} AND (k.created_at < ${createdAt} OR k.id > ${before}::uuid)`;
   return readKeys(
     queries,
     newestKeys(Prisma.sql`k.user_id = ${userId}::uuid ${older}`, countMax),

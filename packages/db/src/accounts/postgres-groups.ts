@@ -43,7 +43,7 @@ export function createPostgresGroups(connection: Connection): GroupStore {
       connection.run(async (queries) => {
         const ids = await queries.$queryRaw<{ id: string }[]>`
           SELECT g.id FROM group_members m JOIN groups g ON g.id = m.group_id
-          WHERE m.user_id = ${userId}::uuid AND m.is_active ${pageOf(page)}`;
+          WHERE m.user_id = ${userId}::uuid AND m.is_active ${afterOwn(userId, page)} ${pageOf(page)}`;
         return readGroups(queries, ids, userId);
       }),
 
@@ -81,6 +81,14 @@ export function createPostgresGroups(connection: Connection): GroupStore {
 const pageOf = ({ after, countMax }: GroupPage): Prisma.Sql => Prisma.sql`
   ${after === undefined ? Prisma.empty : listedAfter(after)}
   ORDER BY g.created_at, g.id LIMIT ${countMax}`;
+
+/** A group that the user is not in is followed by nothing, as one that does not exist. */
+const afterOwn = (userId: string, { after }: GroupPage): Prisma.Sql =>
+  after === undefined
+    ? Prisma.empty
+    : Prisma.sql`AND EXISTS (
+        SELECT 1 FROM group_members
+        WHERE group_id = ${after}::uuid AND user_id = ${userId}::uuid AND is_active)`;
 
 const listedAfter = (groupId: string): Prisma.Sql =>
   Prisma.sql`AND (g.created_at, g.id) > (SELECT created_at, id FROM groups WHERE id = ${groupId}::uuid)`;

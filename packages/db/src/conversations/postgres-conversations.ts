@@ -49,7 +49,7 @@ export function createPostgresConversations(
             c.updated_at AS "updatedAt"
           FROM conversations c
           WHERE c.user_id = ${userId}::uuid
-            ${before === undefined ? Prisma.empty : listedAfter(before)}
+            ${before === undefined ? Prisma.empty : listedAfter(userId, before)}
           ORDER BY c.updated_at DESC, c.id
           LIMIT ${countMax}`,
       ),
@@ -117,7 +117,10 @@ async function assertRoomForConversation(
   );
 }
 
-/** In the order of the index: the newest first, and those of the same time by id. */
-const listedAfter = (id: string): Prisma.Sql => Prisma.sql`
-  AND c.updated_at <= (SELECT updated_at FROM conversations WHERE id = ${id}::uuid)
-  AND (c.updated_at < (SELECT updated_at FROM conversations WHERE id = ${id}::uuid) OR c.id > ${id}::uuid)`;
+/** In the order of the index: the newest first, and those of the same time by id. One of another user is followed by nothing. */
+function listedAfter(userId: string, id: string): Prisma.Sql {
+  const updatedAt = Prisma.sql`
+    (SELECT updated_at FROM conversations WHERE id = ${id}::uuid AND user_id = ${userId}::uuid)`;
+  return Prisma.sql`
+    AND c.updated_at <= ${updatedAt} AND (c.updated_at < ${updatedAt} OR c.id > ${id}::uuid)`;
+}
