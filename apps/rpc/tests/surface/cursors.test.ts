@@ -116,12 +116,11 @@ test.each(PARAMS)(
     const answers = new Map<string, number | undefined>();
     for (const json of [...GARBAGE_TEXTS.map((text) => JSON.stringify(text)), ...OTHER_GARBAGE])
       answers.set(json, await codeOf(paged, json));
-    const refused = [...answers].filter(([, code]) => code === INVALID_PARAMS);
-    const served = [...answers].filter(
-      ([json, code]) => code === undefined && json.startsWith('"'),
-    );
-    const expected = NAMES.includes(paged.name) ? [...refused, ...served] : refused;
-    expect([...answers].toSorted()).toEqual(expected.toSorted());
+    const wrong = [...answers].filter(([json, code]) => {
+      const isName = NAMES.includes(paged.name) && json.startsWith('"');
+      return code !== INVALID_PARAMS && !(isName && code === undefined);
+    });
+    expect(wrong).toEqual([]);
     // These are taken as the nearest number that is allowed, or refused.
     for (const json of EXTREME_NUMBERS)
       expect([undefined, INVALID_PARAMS]).toContain(await codeOf(paged, json));
@@ -167,7 +166,8 @@ test.each(Object.keys(OWN))('%s: an entry of another user is as unknown as any',
   const foreign = await make(bob);
   const last = await make(ann);
   expect(await listed()).toHaveLength(2);
-  expect([(await listed(first))?.length, (await listed(last))?.length].toSorted()).toEqual([0, 1]);
+  const counts = [(await listed(first))?.length, (await listed(last))?.length];
+  expect(new Set(counts)).toEqual(new Set([0, 1]));
   expect(await listed(newId())).toEqual([]);
   expect(await listed(foreign)).toEqual([]);
 });
