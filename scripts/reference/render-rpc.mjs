@@ -27,8 +27,13 @@ for Node and the browser.
   arrive. With the header \`x-session-id\` on a POST, a copy of the answer arrives there too.
 
 Params are given by name; a \`?\` marks what may be left out, and unknown params are ignored.
-Extensions are methods of our own, which \`rpc.discover\` lists apart, under \`x-extensions\`.
+Extensions are methods of our own, which \`rpc.discover\` marks with \`x-extension\`.
 `;
+
+const specifiedFirst = (methods) =>
+  methods.toSorted(
+    (left, right) => Number(left['x-extension'] ?? false) - Number(right['x-extension'] ?? false),
+  );
 
 /**
  * @param {import('../../packages/contracts/src/rpc/openrpc.ts').OpenRpcDocument} document
@@ -37,21 +42,19 @@ Extensions are methods of our own, which \`rpc.discover\` lists apart, under \`x
 export function renderRpc(document) {
   const records = document.components.schemas;
   const type = (schema) => typeText(schema, records);
-  const extensions = new Set(document['x-extensions'].map(({ name }) => name));
   return [
     INTRODUCTION,
-    ...namespacesOf([...document.methods, ...document['x-extensions']]).map(
-      ([namespace, methods]) =>
-        section(
-          `## ${namespace}`,
-          ['Method', 'For', 'Params', 'Result'],
-          methods.map((method) => [
-            `\`${method.name}\`${extensions.has(method.name) ? ' (extension)' : ''}<br>${method.summary}`,
-            AUTH[method['x-auth']],
-            method.params.map((param) => field(param, type)).join('<br>') || 'none',
-            type(method.result.schema),
-          ]),
-        ),
+    ...namespacesOf(specifiedFirst(document.methods)).map(([namespace, methods]) =>
+      section(
+        `## ${namespace}`,
+        ['Method', 'For', 'Params', 'Result'],
+        methods.map((method) => [
+          `\`${method.name}\`${method['x-extension'] === true ? ' (extension)' : ''}<br>${method.summary}`,
+          AUTH[method['x-auth']],
+          method.params.map((param) => field(param, type)).join('<br>') || 'none',
+          type(method.result.schema),
+        ]),
+      ),
     ),
     section(
       '## Notifications',

@@ -40,15 +40,17 @@ const DESCRIPTION =
 
 /** The RPC methods as OpenAPI, one operation each, so that one viewer shows and tries both APIs. */
 export function rpcOpenApiDocument(version: string): Record<string, unknown> {
-  const { methods, 'x-extensions': extensions, components } = openRpcDocument({ version });
+  const { methods, components } = openRpcDocument({ version });
   const { schemas } = components;
-  const all = [...methods, ...extensions];
   return {
     openapi: '3.1.0',
     info: { title: 'Model Gateway RPC', version, description: DESCRIPTION },
-    tags: [...new Set(all.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Set(methods.map(tagOf))].map((name) => ({ name })),
     paths: Object.fromEntries(
-      all.map((method) => [`${RPC_PATH}#${method.name}`, { post: operationOf(method, schemas) }]),
+      methods.map((method) => [
+        `${RPC_PATH}#${method.name}`,
+        { post: operationOf(method, schemas) },
+      ]),
     ),
     components: {
       schemas,

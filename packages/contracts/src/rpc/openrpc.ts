@@ -20,6 +20,8 @@ interface MethodDescription {
   readonly params: readonly ContentDescriptor[];
   readonly result: ContentDescriptor;
   readonly 'x-auth': AuthLevel;
+  /** A method that the specification does not contain. */
+  readonly 'x-extension'?: true;
 }
 
 /** An OpenRPC description of the management plane. */
@@ -28,8 +30,6 @@ export interface OpenRpcDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers?: readonly { readonly name: string; readonly url: string }[];
   readonly methods: readonly MethodDescription[];
-  /** Methods that the specification does not contain, described in the same way. */
-  readonly 'x-extensions': readonly MethodDescription[];
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly errors: Readonly<Record<string, { readonly code: number; readonly message: string }>>;
@@ -101,15 +101,15 @@ export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpc
     },
     'output',
   );
-  const describe = ([name, { auth, summary }]: [string, MethodContract]): MethodDescription => ({
+  const describe = ([name, contract]: [string, MethodContract]): MethodDescription => ({
     name,
-    summary,
+    summary: contract.summary,
     paramStructure: 'by-name',
     params: paramDescriptors(params.of(name)),
     result: { name: 'result', required: true, schema: results.of(name) },
-    'x-auth': auth,
+    'x-auth': contract.auth,
+    ...(contract.isExtension === true ? { 'x-extension': true } : {}),
   });
-  const isExtension = ([, contract]: [string, MethodContract]) => contract.isExtension === true;
   return {
     openrpc: OPENRPC_VERSION,
     info: {
@@ -121,8 +121,7 @@ export function openRpcDocument({ version, serverUrl }: OpenRpcOptions): OpenRpc
     ...(serverUrl === undefined
       ? {}
       : { servers: [{ name: 'this service', url: `${serverUrl.replace(/\/+$/, '')}/api/rpc` }] }),
-    methods: contracts.filter((contract) => !isExtension(contract)).map(describe),
-    'x-extensions': contracts.filter(isExtension).map(describe),
+    methods: contracts.map(describe),
     components: { schemas: { ...params.named, ...results.named }, errors: RPC_ERRORS },
     'x-notifications': notifications.map(([name, { summary, emittedBy }]) => ({
       name,
