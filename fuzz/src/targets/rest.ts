@@ -24,7 +24,7 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly security: readonly Readonly<Record<string, unknown>>[];
-  readonly body: Schema | undefined;
+  readonly body: fc.Arbitrary<WireText> | undefined;
 }
 
 const FIELDS: FieldValues = {
@@ -117,33 +117,27 @@ const EVENT_STREAM: Operation = { method: 'GET', path: EVENTS, security: [], bod
 /** The operations of the document that the service publishes about itself: a new route is one of them. */
 async function operationsOf(restUrl: string): Promise<readonly Operation[]> {
   const response = await fetch(`${restUrl}/openapi.json`);
-  const { paths } = (await response.json()) as { readonly paths: OpenApiPaths };
+  const { paths, components } = (await response.json()) as OpenApi;
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security = [], requestBody }]) => ({
       method: method.toUpperCase(),
       path,
       security,
-      body: requestBody?.content['application/json']?.schema,
+      body: bodiesOf(requestBody?.content['application/json']?.schema, components.schemas),
     })),
   );
 }
 
-type OpenApiPaths = Readonly<
-  Record<
-    string,
-    Readonly<
-      Record<
-        string,
-        {
-          readonly security?: Operation['security'];
-          readonly requestBody?: {
-            readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
-          };
-        }
-      >
-    >
-  >
->;
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+interface OpenApiOperation {
+  readonly security?: Operation['security'];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+}
 
 function requestsFor(operation: Operation): fc.Arbitrary<RestRequest> {
   const names = operation.security.flatMap((scheme) => Object.keys(scheme));
@@ -158,17 +152,23 @@ function requestsFor(operation: Operation): fc.Arbitrary<RestRequest> {
       .map(([id, search]) => `${operation.path.replace(/\{\w+\}/, id)}${search}`),
     bearer: bearerAmong(...(usual.length === 0 ? (['none'] as const) : usual)),
     headers: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: headers }),
-    body: operation.body === undefined ? fc.constant(null) : bodiesOf(operation.body),
+    body: operation.body ?? fc.constant(null),
     cuts,
     hangsUp: operation.body === undefined ? fc.constant(false) : rarely(),
   });
 }
 
-const bodiesOf = (schema: Schema): fc.Arbitrary<WireText> =>
-  onTheWire(
+function bodiesOf(
+  schema: Schema | undefined,
+  named: OpenApi['components']['schemas'],
+): fc.Arbitrary<WireText> | undefined {
+  if (schema === undefined) return undefined;
+  const find = (reference: string) => named[reference.replace('#/components/schemas/', '')] ?? {};
+  return onTheWire(
     fc.oneof(
-      { weight: 10, arbitrary: textOf(mutated(fromSchema(schema, FIELDS, () => ({})))) },
+      { weight: 10, arbitrary: textOf(mutated(fromSchema(schema, FIELDS, find))) },
       { weight: 1, arbitrary: hostileValue },
       { weight: 1, arbitrary: fc.string() },
     ),
   );
+}

@@ -1,17 +1,32 @@
-import { restErrorSchema } from '@model-gateway/contracts';
 import { SERVICE_VERSION } from '@model-gateway/http';
-import { z } from 'zod';
+import { componentSchemas, inlineSchema, type ComponentSchemas } from './component-schemas.ts';
 import { exampleOf } from './example.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
+import { DESCRIBED_OPERATIONS } from './operations/all.ts';
+import type { Operation } from './operations/operation.ts';
+import { refusalsOf } from './refusals.ts';
 import { SECURITY_SCHEMES } from './security-schemes.ts';
 
 const PATH_PARAMETER = /\{(\w+)\}/g;
+const JSON_TYPE = 'application/json';
+
+/** The address of the document itself, where the public one is not known. */
+const OWN_SERVER = { url: '/', description: 'The address that served this description.' };
+
+const TAGS = [
+  { name: 'Inference', description: 'What applications call, with an API key.' },
+  { name: 'Administration', description: 'What operators call, with the admin token.' },
+  { name: 'Health', description: 'What orchestrators and monitors call.' },
+] as const;
 
 /** The OpenAPI description of the HTTP surface, from the same schemas that validate it. */
 export function openApiDocument(publicUrl: string | undefined): Record<string, unknown> {
+  const schemas = componentSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const operation of OPERATIONS) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+  for (const operation of DESCRIBED_OPERATIONS) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method]: describe(operation, schemas),
+    };
   }
   return {
     openapi: '3.1.0',
@@ -20,23 +35,51 @@ export function openApiDocument(publicUrl: string | undefined): Record<string, u
       version: SERVICE_VERSION,
       description:
         'One OpenAI-compatible API for every model backend. A key comes from `auth.register` and `keys.create` of the [JSON-RPC API](/docs/rpc).',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
-    ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
-    tags: [{ name: 'Inference' }, { name: 'Administration' }, { name: 'Health' }],
+    servers: [publicUrl === undefined ? OWN_SERVER : { url: publicUrl.replace(/\/+$/, '') }],
+    tags: TAGS,
     paths,
-    components: { securitySchemes: SECURITY_SCHEMES },
+    components: { schemas: schemas.named, securitySchemes: SECURITY_SCHEMES },
   };
 }
 
-function describe(operation: Operation): Record<string, unknown> {
-  const { summary, security, request, response, draining, headers = {}, plainRefusals } = operation;
-  const parameters = [
-    ...[...operation.path.matchAll(PATH_PARAMETER)].map(([, name]) => ({
+function describe(operation: Operation, schemas: ComponentSchemas): Record<string, unknown> {
+  const { id, summary, security, request, draining } = operation;
+  const parameters = parametersOf(operation);
+  return {
+    operationId: id,
+    summary,
+    tags: [tagOf(operation.path)],
+    security: security.map((scheme) => ({ [scheme]: [] })),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(request === undefined
+      ? {}
+      : { requestBody: { required: true, content: requestContent(operation, schemas) } }),
+    responses: {
+      200: { description: 'Success.', content: responseContent(operation, schemas) },
+      ...refusalsOf(operation, schemas),
+      ...(draining === undefined
+        ? {}
+        : {
+            503: {
+              description: 'The process is shutting down.',
+              content: { [JSON_TYPE]: { schema: schemas.of(draining, 'output') } },
+            },
+          }),
+    },
+  };
+}
+
+function parametersOf({ path, query, headers = {} }: Operation): readonly object[] {
+  return [
+    ...[...path.matchAll(PATH_PARAMETER)].map(([, name]) => ({
       name,
       in: 'path',
       required: true,
       schema: { type: 'string' },
     })),
+    ...(query === undefined ? [] : queryParameters(inlineSchema(query, 'input'))),
     ...Object.entries(headers).map(([name, description]) => ({
       name,
       in: 'header',
@@ -45,84 +88,42 @@ function describe(operation: Operation): Record<string, unknown> {
       schema: { type: 'string' },
     })),
   ];
-  return {
-    summary,
-    tags: [tagOf(operation.path)],
-    security: security.map((scheme) => ({ [scheme]: [] })),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(request === undefined
-      ? {}
-      : { requestBody: { required: true, content: requestContent(operation, request) } }),
-    responses: {
-      200: { description: 'Success.', content: contentOf(operation, response) },
-      ...(plainRefusals === true
-        ? {
-            401: { description: 'No valid credential.', content: textContent },
-            429: {
-              description: 'Too many requests.',
-              content: { ...textContent, ...errorContent() },
-            },
-          }
-        : {}),
-      ...(draining === undefined
-        ? {}
-        : {
-            503: {
-              description: 'The process is shutting down.',
-              content: jsonContent(draining, 'output'),
-            },
-          }),
-      default: { description: 'Refused or failed.', content: errorContent() },
-    },
-  };
 }
 
-function tagOf(path: string): string {
-  if (path.startsWith('/api/admin/')) return 'Administration';
+function queryParameters(schema: Readonly<Record<string, unknown>>): readonly object[] {
+  const { properties = {}, required = [] } = schema as {
+    readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...described }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: described,
+  }));
+}
+
+function tagOf(path: string): (typeof TAGS)[number]['name'] {
+  if (path.startsWith('/api/admin/') || path === '/api/usage.csv') return 'Administration';
   return path.startsWith('/v1/') && path !== '/v1/health' ? 'Inference' : 'Health';
 }
 
 function requestContent(
-  { example, requestType }: Operation,
-  request: z.ZodType,
-): Record<string, unknown> {
-  if (requestType !== undefined) return bodyContent(request, 'input', requestType);
-  const schema = jsonSchema(request, 'input');
-  return { 'application/json': { schema, example: example ?? exampleOf(schema) } };
+  { request, example, requestType }: Operation,
+  schemas: ComponentSchemas,
+): Readonly<Record<string, object>> {
+  if (request === undefined) return {};
+  const schema = schemas.of(request, 'input');
+  if (requestType !== undefined) return { [requestType]: { schema } };
+  return { [JSON_TYPE]: { schema, example: example ?? exampleOf(schema, schemas.named) } };
 }
 
-const textContent = { 'text/plain': { schema: { type: 'string' } } };
-
-const errorContent = () => jsonContent(restErrorSchema, 'output');
-
-function contentOf(
-  { streams, responseType }: Operation,
-  response: z.ZodType,
-): Record<string, unknown> {
-  const json = bodyContent(response, 'output', responseType);
-  if (streams !== true) return json;
-  const events = { type: 'string', description: 'One `data:` line per chunk, then `[DONE]`.' };
-  return { ...json, 'text/event-stream': { schema: events } };
+function responseContent(
+  { response, responseType = JSON_TYPE, streams }: Operation,
+  schemas: ComponentSchemas,
+): Readonly<Record<string, object>> {
+  const whole = { [responseType]: { schema: schemas.of(response, 'output') } };
+  if (streams === undefined) return whole;
+  return { ...whole, 'text/event-stream': { schema: { type: 'string', description: streams } } };
 }
-
-const jsonContent = (schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> =>
-  bodyContent(schema, io);
-
-function bodyContent(
-  schema: z.ZodType,
-  io: 'input' | 'output',
-  type = 'application/json',
-): Record<string, unknown> {
-  return { [type]: { schema: jsonSchema(schema, io) } };
-}
-
-const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') =>
-  z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    // The bounds that every integer has say nothing, and would become examples.
-    override: ({ jsonSchema: described }) => {
-      if (described.minimum === Number.MIN_SAFE_INTEGER) delete described.minimum;
-      if (described.maximum === Number.MAX_SAFE_INTEGER) delete described.maximum;
-    },
-  });

@@ -6,8 +6,9 @@ import { z } from 'zod';
 const PAGE_MAX = 100;
 const PAGE_DEFAULT = 20;
 
-const querySchema = z.object({
-  after: z.string().optional(),
+/** The query of `GET /v1/responses/{id}/input_items`. */
+export const itemPageQuerySchema = z.object({
+  after: z.string().optional().describe('the id of the last item of the page before'),
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).optional(),
   order: z.enum(['asc', 'desc']).optional(),
 });
@@ -29,7 +30,7 @@ export async function itemPage(
   query: unknown,
   bytesMax: number,
 ): Promise<Item> {
-  const { after, limit = PAGE_DEFAULT, order = 'desc' } = validated(querySchema, query);
+  const { after, limit = PAGE_DEFAULT, order = 'desc' } = validated(itemPageQuerySchema, query);
   const sources = (order === 'asc' ? oldestFirst : oldestFirst.toReversed()).filter(
     ({ count }) => count > 0,
   );

@@ -43,25 +43,19 @@ test('a malformed path is a client error', async () => {
   expect([400, 401]).toContain(response.status);
 });
 
-interface Described {
-  readonly requestBody?: { readonly content: { readonly 'application/json': { schema: unknown } } };
+interface Description {
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-async function describedPaths() {
-  const response = await fetch(`${gateway.url}/openapi.json`);
-  const document = (await response.json()) as {
-    readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
-  };
-  return document.paths;
-}
+const description = async () =>
+  (await (await fetch(`${gateway.url}/openapi.json`)).json()) as Description;
 
 test('the API description contains every request field that the gateway reads', async () => {
-  const paths = await describedPaths();
-  const bodyOf = (path: string) =>
-    paths[path]?.['post']?.requestBody?.content['application/json'].schema;
+  const { schemas } = (await description()).components;
   const chat =
     'model messages stream temperature max_tokens conversation_id memory extra tools provider models';
-  expect(bodyOf('/v1/chat/completions')).toMatchObject({
+  expect(schemas['ChatRequest']).toMatchObject({
     properties: {
       ...Object.fromEntries(chat.split(' ').map((field) => [field, expect.anything()])),
       messages: {
@@ -77,13 +71,13 @@ test('the API description contains every request field that the gateway reads', 
     },
   });
   const backend = 'type url api_key name models workflow capabilities';
-  expect(bodyOf('/api/admin/backends')).toMatchObject({
+  expect(schemas['BackendRequest']).toMatchObject({
     properties: Object.fromEntries(backend.split(' ').map((field) => [field, expect.anything()])),
   });
 });
 
 test('the API description lists what the gateway serves', async () => {
-  const operations = Object.entries(await describedPaths()).flatMap(([path, methods]) =>
+  const operations = Object.entries((await description()).paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(operations).toEqual([
@@ -126,6 +120,8 @@ test('the API description lists what the gateway serves', async () => {
     'GET /api/admin/route',
     'POST /api/admin/usage/query',
     'GET /api/admin/audit',
+    'GET /metrics',
+    'GET /api/usage.csv',
   ]);
 });
 

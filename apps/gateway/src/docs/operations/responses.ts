@@ -1,9 +1,12 @@
 import { responsesBodySchema } from '@model-gateway/dialects';
 import { z } from 'zod';
+import { itemPageQuerySchema } from '../../responses/item-page.ts';
 import { inferenceHeaders, type Operation } from './operation.ts';
 
+const example = { model: 'demo-chat', input: 'Hello!' };
+
 /** A Response object; its further fields are those of OpenAI's API. */
-const response = z.looseObject({
+export const responseSchema = z.looseObject({
   id: z.string(),
   object: z.literal('response'),
   created_at: z.int(),
@@ -12,58 +15,72 @@ const response = z.looseObject({
   output: z.array(z.looseObject({ id: z.string(), type: z.string() })),
 });
 
+export const responseTokensSchema = z.object({
+  object: z.literal('response.input_tokens'),
+  input_tokens: z.int(),
+});
+
+export const responseDeletedSchema = z.object({
+  id: z.string(),
+  object: z.literal('response'),
+  deleted: z.literal(true),
+});
+
+export const inputItemsSchema = z.object({
+  object: z.literal('list'),
+  data: z.array(z.looseObject({ id: z.string(), type: z.string() })),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+});
+
 /** The operations of the Responses API. */
 export const responsesOperations: readonly Operation[] = [
   {
+    id: 'createResponse',
     method: 'post',
     path: '/v1/responses',
     summary: 'A chat turn in the Responses API, streamed or not.',
     security: ['apiKey'],
     headers: inferenceHeaders,
     request: responsesBodySchema,
-    example: { model: 'demo-chat', input: 'Hello!' },
-    response,
-    streams: true,
+    example,
+    response: responseSchema,
+    streams: 'An `event:` and a `data:` line per event, then `data: [DONE]`.',
   },
   {
+    id: 'countResponseTokens',
     method: 'post',
     path: '/v1/responses/input_tokens',
     summary: 'An estimate of the tokens of a request in the Responses API; free.',
     security: ['apiKey'],
     request: responsesBodySchema,
-    example: { model: 'demo-chat', input: 'Hello!' },
-    response: z.object({ object: z.literal('response.input_tokens'), input_tokens: z.int() }),
+    example,
+    response: responseTokensSchema,
   },
   {
+    id: 'getResponse',
     method: 'get',
     path: '/v1/responses/{id}',
     summary: 'A stored response.',
     security: ['apiKey'],
-    response,
+    response: responseSchema,
   },
   {
+    id: 'deleteResponse',
     method: 'delete',
     path: '/v1/responses/{id}',
     summary: 'Delete a stored response.',
     security: ['apiKey'],
-    response: z.object({
-      id: z.string(),
-      object: z.literal('response'),
-      deleted: z.literal(true),
-    }),
+    response: responseDeletedSchema,
   },
   {
+    id: 'listInputItems',
     method: 'get',
     path: '/v1/responses/{id}/input_items',
-    summary:
-      'The items that a stored response was generated from; `after`, `limit` and `order` page.',
+    summary: 'The items that a stored response was generated from, page by page.',
     security: ['apiKey'],
-    response: z.object({
-      object: z.literal('list'),
-      data: z.array(z.looseObject({ id: z.string(), type: z.string() })),
-      first_id: z.string().nullable(),
-      last_id: z.string().nullable(),
-      has_more: z.boolean(),
-    }),
+    query: itemPageQuerySchema,
+    response: inputItemsSchema,
   },
 ];

@@ -2,12 +2,15 @@ import type { z } from 'zod';
 
 /** One operation of the HTTP surface. */
 export interface Operation {
+  /** The name of the operation in generated clients. */
+  readonly id: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   readonly path: string;
   readonly summary: string;
   /** Any one of these credentials is enough; an empty list means that the operation is public. */
   readonly security: readonly ('apiKey' | 'accessToken' | 'adminToken')[];
   readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: z.ZodObject;
   readonly request?: z.ZodType;
   /** A request to begin with, where the required fields alone do not make a useful one. */
   readonly example?: unknown;
@@ -18,10 +21,10 @@ export interface Operation {
   readonly responseType?: string;
   /** The response body while the process shuts down. */
   readonly draining?: z.ZodType;
-  /** Can respond with server-sent events. */
-  readonly streams?: boolean;
-  /** Sends 401 and the per-process 429 as plain text. */
-  readonly plainRefusals?: boolean;
+  /** The events of a streamed response, if it can respond with server-sent events. */
+  readonly streams?: string;
+  /** Sends its errors in the form of the Messages API. */
+  readonly hasMessagesErrors?: boolean;
 }
 
 /** The headers of every request that reaches a model. */
@@ -30,3 +33,6 @@ export const inferenceHeaders = {
   'x-service-errors':
     'With `upstream`, an error of the upstream keeps its own status and fields, as far as it is about the request.',
 };
+
+/** The stream of most APIs. */
+export const CHUNK_STREAM = 'One `data:` line per chunk, then `[DONE]`.';

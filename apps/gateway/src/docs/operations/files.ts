@@ -1,0 +1,28 @@
+import { rpcMethods } from '@model-gateway/contracts';
+import { z } from 'zod';
+import type { Operation } from './operation.ts';
+
+const text = z.string();
+
+/** Texts that every process has, or the one with the management plane. */
+export const fileOperations: readonly Operation[] = [
+  {
+    id: 'getMetrics',
+    method: 'get',
+    path: '/metrics',
+    summary: 'Metrics in the text form of Prometheus; public where the service is not exposed.',
+    security: ['adminToken'],
+    response: text,
+    responseType: 'text/plain',
+  },
+  {
+    id: 'downloadUsage',
+    method: 'get',
+    path: '/api/usage.csv',
+    summary: 'The groups of `usage.summary` as a file, for the same callers.',
+    security: ['accessToken'],
+    query: rpcMethods['usage.summary'].params,
+    response: text,
+    responseType: 'text/csv',
+  },
+];
