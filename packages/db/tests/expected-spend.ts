@@ -29,6 +29,7 @@ const NOTHING: SpendSums = {
   requests: 0,
   errors: 0,
   failed: 0,
+  cancelled: 0,
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,
@@ -37,8 +38,10 @@ const NOTHING: SpendSums = {
   points: 0,
 };
 
-const errorsOf = ({ status, repeats }: Row): number =>
-  repeats === 0 ? Number(status !== null && status >= 400) : repeats;
+const errorsOf = ({ status, repeats }: Row): number => {
+  if (status === null || status < 400 || status === 499) return 0;
+  return repeats === 0 ? 1 : repeats;
+};
 
 export const sumOf = (rows: readonly Row[]): SpendSums =>
   rows.reduce(
@@ -46,6 +49,7 @@ export const sumOf = (rows: readonly Row[]): SpendSums =>
       requests: sums.requests + (each.repeats === 0 ? 1 : 0),
       errors: sums.errors + errorsOf(each),
       failed: sums.failed + each.repeats,
+      cancelled: sums.cancelled + Number(each.status === 499 && each.repeats === 0),
       promptTokens: sums.promptTokens + each.promptTokens,
       completionTokens: sums.completionTokens + each.completionTokens,
       cachedTokens: sums.cachedTokens + (each.cachedTokens ?? 0),

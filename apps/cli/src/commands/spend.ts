@@ -34,7 +34,7 @@ async function showSpend({ service }: CommandContext, options: SpendOptions): Pr
   const summary = await service.call('usage.summary', { group_by: by, ...filterOf(filters) });
   const { groups, total } = summary;
   const period = `${moment(summary.from)} to ${moment(summary.to)} (UTC)`;
-  const sum = `${requests(total.requests)}, ${count(total.errors)} ${total.errors === 1 ? 'error' : 'errors'}, ${count(total.total_tokens)} tokens, ${usd(total.cost_usd)}.`;
+  const sum = `${requests(asked(total))}, ${count(total.errors)} ${total.errors === 1 ? 'error' : 'errors'}, ${count(total.cancelled)} stopped, ${count(total.total_tokens)} tokens, ${usd(total.cost_usd)}.`;
   return {
     json: summary,
     text:
@@ -44,11 +44,15 @@ async function showSpend({ service }: CommandContext, options: SpendOptions): Pr
   };
 }
 
+/** All requests, served or not. */
+const asked = ({ requests: served, failed }: Summary['total']): number => served + failed;
+
 const spendTable = ({ group_by, groups }: Summary): string =>
   table(groups, [
     { title: group_by.toUpperCase(), value: ({ key }) => key ?? '-' },
-    { title: 'REQUESTS', isNumber: true, value: (group) => count(group.requests) },
+    { title: 'REQUESTS', isNumber: true, value: (group) => count(asked(group)) },
     { title: 'ERRORS', isNumber: true, value: ({ errors }) => count(errors) },
+    { title: 'STOPPED', isNumber: true, value: ({ cancelled }) => count(cancelled) },
     { title: 'PROMPT', isNumber: true, value: ({ prompt_tokens }) => count(prompt_tokens) },
     {
       title: 'COMPLETION',

@@ -17,6 +17,7 @@ import {
   type FilterSearch,
 } from './filter-search.ts';
 import { shownPeriod } from './spend-series.ts';
+import { askSummary } from './summary.ts';
 import { useNames } from './use-names.ts';
 
 interface FilterDialogProps {
@@ -71,8 +72,8 @@ function FilterField({ name, search, fallback, onChange }: FilterFieldProps) {
   const found = useQuery({
     queryKey: ['usage.summary', 'choices', range.search, scope, groupId, dimension],
     queryFn: ({ signal }) =>
-      api.call(
-        'usage.summary',
+      askSummary(
+        api,
         {
           ...(scope === undefined ? {} : { scope }),
           ...(groupId === undefined ? {} : { group_id: groupId }),

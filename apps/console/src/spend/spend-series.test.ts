@@ -6,14 +6,14 @@ import {
   isRestUngrouped,
   seriesOf,
   shownPeriod,
-  type SpendGroup,
 } from './spend-series.ts';
+import type { SpendGroup } from './summary.ts';
 
 const group = (key: string | null, requests: number, cost = 0): SpendGroup => ({
   key,
   requests,
   errors: 0,
-  failed: 0,
+  cancelled: 0,
   prompt_tokens: 0,
   completion_tokens: 0,
   cached_tokens: 0,
@@ -89,7 +89,7 @@ test('the largest groups have a series each, the rest is one, and the sum stays 
 });
 
 test('a group of which every request failed has a series', () => {
-  const failing = { ...group('down', 0), errors: 9, failed: 9 };
+  const failing = { ...group('down', 4), errors: 4 };
   expect(largestKeys([group('up', 5), failing], 'requests')).toEqual(['up', 'down']);
   expect(largestKeys([group('up', 5), failing], 'errors', 1)).toEqual(['down']);
 });

@@ -1,13 +1,9 @@
-import type { RpcResult } from '@model-gateway/contracts';
 import { queryOptions } from '@tanstack/react-query';
 import type { Api } from '../api/api.ts';
 import { rangeEnds, type FrameSearch } from '../frame/time-range.ts';
 import { SERIES_MAX, type ChartSeries } from '../ui/chart/chart-data.ts';
 import type { FilterParams } from './filter-search.ts';
-
-type Summary = RpcResult<'usage.summary'>;
-export type Sums = Summary['total'];
-export type SpendGroup = Summary['groups'][number];
+import { askSummary, type SpendGroup, type Summary, type Sums } from './summary.ts';
 
 /** By what spend is divided. */
 export const DIMENSIONS = ['model', 'upstream', 'key', 'project', 'group', 'user'] as const;
@@ -106,7 +102,7 @@ export const largestKeys = (
   max: number = SERIES_MAX,
 ): readonly string[] =>
   groups
-    .filter(({ key, requests, errors }) => key !== null && requests + errors > 0)
+    .filter(({ key, requests }) => key !== null && requests > 0)
     .toSorted((one, other) => other[measure] - one[measure] || other.requests - one.requests)
     .slice(0, max)
     .flatMap(({ key }) => key ?? []);
@@ -126,7 +122,7 @@ export const spendQuery = (
       const step = buckets.isByDay ? 'day' : 'hour';
       const period = { ...params, ...periodOf(buckets.from, buckets.to) };
       const ask = (groupBy: Dimension | 'day' | 'hour', filter: object = {}): Promise<Summary> =>
-        api.call('usage.summary', { ...period, ...filter, group_by: groupBy }, { signal });
+        askSummary(api, { ...period, ...filter, group_by: groupBy }, { signal });
       const [whole, divided] = await Promise.all([ask(step), ask(by)]);
       const keys = largestKeys(divided.groups, measure);
       const parts = await Promise.all(
@@ -174,9 +170,7 @@ export const isRestUngrouped = ({
   parts,
 }: Pick<SpendSeries, 'groups' | 'parts'>): boolean => {
   const shown = new Set<string | null>(parts.map(({ key }) => key));
-  const rest = groups.filter(
-    ({ key, requests, errors }) => !shown.has(key) && requests + errors > 0,
-  );
+  const rest = groups.filter(({ key, requests }) => !shown.has(key) && requests > 0);
   return rest.length > 0 && rest.every(({ key }) => key === null);
 };
 
@@ -186,7 +180,7 @@ const REST_MIN = 1e-9;
 const NOTHING: Sums = {
   requests: 0,
   errors: 0,
-  failed: 0,
+  cancelled: 0,
   prompt_tokens: 0,
   completion_tokens: 0,
   cached_tokens: 0,

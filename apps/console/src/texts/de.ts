@@ -828,7 +828,7 @@ export const de: Texts = {
   'usage.project': 'Projekt',
   'usage.project.all': 'Alle Projekte',
   'usage.status.ok': 'OK',
-  'usage.status.left': 'Client getrennt',
+  'usage.status.left': 'Vom Client beendet',
   'usage.status.failed': 'Fehlgeschlagen',
 
   // Spend: overview, usage and requests
@@ -864,6 +864,7 @@ export const de: Texts = {
   'spend.chart.day': '{measure} je Tag (UTC)',
   'spend.column.requests': 'Anfragen',
   'spend.column.errors': 'Fehler',
+  'spend.column.cancelled': 'Vom Client beendet',
   'spend.column.prompt_tokens': 'Token ein',
   'spend.column.completion_tokens': 'Token aus',
   'spend.column.cached_tokens': 'Token aus dem Cache',
@@ -880,7 +881,6 @@ export const de: Texts = {
   'spend.filter.remove': 'Filter {filter} entfernen',
   'overview.title': 'Übersicht',
   'overview.change': '{change} zum Zeitraum davor',
-  'overview.change.none': 'Im Zeitraum davor nichts',
   'overview.first_token': 'Erstes Token, p95',
   'overview.first_token.chart': {
     one: 'Erstes Token, die neueste Anfrage',
@@ -891,10 +891,7 @@ export const de: Texts = {
     other: 'Dauer, die neuesten {count} Anfragen',
   },
   'overview.errors.share': '{share} aller Anfragen',
-  'overview.requests.failed': {
-    one: '{count} weitere schlug fehl und wurde nicht abgerechnet',
-    other: '{count} weitere schlugen fehl und wurden nicht abgerechnet',
-  },
+  'overview.requests.cancelled': '{count} vom Client beendet',
   'overview.percentile': 'p{share}',
   'overview.newest': {
     one: 'Von der neuesten Anfrage',
@@ -934,6 +931,7 @@ export const de: Texts = {
   'requests.status.any': 'Jeder Status',
   'requests.status.ok': 'OK',
   'requests.status.error': 'Fehlgeschlagen',
+  'requests.status.cancelled': 'Vom Client beendet',
   'requests.live': 'Live: neue Anfragen erscheinen von selbst',
   'requests.live.lost': 'Die Live-Verbindung ist unterbrochen. Neuer Versuch …',
   'requests.live.off': 'Nicht live: neue Anfragen erscheinen nach dem Neuladen',
@@ -961,7 +959,7 @@ export const de: Texts = {
   'requests.attempts': 'Versuche',
   'requests.attempt.answered': 'Beantwortet',
   'requests.attempt.failed': 'Fehlgeschlagen',
-  'requests.attempt.left': 'Client getrennt',
+  'requests.attempt.left': 'Vom Client beendet',
   'requests.attempt.hedged': 'Ein anderes war schneller',
   'requests.attempt.skipped': 'Übergangen',
   'requests.body.request': 'Inhalt der Anfrage',

@@ -807,7 +807,7 @@ export const en = {
   'usage.project': 'Project',
   'usage.project.all': 'All projects',
   'usage.status.ok': 'OK',
-  'usage.status.left': 'Client left',
+  'usage.status.left': 'Stopped by client',
   'usage.status.failed': 'Failed',
 
   // Spend: overview, usage and requests
@@ -843,6 +843,7 @@ export const en = {
   'spend.chart.day': '{measure} per day (UTC)',
   'spend.column.requests': 'Requests',
   'spend.column.errors': 'Errors',
+  'spend.column.cancelled': 'Stopped by client',
   'spend.column.prompt_tokens': 'Tokens in',
   'spend.column.completion_tokens': 'Tokens out',
   'spend.column.cached_tokens': 'Tokens cached',
@@ -859,7 +860,6 @@ export const en = {
   'spend.filter.remove': 'Remove the filter {filter}',
   'overview.title': 'Overview',
   'overview.change': '{change} from the period before',
-  'overview.change.none': 'Nothing in the period before',
   'overview.first_token': 'First token, p95',
   'overview.first_token.chart': {
     one: 'First token, the newest request',
@@ -870,10 +870,7 @@ export const en = {
     other: 'Duration, the newest {count} requests',
   },
   'overview.errors.share': '{share} of all requests',
-  'overview.requests.failed': {
-    one: '{count} more failed and was not metered',
-    other: '{count} more failed and were not metered',
-  } as PluralText,
+  'overview.requests.cancelled': '{count} stopped by the client',
   'overview.percentile': 'p{share}',
   'overview.newest': {
     one: 'Of the newest request',
@@ -910,6 +907,7 @@ export const en = {
   'requests.status.any': 'Any status',
   'requests.status.ok': 'OK',
   'requests.status.error': 'Failed',
+  'requests.status.cancelled': 'Stopped by client',
   'requests.live': 'Live: new requests appear by themselves',
   'requests.live.lost': 'The live connection is lost. Trying again …',
   'requests.live.off': 'Not live: new requests appear after a reload',
@@ -937,7 +935,7 @@ export const en = {
   'requests.attempts': 'Attempts',
   'requests.attempt.answered': 'Answered',
   'requests.attempt.failed': 'Failed',
-  'requests.attempt.left': 'Client left',
+  'requests.attempt.left': 'Stopped by client',
   'requests.attempt.hedged': 'Another was faster',
   'requests.attempt.skipped': 'Passed over',
   'requests.body.request': 'Body of the request',

@@ -9,6 +9,7 @@ const NOTHING = {
   requests: 0,
   errors: 0,
   failed: 0,
+  cancelled: 0,
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,

@@ -68,6 +68,7 @@ const sumsRecord = (sums: SpendSums): Summary['total'] => ({
   requests: sums.requests,
   errors: sums.errors,
   failed: sums.failed,
+  cancelled: sums.cancelled,
   prompt_tokens: sums.promptTokens,
   completion_tokens: sums.completionTokens,
   cached_tokens: sums.cachedTokens,

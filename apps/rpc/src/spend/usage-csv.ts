@@ -23,6 +23,8 @@ const LINES_PER_WRITE = 500;
 const COLUMNS = [
   'requests',
   'errors',
+  'failed',
+  'cancelled',
   'prompt_tokens',
   'completion_tokens',
   'cached_tokens',

@@ -114,19 +114,21 @@ const summary = (user: TestUser, params: object): Promise<RpcAnswer> =>
 
 test('the answer has the period, the groups and their sum', async () => {
   const { result } = await summary(group.member, {});
-  const sums = { failed: 0, prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, points: 0 };
+  const tokens = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, points: 0 };
+  const sums = { requests: 1, errors: 0, failed: 0, ...tokens };
   expect(result).toEqual({
     from: '2026-03-01T00:00:00.000Z',
     to: '2026-04-01T00:00:00.000Z',
     group_by: 'model',
     groups: [
-      { key: 'other', requests: 1, errors: 1, cached_tokens: 0, cost_usd: 0.2, ...sums },
-      { key: 'm', requests: 1, errors: 0, cached_tokens: 1, cost_usd: 0.1, ...sums },
+      { key: 'other', ...sums, cancelled: 1, cached_tokens: 0, cost_usd: 0.2 },
+      { key: 'm', ...sums, cancelled: 0, cached_tokens: 1, cost_usd: 0.1 },
     ],
     total: {
       requests: 2,
-      errors: 1,
+      errors: 0,
       failed: 0,
+      cancelled: 1,
       prompt_tokens: 2,
       completion_tokens: 4,
       cached_tokens: 1,
@@ -257,9 +259,9 @@ describe('GET /api/usage.csv', () => {
     );
     expect(await response.text()).toBe(
       [
-        'project,requests,errors,prompt_tokens,completion_tokens,cached_tokens,total_tokens,cost_usd,points',
-        "'=shop,2,0,2,4,1,6,0.4,0",
-        'total,2,0,2,4,1,6,0.4,0',
+        'project,requests,errors,failed,cancelled,prompt_tokens,completion_tokens,cached_tokens,total_tokens,cost_usd,points',
+        "'=shop,2,0,0,0,2,4,1,6,0.4,0",
+        'total,2,0,0,0,2,4,1,6,0.4,0',
         '',
       ].join('\r\n'),
     );
@@ -306,7 +308,8 @@ describe('requests.list and requests.get', () => {
     expect(await costs(scene.platform, { user_id: group.owner.id })).toEqual([0.3]);
     expect(await costs(scene.platform, { scope: 'self' })).toEqual([]);
     expect(await costs(group.owner, { scope: 'group', group_id: group.id })).toEqual([0.3, 0.1]);
-    expect(await costs(scene.platform, { scope: 'all', status: 'error' })).toEqual([0.2]);
+    expect(await costs(scene.platform, { scope: 'all', status: 'cancelled' })).toEqual([0.2]);
+    expect(await costs(scene.platform, { scope: 'all', status: 'error' })).toEqual([]);
     expect(await costs(scene.platform, { scope: 'all', key_id: KEY })).toEqual([0.3, 0.1]);
     for (const params of [{ scope: 'all' }, { user_id: group.owner.id }]) {
       const { error } = await scene.call('requests.list', params, group.member);
@@ -330,8 +333,7 @@ describe('requests.list and requests.get', () => {
 
   test('a failed request is listed, shown and counted as an error, whatever the scope', async () => {
     await addFailure();
-    // The same call again changes nothing.
-    await addFailure();
+    await addFailure(); // changes nothing
     const ids = async (user: TestUser, params: object) =>
       (await list(user, params)).requests.map(({ id }) => id);
     expect((await ids(group.member, {}))[0]).toBe(FAILED);
@@ -364,7 +366,7 @@ describe('requests.list and requests.get', () => {
       bodies: null,
     });
     const { result: sums } = await summary(group.member, { group_by: 'upstream' });
-    expect(sums).toMatchObject({ total: { requests: 2, errors: 4, failed: 3 } });
+    expect(sums).toMatchObject({ total: { requests: 2, errors: 3, failed: 3, cancelled: 1 } });
   });
 
   test('a request whose first backend answered has it as its only attempt', async () => {

@@ -17,19 +17,21 @@ const COLUMNS = ['user_id', 'key_id', 'group_id', 'project', 'model', 'upstream'
 /** The rows of metered and of failed requests, with what each adds to a sum. */
 const ALL_REQUESTS = `
   SELECT created_at, user_id, key_id, group_id, project, model, upstream,
-    1 AS requests, (status >= 400 IS TRUE)::int AS errors, 0 AS failed,
+    1 AS requests, ((status >= 400 AND status <> 499) IS TRUE)::int AS errors, 0 AS failed,
+    ((status = 499) IS TRUE)::int AS cancelled,
     prompt_tokens, completion_tokens, coalesce(cached_tokens, 0) AS cached_tokens, total_tokens,
     coalesce(cost, 0) AS cost, coalesce(points, 0) AS points
   FROM usage_records
   UNION ALL
   SELECT created_at, user_id, key_id, group_id, project, nullif(counted_model, ''), upstream,
-    0, repeats, repeats, 0, 0, 0, 0, 0, 0
+    0, CASE WHEN status = 499 THEN 0 ELSE repeats END, repeats, 0, 0, 0, 0, 0, 0, 0
   FROM request_failures`;
 
 const SUMS = [
   'requests',
   'errors',
   'failed',
+  'cancelled',
   'prompt_tokens',
   'completion_tokens',
   'cached_tokens',
@@ -163,7 +165,7 @@ function conditionOf(filter: RowFilter, values: unknown[]): string {
 
 /** Which requests `requests.list` has, besides the filter of sums. */
 export interface ListFilter extends RowFilter, Partial<Bounds> {
-  readonly status?: 'ok' | 'error' | number | undefined;
+  readonly status?: 'ok' | 'error' | 'cancelled' | number | undefined;
   readonly error_code?: string | undefined;
   readonly request_id?: string | undefined;
 }
@@ -177,7 +179,8 @@ export async function requestsOfRows(query: Query, filter: ListFilter): Promise<
   if (since !== undefined) conditions.push(`created_at >= ${place(since)}::timestamptz`);
   if (until !== undefined) conditions.push(`created_at < ${place(until)}::timestamptz`);
   if (status === 'ok') conditions.push('coalesce(status, 200) < 400');
-  if (status === 'error') conditions.push('status >= 400');
+  if (status === 'error') conditions.push('status >= 400 AND status <> 499');
+  if (status === 'cancelled') conditions.push('status = 499');
   if (typeof status === 'number') conditions.push(`status = ${place(status)}`);
   if (errorCode !== undefined) conditions.push(`error_code = ${place(errorCode)}`);
   if (requestId !== undefined) conditions.push(`${place(requestId)} IN (id::text, request_id)`);

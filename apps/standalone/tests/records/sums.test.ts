@@ -191,6 +191,7 @@ const LISTS: Readonly<Record<string, ListQuestion>> = {
   served: listOf({ status: 'ok' }, 200),
   errors: listOf({ status: 'error' }, 50),
   'clients that left': listOf({ status: 499 }),
+  'stopped by clients': listOf({ status: 'cancelled' }, 40),
   'old rows have no status': listOf({ status: 200 }, 200),
   'refused by a limit': listOf({ status: 429 }, 10),
   'left, by code': listOf({ error_code: 'client_left' }),

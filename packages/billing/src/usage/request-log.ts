@@ -5,8 +5,8 @@ import type { UsageRecord } from './usage-store.ts';
 
 /** Which requests are listed. */
 export interface RequestFilter extends Omit<SpendFilter, 'since' | 'until'>, TimeRange {
-  /** A status, or all below 400, or all others. */
-  readonly status?: 'ok' | 'error' | number | undefined;
+  /** A status, or all below 400, those that their clients stopped, or all others. */
+  readonly status?: 'ok' | 'error' | 'cancelled' | number | undefined;
   /** The code of an error. */
   readonly errorCode?: string | undefined;
   /** The id of a request, of the service or of the client. */

@@ -22,12 +22,14 @@ export interface SpendFilter extends TimeSpan {
 }
 
 export interface SpendSums {
-  /** Metered requests. */
+  /** Requests that were served, also in part. */
   readonly requests: number;
-  /** Metered requests that ended with an error, and requests that failed before anything was metered. */
+  /** Served and failed requests that ended with an error; a client that stops is none. */
   readonly errors: number;
-  /** Requests that failed before anything was metered: they are among the errors and not among the requests. */
+  /** Requests that were not served: they are not among the requests. */
   readonly failed: number;
+  /** Served requests that their clients stopped. */
+  readonly cancelled: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cachedTokens: number;

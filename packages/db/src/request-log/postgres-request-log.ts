@@ -14,7 +14,7 @@ import {
   asksForFailures,
   asksForMetered,
   failedThat,
-  isError,
+  isAboveOk,
   meteredThat,
 } from './request-conditions.ts';
 import { withOwner } from '../usage/key-owner.ts';
@@ -174,7 +174,7 @@ const hasIndex = (filter: RequestFilter): boolean => {
 };
 
 const isFailing = ({ status, errorCode }: Pick<RequestFilter, 'status' | 'errorCode'>): boolean =>
-  isError(status) || errorCode !== undefined;
+  isAboveOk(status) || errorCode !== undefined;
 
 const newestRows = (
   queries: Queries,

@@ -4,14 +4,19 @@ import { Prisma } from '../generated/client.ts';
 const ERROR_MIN = 400;
 const LEFT = 499;
 /** As the index of errors says it: without a parameter, so that Postgres can see that the index has all of them. */
-const IS_ERROR = Prisma.sql`status >= 400`;
+const IN_ERROR_INDEX = Prisma.sql`status >= 400`;
+/** As their indexes say it. */
+const IS_CANCELLED = Prisma.sql`status = 499`;
 
-export const isError = (status: RequestFilter['status']): boolean =>
-  status === 'error' || (typeof status === 'number' && status >= ERROR_MIN);
+/** Whether all requests that match have a status of 400 or more. */
+export const isAboveOk = (status: RequestFilter['status']): boolean =>
+  status === 'error' ||
+  status === 'cancelled' ||
+  (typeof status === 'number' && status >= ERROR_MIN);
 
 /** Whether a failed request can match the filter. */
 export const asksForFailures = ({ status }: RequestFilter): boolean =>
-  status === undefined || isError(status);
+  status === undefined || isAboveOk(status);
 
 /** Whether a metered request can match the filter: it has one of two errors, by its status. */
 export const asksForMetered = ({ errorCode }: RequestFilter): boolean =>
@@ -36,7 +41,7 @@ export const meteredThat = (
 export const failedThat = (filter: RequestFilter, after: RequestPosition | undefined): Prisma.Sql =>
   allOf([
     ...common(filter, after),
-    typeof filter.status === 'number' ? Prisma.sql`status = ${filter.status}` : undefined,
+    failedStatusThat(filter.status),
     filter.errorCode === undefined ? undefined : Prisma.sql`error_code = ${filter.errorCode}`,
     filter.requestId === undefined
       ? undefined
@@ -73,16 +78,24 @@ const orOwn = (requestId: string): Prisma.Sql =>
 function statusThat(status: RequestFilter['status']): Prisma.Sql | undefined {
   if (status === undefined) return undefined;
   if (status === 'ok') return Prisma.sql`(status IS NULL OR status < ${ERROR_MIN})`;
-  if (status === 'error') return IS_ERROR;
+  if (status === 'error') return Prisma.sql`${IN_ERROR_INDEX} AND status <> ${LEFT}`;
+  if (status === 'cancelled' || status === LEFT)
+    return Prisma.sql`${IS_CANCELLED} AND ${IN_ERROR_INDEX}`;
   const isStatus = Prisma.sql`status = ${status}`;
-  return isError(status) ? Prisma.sql`${isStatus} AND ${IS_ERROR}` : isStatus;
+  return isAboveOk(status) ? Prisma.sql`${isStatus} AND ${IN_ERROR_INDEX}` : isStatus;
+}
+
+function failedStatusThat(status: RequestFilter['status']): Prisma.Sql | undefined {
+  if (status === 'error') return Prisma.sql`status <> ${LEFT}`;
+  if (status === 'cancelled') return IS_CANCELLED;
+  return typeof status === 'number' ? Prisma.sql`status = ${status}` : undefined;
 }
 
 function meteredErrorThat(code: string | undefined): Prisma.Sql | undefined {
   if (code === undefined) return undefined;
   return code === 'client_left'
-    ? Prisma.sql`status = ${LEFT} AND ${IS_ERROR}`
-    : Prisma.sql`status <> ${LEFT} AND ${IS_ERROR}`;
+    ? Prisma.sql`${IS_CANCELLED} AND ${IN_ERROR_INDEX}`
+    : Prisma.sql`status <> ${LEFT} AND ${IN_ERROR_INDEX}`;
 }
 
 export function allOf(conditions: readonly (Prisma.Sql | undefined)[]): Prisma.Sql {

@@ -41,7 +41,7 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
           ${prepared}
           SELECT ${shown} AS key, ${SUMS} FROM ${lines}
           GROUP BY line.key
-          HAVING sum(requests) > 0 OR sum(errors) > 0
+          HAVING sum(requests) > 0 OR sum(failed) > 0
           ORDER BY ${order}`,
       );
       return {
@@ -70,6 +70,7 @@ const SUMS = Prisma.sql`
   sum(requests)::bigint AS "requests",
   sum(errors)::bigint AS "errors",
   sum(failed)::bigint AS "failed",
+  sum(cancelled)::bigint AS "cancelled",
   sum(prompt_tokens)::bigint AS "promptTokens",
   sum(completion_tokens)::bigint AS "completionTokens",
   sum(cached_tokens)::bigint AS "cachedTokens",
@@ -92,6 +93,7 @@ const sumsWith = (costUsd: number, countOf: (count: Count) => bigint): SpendSums
   requests: Number(countOf('requests')),
   errors: Number(countOf('errors')),
   failed: Number(countOf('failed')),
+  cancelled: Number(countOf('cancelled')),
   promptTokens: Number(countOf('promptTokens')),
   completionTokens: Number(countOf('completionTokens')),
   cachedTokens: Number(countOf('cachedTokens')),

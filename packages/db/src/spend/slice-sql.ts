@@ -40,12 +40,13 @@ export const GROUPED: Record<SpendGrouping, Dimension | undefined> = {
 
 /** The columns of a slice, one line for each kept line or row: what it is grouped by, and what is added up. */
 export const SLICE_COLUMNS = Prisma.sql`
-  (key, requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
+  (key, requests, errors, failed, cancelled, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points)`;
 
 const KEPT: readonly Prisma.Sql[] = [
   Prisma.sql`requests`,
   Prisma.sql`errors + failed`,
   Prisma.sql`failed`,
+  Prisma.sql`0::bigint`,
   Prisma.sql`prompt_tokens`,
   Prisma.sql`completion_tokens`,
   Prisma.sql`cached_tokens`,
@@ -57,6 +58,7 @@ const OF_ROW: readonly Prisma.Sql[] = [
   Prisma.sql`1::bigint`,
   Prisma.sql`(status >= 400 IS TRUE)::int::bigint`,
   Prisma.sql`0::bigint`,
+  Prisma.sql`0::bigint`,
   Prisma.sql`prompt_tokens::bigint`,
   Prisma.sql`completion_tokens::bigint`,
   Prisma.sql`coalesce(cached_tokens, 0)::bigint`,
@@ -66,16 +68,21 @@ const OF_ROW: readonly Prisma.Sql[] = [
 ];
 const NONE = Prisma.sql`0::bigint`;
 const FAILED = Prisma.sql`repeats::bigint`;
-const OF_FAILURE: readonly Prisma.Sql[] = [
+const NOTHING_USED: readonly Prisma.Sql[] = [NONE, NONE, NONE, NONE, Prisma.sql`0::numeric`, NONE];
+const OF_FAILURE: readonly Prisma.Sql[] = [NONE, FAILED, FAILED, NONE, ...NOTHING_USED];
+const OF_CANCELLED_ROW: readonly Prisma.Sql[] = [
   NONE,
-  FAILED,
-  FAILED,
+  Prisma.sql`-1::bigint`,
+  NONE,
+  Prisma.sql`1::bigint`,
+  ...NOTHING_USED,
+];
+const OF_CANCELLED_FAILURE: readonly Prisma.Sql[] = [
+  NONE,
+  Prisma.sql`-${FAILED}`,
   NONE,
   NONE,
-  NONE,
-  NONE,
-  Prisma.sql`0::numeric`,
-  NONE,
+  ...NOTHING_USED,
 ];
 
 /** How lines are counted: whether they are subtracted, and on what condition they are read at all. */
@@ -109,25 +116,54 @@ export function keptSlice(
 
 /** The rows of a span, and the failed requests that have none. */
 export const rowSlices = (
-  { since, until }: TimeSpan,
+  span: TimeSpan,
   filter: SpendFilter,
   by: SpendGrouping,
   counting: Counting = {},
-): readonly Prisma.Sql[] => {
+): readonly Prisma.Sql[] =>
+  slicesOf(by, Prisma.sql`${isWithin(span, filter, HIDDEN)} ${onlyWhen(counting)}`, {
+    row: counted(OF_ROW, counting),
+    failure: counted(OF_FAILURE, counting),
+  });
+
+/**
+ * The requests of a span that their clients stopped. Kept sums and the rows above count them as errors, so these subtract them.
+ * They have indexes of their own.
+ */
+export const cancelledSlices = (
+  span: TimeSpan,
+  filter: SpendFilter,
+  by: SpendGrouping,
+): readonly Prisma.Sql[] =>
+  slicesOf(by, Prisma.sql`status = 499 AND ${isWithin(span, filter)}`, {
+    row: counted(OF_CANCELLED_ROW, {}),
+    failure: counted(OF_CANCELLED_FAILURE, {}),
+  });
+
+const isWithin = (
+  { since, until }: TimeSpan,
+  filter: SpendFilter,
+  hidden: readonly Dimension[] = [],
+): Prisma.Sql => Prisma.sql`
+  created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz ${matching(filter, hidden)}`;
+
+/** What usage rows and failed requests that meet a condition add. */
+function slicesOf(
+  by: SpendGrouping,
+  condition: Prisma.Sql,
+  sums: { readonly row: Prisma.Sql; readonly failure: Prisma.Sql },
+): readonly Prisma.Sql[] {
   const key = keyOf(by, Prisma.sql`created_at`);
-  const isWithin = Prisma.sql`
-    created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz
-    ${matching(filter, HIDDEN)} ${onlyWhen(counting)}`;
   return [
-    Prisma.sql`SELECT ${key}, ${counted(OF_ROW, counting)} FROM usage_records WHERE ${isWithin}`,
+    Prisma.sql`SELECT ${key}, ${sums.row} FROM usage_records WHERE ${condition}`,
     Prisma.sql`
-      SELECT ${key}, ${counted(OF_FAILURE, counting)} FROM (
-        SELECT created_at, user_id, key_id, group_id, project, counted_model AS model, upstream, repeats
+      SELECT ${key}, ${sums.failure} FROM (
+        SELECT created_at, user_id, key_id, group_id, project, counted_model AS model, upstream, status, repeats
         FROM request_failures
       ) AS failure
-      WHERE ${isWithin}`,
+      WHERE ${condition}`,
   ];
-};
+}
 
 /** A slice without lines. */
 export const emptySlice = (by: SpendGrouping): Prisma.Sql =>

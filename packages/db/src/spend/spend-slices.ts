@@ -10,6 +10,7 @@ import { areRestsRight, isKept, partsOfRests } from './day-rests.ts';
 import { areHoursRight } from './made-hours.ts';
 import { PROJECT_HOURS } from './project-hours.ts';
 import {
+  cancelledSlices,
   DIMENSIONS,
   emptySlice,
   GROUPED,
@@ -84,6 +85,7 @@ export function spendSlices(filter: SpendFilter, by: SpendGrouping, sums: KeptSu
   const slices = [
     ...uncounted.flatMap((span) => rowSlices(span, filter, by)),
     ...kept.flatMap((span) => keptSlices(span, question)),
+    ...spanOf(filter.since, filter.until).flatMap((span) => cancelledSlices(span, filter, by)),
   ];
   const all = Prisma.join(slices.length > 0 ? slices : [emptySlice(by)], ' UNION ALL ');
   return {

@@ -5,6 +5,7 @@ import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
+import { askSummary } from '../../spend/summary.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -26,8 +27,8 @@ export function BackendsPage() {
   const usage = useQuery({
     queryKey: ['usage.summary', 'backends'],
     queryFn: ({ signal }) =>
-      api.call(
-        'usage.summary',
+      askSummary(
+        api,
         {
           scope: 'all',
           group_by: 'upstream',

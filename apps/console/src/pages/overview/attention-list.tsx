@@ -6,6 +6,7 @@ import { useQuery } from '../../api/use-query.ts';
 import { NAVIGATION } from '../../frame/navigation.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import type { FilterParams } from '../../spend/filter-search.ts';
+import { askSummary } from '../../spend/summary.ts';
 import { Badge, Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { concernsOf } from './attention.ts';
@@ -37,8 +38,8 @@ export const Attention = memo(function Attention({ scope, groupId }: AttentionPr
   const upstreams = useQuery({
     queryKey: ['usage.summary', 'attention', scope, groupId],
     queryFn: ({ signal }) =>
-      api.call(
-        'usage.summary',
+      askSummary(
+        api,
         {
           ...(scope === undefined ? {} : { scope }),
           ...(groupId === undefined ? {} : { group_id: groupId }),

@@ -103,6 +103,7 @@ test.each([
 
 test('the worst is first, and a few failures are none', () => {
   const sums = {
+    cancelled: 0,
     prompt_tokens: 0,
     completion_tokens: 0,
     cached_tokens: 0,
@@ -119,9 +120,10 @@ test('the worst is first, and a few failures are none', () => {
         { name: 'new', state: 'Unhealthy', reason: 'not probed yet', checked_at: null },
       ],
       upstreams: [
-        { key: 'well', requests: 100, errors: 2, failed: 2, ...sums },
-        { key: 'broken', requests: 10, errors: 4, failed: 3, ...sums },
-        { key: null, requests: 0, errors: 10, failed: 10, ...sums },
+        { key: 'well', requests: 102, errors: 2, ...sums },
+        { key: 'broken', requests: 13, errors: 4, ...sums },
+        { key: 'stopped', requests: 9, errors: 0, ...sums, cancelled: 9 },
+        { key: null, requests: 10, errors: 10, ...sums },
       ],
     },
     NOW,

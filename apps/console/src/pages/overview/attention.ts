@@ -1,4 +1,5 @@
 import type { RpcResult } from '@model-gateway/contracts';
+import type { SpendGroup } from '../../spend/summary.ts';
 import type { TextKey, TextValues } from '../../texts/texts.ts';
 import { shareOf } from './error-share.ts';
 
@@ -10,7 +11,6 @@ type BackendRow = Pick<
   'name' | 'state' | 'reason' | 'checked_at'
 >;
 type VideoJob = Pick<RpcResult<'video.list'>['jobs'][number], 'status' | 'created_at'>;
-type UpstreamSums = RpcResult<'usage.summary'>['groups'][number];
 
 /** Something that a person should look at. */
 export interface Concern {
@@ -30,7 +30,7 @@ export interface Situation {
   readonly keys?: readonly Key[] | undefined;
   readonly nodes?: readonly Node[] | undefined;
   readonly backends?: readonly BackendRow[] | undefined;
-  readonly upstreams?: readonly UpstreamSums[] | undefined;
+  readonly upstreams?: readonly SpendGroup[] | undefined;
   readonly videos?: readonly VideoJob[] | undefined;
 }
 
@@ -76,16 +76,16 @@ const backendConcerns = (backends: readonly BackendRow[]): readonly Concern[] =>
           },
     );
 
-const upstreamConcerns = (upstreams: readonly UpstreamSums[]): readonly Concern[] =>
+const upstreamConcerns = (upstreams: readonly SpendGroup[]): readonly Concern[] =>
   upstreams
     // Without an upstream, the service itself refused them, such as over a rate limit.
     .flatMap(({ key, ...sums }) => (key === null ? [] : { ...sums, name: key }))
     .filter((sums) => sums.errors >= ERRORS_MIN && (shareOf(sums) ?? 0) >= ERROR_SHARE)
-    .map(({ name, errors, requests, failed }) => ({
+    .map(({ name, errors, requests }) => ({
       id: `upstream ${name}`,
       state: 'bad',
       text: 'attention.upstream',
-      values: { name, errors, requests: requests + failed },
+      values: { name, errors, requests },
       to: '/requests',
     }));
 

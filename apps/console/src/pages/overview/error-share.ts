@@ -1,14 +1,10 @@
 interface Counts {
-  /** Metered requests. */
+  /** All that were asked. */
   readonly requests: number;
-  /** Of the metered requests and of the others. */
+  /** A part of them. */
   readonly errors: number;
-  /** Requests that failed before anything was metered. */
-  readonly failed: number;
 }
 
 /** How many of all requests ended with an error; undefined where there were none. */
-export function shareOf({ requests, errors, failed }: Counts): number | undefined {
-  const all = requests + failed;
-  return all === 0 ? undefined : errors / all;
-}
+export const shareOf = ({ requests, errors }: Counts): number | undefined =>
+  requests === 0 ? undefined : errors / requests;

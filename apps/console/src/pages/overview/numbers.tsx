@@ -31,7 +31,9 @@ export function Numbers({ data: { total }, requests, range, params }: NumbersPro
         value={format.number(total.requests)}
         change={changeOf(total.requests, previous?.total.requests)}
         detail={
-          total.failed === 0 ? undefined : t('overview.requests.failed', { count: total.failed })
+          total.cancelled === 0
+            ? undefined
+            : t('overview.requests.cancelled', { count: total.cancelled })
         }
       />
       <Figure
@@ -84,11 +86,11 @@ function Figure({ name, value, change, detail }: FigureProps) {
       <dt>{name}</dt>
       <dd className="figure-value">{value}</dd>
       {detail === undefined ? null : <dd className="figure-detail">{detail}</dd>}
-      <dd className="figure-detail">
-        {change === undefined
-          ? t('overview.change.none')
-          : t('overview.change', { change: `${sign}${format.percent(change)}` })}
-      </dd>
+      {change === undefined ? null : (
+        <dd className="figure-detail">
+          {t('overview.change', { change: `${sign}${format.percent(change)}` })}
+        </dd>
+      )}
     </div>
   );
 }

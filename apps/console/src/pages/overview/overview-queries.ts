@@ -4,6 +4,7 @@ import type { Api } from '../../api/api.ts';
 import { rangeEnds, type FrameSearch } from '../../frame/time-range.ts';
 import type { FilterParams } from '../../spend/filter-search.ts';
 import { periodBefore } from '../../spend/spend-series.ts';
+import { askSummary, type Sums } from '../../spend/summary.ts';
 
 type Request = RpcResult<'requests.list'>['requests'][number];
 
@@ -11,7 +12,7 @@ type Request = RpcResult<'requests.list'>['requests'][number];
 const RECENT_MAX = 200;
 
 interface Previous {
-  readonly total: RpcResult<'usage.summary'>['total'];
+  readonly total: Sums;
   readonly requests: readonly Request[];
 }
 
@@ -40,7 +41,7 @@ export const previousQuery = (api: Api, range: FrameSearch, params: FilterParams
     queryFn: async ({ signal }): Promise<Previous> => {
       const period = periodBefore(range, Date.now());
       const [{ total }, { requests }] = await Promise.all([
-        api.call('usage.summary', { ...params, ...period, group_by: 'day' }, { signal }),
+        askSummary(api, { ...params, ...period, group_by: 'day' }, { signal }),
         api.call('requests.list', { ...params, ...period, limit: RECENT_MAX }, { signal }),
       ]);
       return { total, requests };

@@ -5,7 +5,7 @@ import { pageSearch } from '../../frame/page-search.ts';
 import { filterSearch, NO_FILTERS, type FilterSearch } from '../../spend/filter-search.ts';
 
 /** Which statuses are shown. */
-export const STATUSES = ['ok', 'error'] as const;
+export const STATUSES = ['ok', 'error', 'cancelled'] as const;
 
 interface RequestsSearch extends FilterSearch {
   readonly status?: (typeof STATUSES)[number] | number;
@@ -29,10 +29,11 @@ export const requestsRoute = createRoute({
       Number.isInteger(status) &&
       status >= STATUS_MIN &&
       status <= STATUS_MAX;
-    const isWord = status === 'ok' || status === 'error';
+    const word = STATUSES.find((each) => each === status);
+    const shown = word ?? (isNumber ? status : undefined);
     return {
       ...filterSearch(search),
-      ...(isWord || isNumber ? { status } : {}),
+      ...(shown === undefined ? {} : { status: shown }),
       ...(typeof cursor === 'string' && cursor !== '' ? { cursor } : {}),
       ...(typeof request === 'string' && request !== '' ? { request } : {}),
     };

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useLanguage } from '../../preferences/language.tsx';
-import type { Dimension, SpendGroup, SpendSeries } from '../../spend/spend-series.ts';
+import type { Dimension, SpendSeries } from '../../spend/spend-series.ts';
+import type { SpendGroup } from '../../spend/summary.ts';
 import { useNames } from '../../spend/use-names.ts';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 
@@ -13,6 +14,7 @@ const TOTAL = 'total';
 const NUMBERS = [
   'requests',
   'errors',
+  'cancelled',
   'prompt_tokens',
   'completion_tokens',
   'cached_tokens',

@@ -37,7 +37,7 @@ export function UsagePage() {
   const { data } = usage;
   // Where nothing has a price, the number of requests says more.
   const measure = chosen ?? (data?.total.cost_usd === 0 ? 'requests' : 'cost_usd');
-  const isEmpty = data !== undefined && data.total.requests + data.total.failed === 0;
+  const isEmpty = data !== undefined && data.total.requests === 0;
   return (
     <Page
       title={t('usage.title')}

@@ -39,9 +39,11 @@ export const requestsMethods = {
       scope,
       ...requestFilter,
       status: z
-        .union([z.enum(['ok', 'error']), z.int().min(100).max(599)])
+        .union([z.enum(['ok', 'error', 'cancelled']), z.int().min(100).max(599)])
         .optional()
-        .describe('`ok` is below 400, `error` is 400 or more; or one status'),
+        .describe(
+          '`ok` is below 400, `error` is 400 or more, `cancelled` is 499: the client stopped; or one status',
+        ),
       error_code: text(64).min(1).optional().describe('the code of an error'),
       request_id: text(REQUEST_ID_CHARS_MAX)
         .min(1)

@@ -39,12 +39,14 @@ export const spendSummaryParams = z.object({
 });
 
 const sums = {
-  /** Metered requests. */
+  /** Requests that were served, also in part. All that were asked: `requests` and `failed`. */
   requests: z.int(),
-  /** Metered requests with a status of 400 or more, and requests that failed before anything was metered. */
+  /** Served and failed requests that ended with an error. A client that stops is none. */
   errors: z.int(),
-  /** Requests that failed before anything was metered: they are among `errors` and not among `requests`. */
+  /** Requests that were not served: they are not among `requests`. */
   failed: z.int(),
+  /** Served requests that their clients stopped: they are among `requests` and not among `errors`. */
+  cancelled: z.int(),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   cached_tokens: z.int(),
