@@ -59,6 +59,8 @@ const DELIBERATE = [
   'only in the first: index request_failures_request_id_idx',
   'only in the first: index usage_records_cancelled_idx',
   'only in the first: index usage_records_errors_idx',
+  'only in the first: index usage_records_group_id_created_at_idx',
+  'only in the first: index usage_records_key_id_created_at_idx',
   'only in the first: index usage_records_ref_id_created_at_idx',
   'only in the first: index video_jobs_cancel_pending_idx',
   'only in the first: trigger audit_entries.audit_entries_append_only',

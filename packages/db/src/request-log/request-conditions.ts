@@ -9,7 +9,7 @@ const IN_ERROR_INDEX = Prisma.sql`status >= 400`;
 const IS_CANCELLED = Prisma.sql`status = 499`;
 
 /** Whether all requests that match have a status of 400 or more. */
-export const isAboveOk = (status: RequestFilter['status']): boolean =>
+const isAboveOk = (status: RequestFilter['status']): boolean =>
   status === 'error' ||
   status === 'cancelled' ||
   (typeof status === 'number' && status >= ERROR_MIN);
@@ -98,7 +98,7 @@ function meteredErrorThat(code: string | undefined): Prisma.Sql | undefined {
     : Prisma.sql`status <> ${LEFT} AND ${IN_ERROR_INDEX}`;
 }
 
-export function allOf(conditions: readonly (Prisma.Sql | undefined)[]): Prisma.Sql {
+function allOf(conditions: readonly (Prisma.Sql | undefined)[]): Prisma.Sql {
   const given = conditions.filter((condition) => condition !== undefined);
   return given.length === 0 ? Prisma.sql`true` : Prisma.join(given, ' AND ');
 }
