@@ -6,7 +6,7 @@ import { bytesOf, onTheWire, type WireText } from '../grammar/wire-text.ts';
 import { checkAnswer } from '../run/check-answer.ts';
 import { send } from '../run/send.ts';
 import type { ServiceScene, Target } from '../target.ts';
-import { checkBlame } from './upstream-http.ts';
+import { checkBlame, checkCut } from './upstream-http.ts';
 import { checkEnvelopes } from './rpc-envelope.ts';
 
 const OPERATIONS = ['chat', 'stream', 'embeddings', 'invoke'] as const;
@@ -122,7 +122,7 @@ async function complete(
     headers: { authorization: `Bearer ${scene.values['api_key']}` },
     pieces: [Buffer.from(JSON.stringify(body))],
   });
-  if (received.outcome === 'broken off') return ['the connection broke'];
+  if (received.outcome === 'broken off') return checkCut(received);
   return [...checkAnswer(received, scene.secrets), ...checkBlame(received)];
 }
 

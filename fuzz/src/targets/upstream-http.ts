@@ -58,7 +58,7 @@ export const upstreamHttp: Target<UpstreamCase, ServiceScene> = {
         headers: { authorization: `Bearer ${scene.values['api_key']}` },
         pieces: [Buffer.from(JSON.stringify(body))],
       });
-      if (received.outcome === 'broken off') return ['the connection broke'];
+      if (received.outcome === 'broken off') return checkCut(received);
       return [
         ...checkAnswer(received, scene.secrets),
         ...checkBlame(received),
@@ -105,6 +105,12 @@ export const dataOfEvents = (text: string): string[] =>
     const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith('data:'));
     return lines.length === 0 ? [] : [lines.map((line) => line.slice('data:'.length)).join('\n')];
   });
+
+/** A connection may break after the event of an error in a stream, which is then not whole. */
+export function checkCut({ body }: Pick<Answer, 'body'>): readonly string[] {
+  const last = dataOfEvents(body.toString()).at(-1) ?? '';
+  return isJson(last) && 'error' in JSON.parse(last) ? [] : ['the connection broke'];
+}
 
 /** The data of every event is JSON, and the last one is `[DONE]`. */
 function checkEvents(text: string): readonly string[] {

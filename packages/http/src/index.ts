@@ -5,6 +5,7 @@ export {
   createMeasuredBodyMemory,
   type BodyMemory,
 } from './requests/body-memory.ts';
+export { breakOff, endsWithEvent } from './responses/break-off.ts';
 export { beginResponse } from './responses/begin-response.ts';
 export { createClientIp, type ClientIp } from './requests/client-ip.ts';
 export { isDirectLoopback } from './requests/direct-loopback.ts';

@@ -23,6 +23,7 @@ export { createModelPrices } from './quota/model-prices.ts';
 export { acceptChat, produceChat, type AcceptedChat, type ChatEnd } from './chat/produce-chat.ts';
 export { createQuotas, type PassedAdmission, type Quotas } from './quota/quotas.ts';
 export { drawingAccountOf, hasQuota, type Payer } from './quota/payer.ts';
+export { errorEvent } from './stream/error-event.ts';
 export { tierRemedy, tooManyCalls, tooManyTokens } from './quota/quota-refusals.ts';
 export {
   EXPECTED_NOTHING,

@@ -8,6 +8,7 @@ import type {
 import {
   beginResponse,
   disconnectSignal,
+  endsWithEvent,
   expectJsonOnly,
   requestIdOf,
   sendJsonText,
@@ -24,7 +25,8 @@ import {
   type ChatDependencies,
   type PreparedTurn,
 } from '@model-gateway/inference';
-import type { Clock } from '@model-gateway/kernel';
+import { describeError, type Clock } from '@model-gateway/kernel';
+import { UpstreamFailure } from '@model-gateway/router';
 import type { CacheOptions } from '../cache/answer-cache.ts';
 import type { CheckConversation } from '../conversation-check.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
@@ -96,23 +98,19 @@ export function createDialectRoute<Request extends DialectRequest>(
     const writer = createStreamWriter(dialect, request, { head, first: streamed.first });
     const more = [...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)];
     const requestId = requestIdOf(response.req, response);
-    let failure: StreamFailure | undefined;
+    const failed = (failure: unknown): string =>
+      writer.stream.fail({ ...streamFailure(failure), requestId });
     beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
     response.socket?.setNoDelay(true);
     const write = (text: string): Promise<void> | undefined =>
       text === '' || response.write(text) ? undefined : drained(response, turn.signal);
+    endsWithEvent(response, failed);
     await write(writer.stream.begin());
-    await streamed.deliver(
-      (chunks) => write(writer.write(chunks)),
-      (problem) => {
-        failure = { ...problem, requestId };
-      },
-    );
-    response.end(
-      failure === undefined
-        ? await ending(turn, request, writer.stream)
-        : writer.stream.fail(failure),
-    );
+    const cut = await streamed.deliver((chunks) => write(writer.write(chunks)));
+    const last =
+      cut === undefined ? await ending(turn, request, writer.stream) : failed(cut.failure);
+    // The events of this API say whether it is whole.
+    response.end(last);
   }
 
   /** The last events. An answer that the client did not wait for is not kept. */
@@ -194,6 +192,12 @@ export function createDialectRoute<Request extends DialectRequest>(
     },
   };
 }
+
+/** What a stream tells its client of a failure. */
+const streamFailure = (failure: unknown): Omit<StreamFailure, 'requestId'> => ({
+  message: describeError(failure),
+  upstreamStatus: failure instanceof UpstreamFailure ? failure.status : undefined,
+});
 
 /** What the API and then the backend left out. */
 const ignoredHeaderOf = (

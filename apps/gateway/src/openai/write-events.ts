@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { beginResponse } from '@model-gateway/http';
-import type { StreamedChat } from '@model-gateway/inference';
+import { beginResponse, breakOff, endsWithEvent } from '@model-gateway/http';
+import { errorEvent, type StreamedChat } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
 
 /** How events are sent. */
@@ -24,7 +24,7 @@ export const STREAM_HEADERS: readonly string[] = [
   ...EVENT_HEADERS,
 ];
 
-/** Sends server-sent events as they arrive, at the speed that the client reads, and then the end mark. */
+/** Sends server-sent events as they arrive, at the speed that the client reads, and then the end mark, if they are whole. */
 export async function writeEvents(
   response: ServerResponse,
   streamed: Pick<StreamedChat, 'deliver'>,
@@ -32,10 +32,12 @@ export async function writeEvents(
 ): Promise<void> {
   beginResponse(response, 200, [...headers, ...STREAM_HEADERS]);
   response.socket?.setNoDelay(true);
-  await streamed.deliver((events) =>
+  endsWithEvent(response, errorEvent);
+  const cut = await streamed.deliver((events) =>
     response.write(events) ? undefined : drained(response, disconnected),
   );
-  response.end(DONE);
+  if (cut === undefined) response.end(DONE);
+  else breakOff(response, cut.failure);
 }
 
 /** Resolves when the client has caught up or has disconnected. */

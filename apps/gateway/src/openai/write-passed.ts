@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { beginResponse } from '@model-gateway/http';
-import type { PassedResponse } from '@model-gateway/inference';
+import { beginResponse, breakOff, endsWithEvent } from '@model-gateway/http';
+import { errorEvent, type PassedResponse } from '@model-gateway/inference';
 import { drained, EVENT_HEADERS, writeEvents, type WriteOptions } from './write-events.ts';
 
 const PLAIN = /^[\x20-\x7e]{1,256}$/;
@@ -16,10 +16,12 @@ export async function writePassed(
   if (passed.isEvents) return writeEvents(response, passed, options);
   const { headers, disconnected } = options;
   beginResponse(response, 200, [...headers, ...contentHeaders(passed)]);
-  await passed.deliver((bytes) =>
+  if (passed.contentType.startsWith(EVENT_TYPE)) endsWithEvent(response, errorEvent);
+  const cut = await passed.deliver((bytes) =>
     response.write(bytes) ? undefined : drained(response, disconnected),
   );
-  response.end();
+  if (cut === undefined) response.end();
+  else breakOff(response, cut.failure);
 }
 
 function contentHeaders({ contentType, length }: PassedResponse): readonly string[] {

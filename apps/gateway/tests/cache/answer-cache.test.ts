@@ -1,6 +1,6 @@
 import { newId } from '@model-gateway/kernel';
 import { RETRY_REASONS, type RouteRule } from '@model-gateway/router';
-import { waitUntil } from '@model-gateway/testkit';
+import { readStream, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { createGateway } from '../../src/app.ts';
 import { readGatewayConfig } from '../../src/config.ts';
@@ -63,7 +63,7 @@ const question = (more: object = {}) => ({
 /** What the cache did, and the text of the answer. */
 async function outcome(...args: Parameters<typeof ask>): Promise<readonly [string | null, string]> {
   const response = await ask(...args);
-  return [response.headers.get('x-service-cache'), await response.text()];
+  return [response.headers.get('x-service-cache'), (await readStream(response)).text];
 }
 
 const state = async (...args: Parameters<typeof ask>) => (await outcome(...args))[0];

@@ -69,6 +69,4 @@ export function askChat(question: ChatQuestion): Promise<ChatOutcome> {
   });
 }
 
-/** An interrupted response contains an error before its end mark. */
-const isFinished = (text: string): boolean =>
-  text.endsWith('data: [DONE]\n\n') && !text.includes('data: {"error"');
+const isFinished = (text: string): boolean => text.endsWith('data: [DONE]\n\n');

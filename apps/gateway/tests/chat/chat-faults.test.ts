@@ -1,3 +1,4 @@
+import { readStream } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   type ChatFault,
@@ -44,16 +45,17 @@ function chat(stream: boolean, asked = model): Promise<Response> {
   });
 }
 
-/** The error of a refused request, or of the error chunk of an interrupted stream. */
-async function errorOf(response: Response): Promise<{ code: string; message: string }> {
-  const text = await response.text();
-  if (response.status !== 200)
-    return (JSON.parse(text) as { error: { code: string; message: string } }).error;
-  const [error, done] = text.split('\n\n').slice(-3, -1);
-  expect(done).toBe('data: [DONE]');
-  return (
-    JSON.parse(error?.replace('data: ', '') ?? '') as { error: { code: string; message: string } }
-  ).error;
+interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** The error of a refused request, or of the last chunk of an interrupted stream. */
+async function errorOf(response: Response): Promise<ErrorBody['error']> {
+  const { text, isCut } = await readStream(response);
+  expect(isCut).toBe(response.status === 200);
+  const last = isCut ? (text.split('\n\n').at(-2) ?? '').replace('data: ', '') : text;
+  expect(text).not.toContain('[DONE]');
+  return (JSON.parse(last) as ErrorBody).error;
 }
 
 describe.each([{ stream: false }, { stream: true }])(
@@ -149,7 +151,7 @@ describe('in mid-stream', () => {
       message: /out of memory/,
     },
   ])(
-    '$why becomes one error chunk and the end mark, and what came before is metered',
+    '$why becomes one error chunk and the end of the connection, and what came before is metered',
     async ({ fault, message }) => {
       upstream.faults.next(fault);
       const response = await chat(true);
@@ -216,8 +218,7 @@ test('an upstream that quotes its key does not leak it', async () => {
     afterChunks: 1,
     message: 'bad key\nsk-very-secret-upstream-key',
   });
-  const streamed = await (await chat(true, 'keyed')).text();
-  expect(streamed).toContain('"message":"bad key [redacted]"');
+  expect((await errorOf(await chat(true, 'keyed'))).message).toBe('bad key [redacted]');
   await keyed.close();
 });
 

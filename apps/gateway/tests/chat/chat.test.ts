@@ -173,7 +173,12 @@ test.each([
   const response = await chat(body);
   expect(response.status).toBe(status);
   expect(await response.json()).toMatchObject({
-    error: { type, code, param: null, message: expect.any(String) },
+    error: {
+      type,
+      code,
+      param: code === 'missing_fields' ? expect.any(String) : null,
+      message: expect.any(String),
+    },
   });
 });
 

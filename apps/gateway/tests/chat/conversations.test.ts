@@ -1,5 +1,5 @@
 import { newId } from '@model-gateway/kernel';
-import { createGate, waitUntil } from '@model-gateway/testkit';
+import { createGate, readStream, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 
@@ -128,7 +128,7 @@ describe.each([{ stream: false }, { stream: true }])(
 
 test('the received part of an interrupted response is stored', async () => {
   upstream.faults.next({ kind: 'cut', afterChunks: 3 });
-  expect(await (await ask({ stream: true })).text()).toContain('"error"');
+  expect((await readStream(await ask({ stream: true }))).text).toContain('"error"');
   expect(await waitForMessages(2)).toMatchObject([
     { content: 'Hi' },
     { role: 'assistant', content: 'one two' },

@@ -235,7 +235,12 @@ test.each([
   const response = await embed(body);
   expect(response.status).toBe(status);
   expect(await response.json()).toMatchObject({
-    error: { code, message: expect.any(String), param: null },
+    error: {
+      code,
+      message: expect.any(String),
+      param:
+        code === 'missing_fields' ? expect.stringMatching(/^(model|input|encoding_format)/) : null,
+    },
   });
 });
 

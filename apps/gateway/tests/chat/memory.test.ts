@@ -1,5 +1,5 @@
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { readStream, waitUntil } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   startMemoryService,
@@ -58,7 +58,7 @@ async function chat(messages: readonly object[], more: object = {}): Promise<Cha
     headers: { authorization: `Bearer ${gateway.key}` },
     body: JSON.stringify({ model: 'demo-chat', messages, ...more }),
   });
-  const text = await response.text();
+  const { text } = await readStream(response);
   return {
     status: response.status,
     state: response.headers.get('x-service-memory'),

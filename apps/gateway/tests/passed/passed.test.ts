@@ -1,4 +1,5 @@
 import { createAccountEvents } from '@model-gateway/accounts';
+import { readStream } from '@model-gateway/testkit';
 import OpenAI, { BadRequestError } from 'openai';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import { choice, completion, PASSED_CASES, usage } from './passed-cases.ts';
@@ -291,7 +292,8 @@ test('an answer that the upstream breaks off does not look complete, and is mete
     response.end();
   });
   const stream = await post('completions', { model: 'tool', prompt: 'Hello!', stream: true });
-  expect(await stream.text()).toContain('"code":"bad_gateway"');
+  const { text, isCut } = await readStream(stream);
+  expect([isCut, text.includes('"code":"bad_gateway"')]).toEqual([true, true]);
   expect(await nextRow()).toMatchObject({ completion_tokens: 1, status: 502 });
 });
 
@@ -306,7 +308,8 @@ test('an error among the events of images ends the answer, with the message on o
     ]),
   );
   const request = { model: 'tool', prompt: 'a cat', stream: true, provider: 'keyed' };
-  const text = await (await post('images/generations', request)).text();
+  const { text, isCut } = await readStream(await post('images/generations', request));
+  expect(isCut).toBe(true);
   expect(text).toContain('AAAA');
   expect(text).toContain('"message":"bad key [redacted] at line 2"');
   expect(text).not.toContain(key);

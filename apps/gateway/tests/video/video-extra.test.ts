@@ -45,7 +45,7 @@ test.each([
     const response = await post({ ...order, extra: { seed: 1, [name]: value } });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { message: string } };
-    expect(error).toMatchObject({ type: 'invalid_request', code: 'bad_extra', param: null });
+    expect(error).toMatchObject({ code: 'bad_extra', param: `extra.${name}` });
     expect(error.message).toContain(`'extra.${name}' is not allowed`);
   }
 });
@@ -59,7 +59,7 @@ test.each([
   const response = await post({ ...order, extra });
   expect(response.status).toBe(400);
   const { error } = (await response.json()) as { error: { message: string } };
-  expect(error).toMatchObject({ type: 'invalid_request', code: 'bad_extra', param: null });
+  expect(error).toMatchObject({ code: 'bad_extra', param: `extra.${at}` });
   expect(error.message).toContain(`'extra.${at}' is not allowed`);
 });
 

@@ -153,7 +153,7 @@ test.each([
   const response = await post(body);
   expect(response.status).toBe(400);
   const { error } = (await response.json()) as { error: { message: string } };
-  expect(error).toMatchObject({ type: 'invalid_request', code: 'missing_fields', param: null });
+  expect(error).toMatchObject({ type: 'invalid_request', code: 'missing_fields', param: field });
   expect(error.message).toContain(field === null ? 'the request body' : `'${field}'`);
 });
 

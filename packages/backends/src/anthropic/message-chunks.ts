@@ -71,6 +71,7 @@ class MessageReader {
   /** Of the open text block. */
   #blockStart = 0;
   #citations: unknown[] = [];
+  #hasFinished = false;
   isOver = false;
 
   constructor(context: AnswerContext, { remembers }: ChunkOptions) {
@@ -112,12 +113,13 @@ class MessageReader {
           stop_reason: textOf(delta, 'stop_reason'),
           stop_sequence: textOf(delta, 'stop_sequence'),
         };
-        const chunk = this.#shape.delta({}, finishFields(stop));
+        const chunk = this.#finish(stop);
         if (counts['output_tokens'] === undefined) return chunk;
         return withUsageSoFar(chunk, usageOf(this.#usage));
       }
       case 'message_stop':
         this.isOver = true;
+        if (!this.#hasFinished) return this.#finish({});
         // What an upstream does not report is estimated.
         if (this.#usage['output_tokens'] === undefined) return undefined;
         return this.#shape.usage(chatUsage(usageOf(this.#usage)));
@@ -132,6 +134,12 @@ class MessageReader {
       default:
         return undefined;
     }
+  }
+
+  /** Some upstreams end a message without a reason. */
+  #finish(stop: Parameters<typeof finishFields>[0]): ChatChunk {
+    this.#hasFinished = true;
+    return this.#shape.delta({}, finishFields(stop));
   }
 
   /** The prompt is counted when the answer begins; how much of it came from a cache cannot be estimated. */

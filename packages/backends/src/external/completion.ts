@@ -104,7 +104,11 @@ export async function* chunksOf({
   const chunk = { ...head, object: 'chat.completion.chunk' };
   yield {
     ...chunk,
-    choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: deltaOf(message) })),
+    choices: choices.map(({ message, finish_reason, ...choice }) => ({
+      ...choice,
+      delta: deltaOf(message),
+      finish_reason: finish_reason ?? ('tool_calls' in message ? 'tool_calls' : 'stop'),
+    })),
   };
   if (usage !== undefined && usage !== null) yield { ...chunk, choices: [], usage };
 }

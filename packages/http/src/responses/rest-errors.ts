@@ -9,6 +9,7 @@ import {
   type UpstreamErrorFields,
 } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
+import { breakOff } from './break-off.ts';
 import { beginResponse, statusHeaders } from './begin-response.ts';
 import { errorAnchor } from './error-anchor.ts';
 import { errorDocs } from './error-docs.ts';
@@ -23,6 +24,9 @@ const MESSAGE_BYTES_MAX = 15 * 1024;
 const MESSAGE_CHARS_MIN = MESSAGE_BYTES_MAX / 6;
 /** The rest is for the message of the error, which has at most 4 KiB before its characters are escaped. */
 const UPSTREAM_BYTES_MAX = 6 * 1024;
+
+/** What a client learns of an error that is logged and not sent. */
+const INTERNAL = new ServiceError('internal_error', 'internal error');
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -68,7 +72,11 @@ export function sendRestError(
     const remedy = known === undefined ? undefined : ERROR_HELP[known.code].remedy;
     log.error({ error, request_id, path: pathOf(request), remedy }, 'a request failed');
   }
-  if (!response.headersSent) setRetryHeaders(response, own, known);
+  if (response.headersSent) {
+    breakOff(response, known ?? INTERNAL);
+    return;
+  }
+  setRetryHeaders(response, own, known);
   const body = passed?.body ?? ownBody(own, known, errorDocs(response, errorAnchor(name)));
   if (writeError === undefined) {
     sendJson(response, status, body);
@@ -98,7 +106,7 @@ function ownBody(
   known: ServiceError | undefined,
   doc: string | undefined,
 ): RestErrorBody {
-  const message = boundedMessage(known?.message ?? 'internal error');
+  const message = boundedMessage((known ?? INTERNAL).message);
   const upstream = known instanceof UpstreamError ? known.upstream : undefined;
   const param = known !== undefined && type === INVALID_REQUEST ? namedField(known) : null;
   const error = { message, type, code, param, ...(doc === undefined ? {} : { doc }) };
@@ -160,12 +168,8 @@ export function sendNotFound(request: IncomingMessage, response: ServerResponse,
   sendRestError(error, request, response, log);
 }
 
-/** Sends a JSON body. If a response has already begun, it cuts the connection, so that the response cannot look complete. */
+/** Sends a JSON body. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
   sendJsonText(response, status, JSON.stringify(body));
 }
 

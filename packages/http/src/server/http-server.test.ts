@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { createMetrics, silentLog, StartupError } from '@model-gateway/kernel';
 import { listen, type HttpServer } from './http-server.ts';
+import { endsWithEvent } from '../responses/break-off.ts';
 import { sendText } from '../responses/rest-errors.ts';
 
 const opened: HttpServer[] = [];
@@ -128,6 +129,28 @@ test('draining cuts off requests that take too long', async () => {
   const drained = server.drain();
   await drained;
   expect(await stuck).toBe('cut');
+});
+
+test('a stream that the drain cuts off ends with its last event, and not like a whole one', async () => {
+  const server = await serve(
+    {
+      handle(_request, response) {
+        endsWithEvent(response, (failure) => `data: ${String(failure)}\n\n`);
+        response.write('data: one\n\n');
+      },
+    },
+    50,
+  );
+  const response = await fetch(`http://127.0.0.1:${server.port}`);
+  const drained = server.drain();
+  let text = '';
+  const decoder = new TextDecoder();
+  const reading = (async () => {
+    for await (const bytes of response.body ?? []) text += decoder.decode(bytes);
+  })();
+  await expect(reading).rejects.toThrow('terminated');
+  expect(text).toMatch(/^data: one\n\ndata: .*the service is stopping.*\n\n$/);
+  await drained;
 });
 
 test('a request that is arriving while the drain ends is answered', async () => {

@@ -11,6 +11,7 @@ import {
   type StartupError,
   type Tracing,
 } from '@model-gateway/kernel';
+import { breakOff, hasLastEvent, LAST_EVENT_MS } from '../responses/break-off.ts';
 import { documentErrors, errorDocsPage } from '../responses/error-docs.ts';
 import { createOriginCheck } from '../requests/origins.ts';
 import { serveWithoutOffer, wantsWebSocket } from './other-protocols.ts';
@@ -47,6 +48,7 @@ const DRAIN_TIMEOUT_MS = 30_000;
 const ACCEPTING_SHARE = 5 / 6;
 /** How long a connection without any request is kept when the server stops. */
 const SILENT_MS = 250;
+const STOPPING = new ServiceError('overloaded', 'the service is stopping; send the request again');
 // Longer than the idle timeouts of common load balancers, so that the load balancer closes idle connections first.
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 80_000;
@@ -80,7 +82,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     metrics,
     tracing,
     log,
-    onClose: () => inFlight.end(),
+    onClose: (response) => inFlight.end(response),
   });
   const publicUrl = app.origins?.publicUrl;
   const errorPage = publicUrl === undefined ? undefined : errorDocsPage(publicUrl);
@@ -131,7 +133,9 @@ const originNotAllowed = (): ServiceError =>
 
 interface RequestsInFlight {
   begin(response: ServerResponse): void;
-  end(): void;
+  end(response: ServerResponse): void;
+  /** The responses that are not whole yet. */
+  readonly responses: ReadonlySet<ServerResponse>;
   /** From now on every response closes its connection. */
   drain(): void;
   /** Resolves when no request is in flight, or after the time limit. */
@@ -141,23 +145,24 @@ interface RequestsInFlight {
 }
 
 function trackRequests(): RequestsInFlight {
-  let count = 0;
+  const responses = new Set<ServerResponse>();
   let draining = false;
   let settled: () => void = () => undefined;
   return {
+    responses,
     begin(response) {
-      count += 1;
+      responses.add(response);
       if (draining) response.setHeader('connection', 'close');
     },
-    end() {
-      count -= 1;
-      if (count === 0) settled();
+    end(response) {
+      responses.delete(response);
+      if (responses.size === 0) settled();
     },
     drain() {
       draining = true;
     },
     settled(timeoutMs) {
-      if (count === 0) return Promise.resolve();
+      if (responses.size === 0) return Promise.resolve();
       return new Promise((resolve) => {
         const timer = setTimeout(resolve, timeoutMs);
         settled = () => {
@@ -168,7 +173,7 @@ function trackRequests(): RequestsInFlight {
     },
     onSettled(listener) {
       settled = listener;
-      if (count === 0) listener();
+      if (responses.size === 0) listener();
     },
   };
 }
@@ -224,7 +229,11 @@ function closeAnswered(
   timeoutMs: number,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    let timer = setTimeout(() => {
+      for (const response of inFlight.responses)
+        if (hasLastEvent(response)) breakOff(response, STOPPING);
+      timer = setTimeout(() => server.closeAllConnections(), LAST_EVENT_MS);
+    }, timeoutMs);
     // The method of the HTTP server would also close connections whose answers are not sent yet.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(timer);

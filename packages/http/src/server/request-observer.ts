@@ -21,7 +21,7 @@ interface RequestObserverOptions {
   readonly tracing: Tracing | undefined;
   readonly log: Log;
   /** Called when a request has ended, with or without success. */
-  readonly onClose: () => void;
+  readonly onClose: (response: ServerResponse) => void;
 }
 
 /** Runs the handler of a request and records how it ends: a counter, a duration, a log line and optionally a span. */
@@ -67,7 +67,7 @@ export function createRequestObserver(options: RequestObserverOptions): RequestO
     // The event fires once; `once` would cost one more function.
     response.on('close', () => {
       inFlight -= 1;
-      onClose();
+      onClose(response);
       const durationMs = performance.now() - startedAt;
       const status = response.headersSent ? response.statusCode : 0;
       const counts = countsOf(route.name);

@@ -1,14 +1,11 @@
 import type { TokenUsage } from '@model-gateway/contracts';
-import type { StreamFailure } from '@model-gateway/dialects';
-import { describeError, newId, type Clock } from '@model-gateway/kernel';
-import { UpstreamFailure } from '@model-gateway/router';
+import { newId, type Clock } from '@model-gateway/kernel';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import { assertDialect } from './assert-dialect.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { asksForUsage } from '../stream/chunk-fields.ts';
-import { errorEvent } from '../stream/error-event.ts';
 import type { ChunkHead } from '../stream/event-reader.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
@@ -29,10 +26,16 @@ export interface StreamedChat {
   /** The model as that backend lists it. */
   readonly model: string;
   /**
-   * Writes the server-sent events without the end mark, which the caller adds. When this resolves, the turn is metered.
-   * Awaits the promise of the writer, if any. Call it once, also when the client has disconnected.
+   * Writes the server-sent events without the end mark, which the caller adds, or without the event of the failure to which it
+   * resolves. Then the turn is metered. Awaits the promise of the writer, if any. Call it once, also when the client has
+   * disconnected.
    */
-  deliver(take: WriteChunk): Promise<void>;
+  deliver(take: WriteChunk): Promise<StreamCut | undefined>;
+}
+
+/** Why an answer is not whole. */
+export interface StreamCut {
+  readonly failure: unknown;
 }
 
 /** Writes some events; returns a promise while its buffer is full. */
@@ -50,12 +53,9 @@ interface StreamedChunks {
   readonly head: ChunkHead;
   /** The first chunk, which is delivered too; undefined if there is none. */
   readonly first: unknown;
-  /** As `deliver` of a streamed chat: the parsed chunks, or texts in their place, with the usage, and the failure that ends them. */
-  deliver(take: WriteChunks, onFailure: (failure: ChunkFailure) => void): Promise<void>;
+  /** As `deliver` of a streamed chat: the parsed chunks, or texts in their place, with the usage. */
+  deliver(take: WriteChunks): Promise<StreamCut | undefined>;
 }
-
-/** Why an answer was cut off; only the surface knows the id of its request. */
-type ChunkFailure = Omit<StreamFailure, 'requestId'>;
 
 /** Writes some chunks; returns a promise while its buffer is full. */
 type WriteChunks = (chunks: readonly unknown[]) => Promise<void> | undefined;
@@ -88,7 +88,6 @@ export async function streamChat(
         part: take,
         // A client that requested the usage gets the billed estimate if the upstream did not report all of it.
         usage: (usage) => (passesUsage ? take(usageEvent(head, usage)) : undefined),
-        failure: (failure) => take(errorEvent(failure)),
       }),
   };
 }
@@ -107,14 +106,10 @@ export async function streamChunks(
     model: delivery.activeCall.route.model,
     head,
     first: chunks[0],
-    deliver: (take, onFailure) =>
+    deliver: (take) =>
       deliver(begun, delivery, dependencies, {
         part: () => take(chunks.splice(0)),
         usage: (usage) => take([...chunks.splice(0), usageChunk(head, usage)]),
-        failure(failure) {
-          const upstreamStatus = failure instanceof UpstreamFailure ? failure.status : undefined;
-          onFailure({ message: describeError(failure), upstreamStatus });
-        },
       }),
   };
 }
@@ -132,7 +127,8 @@ async function begin(
   const { full, fallbacks = [] } = turn;
   const { clock, log } = dependencies;
   const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
-  const parsesAll = (keepsChunks || keepsReply) && full['n'] !== undefined;
+  const { n } = full;
+  const parsesAll = n !== undefined && (keepsChunks || keepsReply || n !== 1);
   const query = routeRequestOf(turn, dependencies);
   const { answer, route, call } = await attemptModels(
     dependencies,
@@ -169,7 +165,6 @@ interface Sink {
   readonly part: (events: Buffer) => Promise<void> | undefined;
   /** The billed estimate, if the upstream did not report all of the usage. */
   readonly usage: (usage: TokenUsage) => Promise<void> | undefined;
-  readonly failure: (failure: unknown) => Promise<void> | undefined | void;
 }
 
 async function deliver(
@@ -177,12 +172,12 @@ async function deliver(
   { turn, activeCall: { route, call }, firstTokenAt }: Delivery,
   dependencies: StreamDependencies,
   sink: Sink,
-): Promise<void> {
+): Promise<StreamCut | undefined> {
   let isComplete = false;
   let estimated: TokenUsage | undefined;
   try {
     for (let part = first; part !== undefined; part = await rest.next()) {
-      if (turn.signal.aborted) return;
+      if (turn.signal.aborted) return undefined;
       const written = sink.part(part);
       if (written !== undefined) await written;
     }
@@ -190,10 +185,10 @@ async function deliver(
     void route.settle('success');
   } catch (failure) {
     await settleFailure({ route, call }, failure, turn.signal);
-    if (turn.signal.aborted) return;
+    if (turn.signal.aborted) return undefined;
     const { name } = route.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
-    await sink.failure(failure);
+    return { failure };
   } finally {
     // Also runs when the client has disconnected: the streamed part is settled, and the route gets an outcome. Earlier
     // reports stay valid.
@@ -206,6 +201,7 @@ async function deliver(
     else call.leave();
   }
   if (isComplete && estimated !== undefined) await sink.usage(estimated);
+  return undefined;
 }
 
 const usageChunk = (head: ChunkHead, usage: TokenUsage): object => ({

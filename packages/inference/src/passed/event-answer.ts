@@ -70,10 +70,17 @@ async function* oneChunk(answer: PassedAnswer): AsyncGenerator<ChatChunk> {
     chunks.push(chunk);
   }
   const value = tryParseJson(Buffer.concat(chunks).toString('utf8'));
-  if (typeof value !== 'object' || value === null || !Array.isArray(property(value, 'choices')))
+  const choices = property(value, 'choices');
+  if (typeof value !== 'object' || value === null || !Array.isArray(choices))
     throw notACompletion();
-  yield { ...value };
+  yield { ...value, choices: choices.map(finishedChoice) };
 }
+
+/** The answer arrived as a whole, so that its choices have ended. */
+const finishedChoice = (choice: unknown): unknown =>
+  typeof choice === 'object' && choice !== null
+    ? { ...choice, finish_reason: property(choice, 'finish_reason') ?? 'stop' }
+    : choice;
 
 const notACompletion = (): UpstreamFailure =>
   new UpstreamFailure('the upstream response is not a text completion', {

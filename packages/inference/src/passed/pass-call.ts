@@ -1,7 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { UnsupportedByBackend, type ChosenBackend, type Router } from '@model-gateway/router';
-import { errorEvent } from '../stream/error-event.ts';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall, type RouteRequest } from '../upstream/attempts.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -11,10 +10,10 @@ import type { RequestCounter } from '../usage/request-counter.ts';
 import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
-import { hasEvents } from './byte-answer.ts';
 import { uploadSeconds, type PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { allowedBy } from '../chat/model-rules.ts';
+import type { StreamCut } from '../chat/stream-chat.ts';
 import { tokenUsage } from './reported-usage.ts';
 
 /** The answer to a passed request. */
@@ -29,10 +28,10 @@ export interface PassedResponse {
   /** The number of bytes, if it is known. */
   readonly length: number | undefined;
   /**
-   * Writes the answer. When this resolves, the request is metered. Rejects when the upstream broke off. Awaits the promise of
-   * the writer, if any. Call it once, also when the client has disconnected.
+   * Writes the answer, or a part of it and then resolves to its failure. Then the request is metered. Awaits the promise of the
+   * writer, if any. Call it once, also when the client has disconnected.
    */
-  deliver(take: WriteBytes): Promise<void>;
+  deliver(take: WriteBytes): Promise<StreamCut | undefined>;
 }
 
 /** Writes some bytes; returns a promise while its buffer is full. */
@@ -98,7 +97,7 @@ export async function passCall(
   };
 }
 
-async function deliverWhole({ first }: BegunAnswer, take: WriteBytes): Promise<void> {
+async function deliverWhole({ first }: BegunAnswer, take: WriteBytes): Promise<undefined> {
   if (first !== undefined) await take(first);
 }
 
@@ -107,13 +106,13 @@ async function deliver(
   begun: BegunAnswer,
   dependencies: PassDependencies,
   take: WriteBytes,
-): Promise<void> {
+): Promise<StreamCut | undefined> {
   const { reader, first, route, call } = begun;
   let isComplete = false;
   let usage: TokenUsage | undefined;
   try {
     for (let part = first; part !== undefined; part = await reader.next()) {
-      if (passed.signal.aborted) return;
+      if (passed.signal.aborted) return undefined;
       const written = take(part);
       if (written !== undefined) await written;
     }
@@ -121,12 +120,10 @@ async function deliver(
     void route.settle('success');
   } catch (failure) {
     await settleFailure({ route, call }, failure, passed.signal);
-    if (passed.signal.aborted) return;
+    if (passed.signal.aborted) return undefined;
     const { name } = route.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'an answer was interrupted');
-    // Bytes that are cut off must not look complete, which the caller sees to.
-    if (!reader.isEvents && !hasEvents(reader)) throw failure;
-    await take(errorEvent(failure));
+    return { failure };
   } finally {
     if (!isComplete) reader.leave();
     void route.settle('left');
@@ -134,6 +131,7 @@ async function deliver(
   }
   const last = isComplete && usage !== undefined ? reader.lastEvent?.(usage) : undefined;
   if (last !== undefined) await take(last);
+  return undefined;
 }
 
 /** Meters an answer, complete or not; returns the billed usage. */

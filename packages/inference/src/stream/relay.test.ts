@@ -96,18 +96,39 @@ test('a stream of chunks is left after an error of the upstream', async () => {
   expect(state.left).toBe(1);
 });
 
-test('a stream that ends in the middle of an answer is a failure, and one after its end mark is not', async () => {
+const finish = { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+
+test.each([
+  { ending: 'an end', hasMark: false },
+  { ending: 'an end mark', hasMark: true },
+])('$ending is a failure in the middle of an answer, and none after its reason', async (row) => {
   async function* bytes(...parts: readonly Buffer[]): AsyncGenerator<Uint8Array> {
     yield* parts;
   }
-  const cut = relay({ form: 'events', bytes: bytes(eventOf(token)), cleanMessage }, options());
+  const ending = row.hasMark ? [Buffer.from('data: [DONE]\n\n')] : [];
+  const relayOf = (...chunks: readonly object[]) =>
+    relay(
+      { form: 'events', bytes: bytes(...chunks.map(eventOf), ...ending), cleanMessage },
+      options(),
+    );
+  const cut = relayOf(token);
   await cut.next();
   await expect(cut.next()).rejects.toThrow('before the answer was complete');
-  const done = Buffer.from('data: [DONE]\n\n');
-  const whole = relay(
-    { form: 'events', bytes: bytes(eventOf(token), done), cleanMessage },
-    options(),
-  );
+  const whole = relayOf(token, finish);
+  await whole.next();
+  await whole.next();
+  expect(await whole.next()).toBeUndefined();
+});
+
+test('chunks that end without a reason are a failure, too', async () => {
+  async function* chunks(...all: readonly object[]) {
+    for (const chunk of all) yield { ...chunk };
+  }
+  const cut = relay({ form: 'chunks', chunks: chunks(token) }, options());
+  await cut.next();
+  await expect(cut.next()).rejects.toThrow('before the answer was complete');
+  const whole = relay({ form: 'chunks', chunks: chunks(token, finish) }, options());
+  await whole.next();
   await whole.next();
   expect(await whole.next()).toBeUndefined();
 });

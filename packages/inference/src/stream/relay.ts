@@ -89,15 +89,19 @@ class EventRelay implements Relay {
 
   #read(events: Buffer): Buffer {
     const { passed, isDone, error } = this.#reader.read(events);
-    if (error !== undefined) this.#failure = brokenOffBy(this.#cleanMessage(error));
-    if (error !== undefined) this.leave();
-    else if (isDone) this.#finish();
+    if (error !== undefined) {
+      this.#failure = brokenOffBy(this.#cleanMessage(error));
+      this.leave();
+    } else if (isDone) {
+      if (!this.#observer.isFinishedByMark) this.#failure = brokenOff(CUT_OFF);
+      this.#finish();
+    }
     return passed;
   }
 
   #rest(): Buffer {
     const passed = this.#read(this.#splitter.rest());
-    // Some upstreams omit the end mark; without a finish reason either, the response was cut off and must not look complete.
+    // Some upstreams omit the end mark; without a finish reason either, the response was cut off.
     if (!this.#isOver && !this.#observer.isFinished) this.#failure = brokenOff(CUT_OFF);
     this.#isOver = true;
     return passed;
@@ -117,7 +121,10 @@ class ChunkRelay implements Relay {
     const { observer, onChunk, passesUsage } = this.#options;
     for (;;) {
       const next = await this.#chunks.next();
-      if (next.done === true) return undefined;
+      if (next.done === true) {
+        if (!observer.isFinished) throw brokenOff(CUT_OFF);
+        return undefined;
+      }
       const chunk = next.value;
       const error = errorOf(chunk);
       if (error !== undefined) {

@@ -38,7 +38,10 @@ export interface StreamObserver {
   readonly unreportedText: string;
   /** Whether there is more text than can be kept for an estimate. */
   readonly isTooLong: boolean;
+  /** Whether every choice that began has a reason to end. */
   readonly isFinished: boolean;
+  /** The same before an end mark: some upstreams send an empty reason. */
+  readonly isFinishedByMark: boolean;
   /** The finish reason and the model, if parsed chunks had them. */
   readonly finishReason: string | undefined;
   readonly model: string | undefined;
@@ -61,6 +64,8 @@ export const streamOutcome = (
   ...(finishReason === undefined ? {} : { finishReasons: [finishReason] }),
 });
 
+const isReason = (reason: unknown): reason is string => typeof reason === 'string' && reason !== '';
+
 const TEXT_CHARS_MAX = 32 * 1024 * 1024;
 const NO_REPLY: Reply = { content: '', toolCalls: [] };
 
@@ -73,7 +78,10 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
   let cachedTokens: number | undefined;
   let cacheWriteTokens: number | undefined;
   let mediaTokens: MediaTokens | undefined;
-  let isFinished = false;
+  /** The choices that have begun and not ended. */
+  const open = new Set<unknown>();
+  const finished = new Set<unknown>();
+  let hasEmptyReason = false;
   let finishReason: string | undefined;
   let model: string | undefined;
 
@@ -90,12 +98,20 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
       delta === undefined ? contentOf({ content: property(choice, 'text') }) : textOfDelta(delta),
     );
     const reason = property(choice, 'finish_reason');
-    if (typeof reason === 'string') isFinished = true;
+    observeReason(property(choice, 'index') ?? 0, reason);
     if (!isFirstChoice(choice)) return;
-    if (typeof reason === 'string') finishReason = reason;
+    if (isReason(reason)) finishReason = reason;
     if (reply === undefined) return;
     reply.addText(contentOf(delta));
     reply.addToolCalls(toolCallsOf(delta));
+  }
+
+  function observeReason(index: unknown, reason: unknown): void {
+    hasEmptyReason ||= reason === '';
+    if (isReason(reason)) {
+      open.delete(index);
+      finished.add(index);
+    } else if (!finished.has(index)) open.add(index);
   }
 
   return {
@@ -141,7 +157,10 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
       return chars > TEXT_CHARS_MAX;
     },
     get isFinished() {
-      return isFinished;
+      return finished.size > 0 && open.size === 0;
+    },
+    get isFinishedByMark() {
+      return hasEmptyReason || (finished.size > 0 && open.size === 0);
     },
     get finishReason() {
       return finishReason;

@@ -35,4 +35,5 @@ export const inferenceHeaders = {
 };
 
 /** The stream of most APIs. */
-export const CHUNK_STREAM = 'One `data:` line per chunk, then `[DONE]`.';
+export const CHUNK_STREAM =
+  'One `data:` line per chunk, then `[DONE]`. A stream that is cut off ends with `data: {"error": …}` instead, and its connection breaks.';

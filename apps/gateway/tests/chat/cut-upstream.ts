@@ -1,0 +1,48 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** How a stream goes on after its last piece. */
+type Ending = 'end' | 'reset' | 'silence';
+
+/** An upstream whose streams are what a test says. */
+export interface CutUpstream {
+  readonly url: string;
+  /** What the next streams are. */
+  answer(pieces: readonly string[], ending: Ending): void;
+  close(): Promise<void>;
+}
+
+/** It serves the model `cut`. */
+export async function startCutUpstream(): Promise<CutUpstream> {
+  let script: readonly string[] = [];
+  let how: Ending = 'end';
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      if (request.url === '/v1/models') {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ data: [{ id: 'cut' }] }));
+        return;
+      }
+      response.setHeader('content-type', 'text/event-stream');
+      response.write(script.join(''), () => {
+        if (how === 'end') response.end();
+        if (how === 'reset') response.destroy();
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    answer(pieces, ending) {
+      script = pieces;
+      how = ending;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

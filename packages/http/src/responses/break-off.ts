@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http';
+
+/**
+ * How long the connection stays open after the event of a failure. Clients drop what they have not read when a connection breaks;
+ * those that know the event close it themselves.
+ */
+export const LAST_EVENT_MS = 1_000;
+
+const LAST_EVENT = Symbol('the last event of a stream that breaks off');
+
+type WriteLastEvent = (failure: unknown) => string | Buffer;
+
+interface Streamed {
+  [LAST_EVENT]?: WriteLastEvent | undefined;
+}
+
+/** From now on this response ends with such an event if it breaks off. */
+export function endsWithEvent(response: ServerResponse & Streamed, write: WriteLastEvent): void {
+  response[LAST_EVENT] = write;
+}
+
+/** Whether the client learns from an event that this response breaks off. */
+export const hasLastEvent = (response: ServerResponse & Streamed): boolean =>
+  response[LAST_EVENT] !== undefined;
+
+/**
+ * Ends a response that is not whole: after the event of the failure, if it has one, its connection closes in the middle of the
+ * body, so that no client takes the answer for whole.
+ */
+export function breakOff(response: ServerResponse & Streamed, failure: unknown): void {
+  const write = response[LAST_EVENT];
+  if (write === undefined || response.writableEnded) {
+    closeConnection(response);
+    return;
+  }
+  response[LAST_EVENT] = undefined;
+  response.write(write(failure));
+  const timer = setTimeout(() => closeConnection(response), LAST_EVENT_MS).unref();
+  response.once('close', () => clearTimeout(timer));
+}
+
+/** What was written is still sent. */
+function closeConnection(response: ServerResponse): void {
+  const { socket } = response;
+  if (socket === null) response.destroy();
+  else socket.destroySoon();
+}
