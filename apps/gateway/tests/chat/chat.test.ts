@@ -176,7 +176,7 @@ test.each([
     error: {
       type,
       code,
-      param: code === 'missing_fields' ? expect.any(String) : null,
+      param: code === 'missing_fields' ? (expect.any(String) as unknown) : null,
       message: expect.any(String),
     },
   });
