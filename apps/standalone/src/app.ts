@@ -11,13 +11,7 @@ import {
   listen,
   publicUrlOf,
 } from '@model-gateway/http';
-import {
-  createMetrics,
-  generatedSecret,
-  systemClock,
-  type Lifecycle,
-  type Log,
-} from '@model-gateway/kernel';
+import { createMetrics, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
 import { publishAddress } from '@model-gateway/embedded';
 import { tunnelKey } from '@model-gateway/router';
 import { createInferenceRuntime } from '@model-gateway/inference-runtime';
@@ -32,6 +26,7 @@ import { combineApps } from './combined-app.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDemoBackend } from './demo-backend.ts';
 import { openEmbeddedStores, type StoreUrls } from './embedded-stores.ts';
+import { firstStepsOf } from './first-steps.ts';
 
 /** Opens the missing stores, every server app, the demo backend and one port. */
 export async function openStandalone(
@@ -40,6 +35,7 @@ export async function openStandalone(
   log: Log,
 ): Promise<void> {
   const { host, dataDir, drainDelaySecs } = config;
+  const notice = await openNotice(lifecycle);
   warnOfShortAdminToken(config.adminToken, log);
   warnOfUnknownSettings(config, log);
   await checkAddress(host, config.port);
@@ -97,18 +93,40 @@ export async function openStandalone(
     () => publishAddress(dataDir, { host: address, port }),
     (remove) => remove(),
   );
-  process.stdout.write(
+  const firstSteps = await firstStepsOf({
+    users: stores.database.users,
+    dataDir,
+    registrationOpen: config.registrationOpen,
+    isTerminal: process.stdout.isTTY,
+  });
+  notice.show(
     banner({
       baseUrl: publicUrlOf(config, port),
       adminToken: admin.shown,
       demo: config.demo,
-      passwordFile: config.registrationOpen
-        ? (await generatedSecret(dataDir, 'first-password')).file
-        : undefined,
+      firstSteps,
       stores: describeStores(config, urls),
       commandLine: config.commandLine,
     }),
   );
+}
+
+/** The banner; as the first part that opens, it says at the end that everything has stopped. */
+async function openNotice(lifecycle: Lifecycle): Promise<{ show(banner: string): void }> {
+  let isShown = false;
+  await lifecycle.open(
+    'banner',
+    () => undefined,
+    async () => {
+      if (isShown) process.stdout.write('Stopped.\n');
+    },
+  );
+  return {
+    show(text) {
+      process.stdout.write(text);
+      isShown = true;
+    },
+  };
 }
 
 function warnOfUnknownSettings({ unknownSettings }: StandaloneConfig, log: Log): void {
@@ -123,5 +141,6 @@ function describeStores(config: StandaloneConfig, urls: StoreUrls): string {
   const postgres =
     config.databaseUrl === undefined ? 'embedded Postgres' : 'Postgres of DATABASE_URL';
   if (config.redisUrl !== undefined) return `${postgres}, Redis of REDIS_URL`;
-  return `${postgres}, ${urls.redisUrl === undefined ? 'no Redis (in-process)' : 'embedded Redis'} in ${config.dataDir}`;
+  const redis = urls.redisUrl === undefined ? 'an in-process store' : 'embedded Redis';
+  return `${postgres} and ${redis}, in ${config.dataDir}`;
 }

@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 test('without a redis-server on the PATH everything runs in one process', async () => {
-  expect(withoutRedis.output()).toContain('no Redis (in-process)');
+  expect(withoutRedis.output()).toContain('an in-process store');
   const { token } = await chatOnce(withoutRedis.url, 'alone@example.com');
   expect(await usageRows(withoutRedis.url, token, 1)).toHaveLength(1);
 });
@@ -112,5 +112,7 @@ test('Ctrl-C, which arrives twice under npm, drains once and leaves no process b
   withoutRedis.signal('SIGINT');
   withoutRedis.signal('SIGINT');
   expect(await withoutRedis.exited).toBe(0);
+  expect(withoutRedis.output()).toMatch(/\nStopped\.\n?$/);
+  expect(withoutRedis.output()).not.toContain('57P01');
   await noneLeft(folders[1].path);
 });

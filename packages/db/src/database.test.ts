@@ -1,4 +1,4 @@
-import { newId, silentLog } from '@model-gateway/kernel';
+import { createLog, newId, silentLog } from '@model-gateway/kernel';
 import { createCuttableProxy, type CuttableProxy } from '../tests/cuttable-proxy.ts';
 import { openTestDatabase, type OpenedDatabase } from '../tests/test-database.ts';
 import { createDatabase, type Database } from './database.ts';
@@ -98,6 +98,22 @@ describe('the database', () => {
       await proxy.cut();
       await proxy.restore();
       await database.ping();
+    });
+
+    it('closes its connections before it is closed, and logs none of them as lost', async () => {
+      const lines: string[] = [];
+      const destination = { write: (line: string) => void lines.push(line) };
+      const log = createLog({ level: 'warn', app: 'test', destination });
+      const logged = createDatabase({ databaseUrl: proxy.url, log });
+      await logged.ping();
+      proxy.hold();
+      // Postgres ends the connection before it hears that it is closed.
+      await Promise.all([
+        logged.close(),
+        opened.raw.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'model-gateway' AND datname = current_database()`),
+      ]);
+      expect(lines).toEqual([]);
     });
 
     it('does not wait longer than a second for the answer to a ping', async () => {

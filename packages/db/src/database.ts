@@ -31,7 +31,13 @@ import type {
 import type { FileEntryStore } from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
 import type { MemoryEventStore, ResponseStore, VideoJobStore } from '@model-gateway/inference';
-import { createFairQueue, withTimeout, type FairQueue, type Log } from '@model-gateway/kernel';
+import {
+  createDeferred,
+  createFairQueue,
+  withTimeout,
+  type FairQueue,
+  type Log,
+} from '@model-gateway/kernel';
 import type {
   AgentCounter,
   AgentConnections,
@@ -102,6 +108,7 @@ const STANDBY_CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 30_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const PING_TIMEOUT_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 /** How many connections changes that wait for a common lock may take. */
 const TURNS_AT_ONCE_MAX = 3;
 const TURNS_WAITING_MAX = 1_000;
@@ -303,14 +310,33 @@ function openServer({ url, max, connectTimeoutMs }: ServerOptions, log: Log) {
       return beginInUtc(client);
     },
   });
+  const whenClosed = countConnections(pool);
   // Without a listener, an idle connection that Postgres closes would end the process.
-  pool.on('error', (error) => log.warn({ error }, 'an idle database connection was lost'));
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn({ error }, 'an idle database connection was lost');
+  });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   return {
     pool,
     connection: createConnection(prisma, pool),
-    close: () => prisma.$disconnect().then(() => pool.end()),
+    async close() {
+      await prisma.$disconnect();
+      await pool.end();
+      await withTimeout(whenClosed(), CLOSE_TIMEOUT_MS, () => undefined);
+    },
   };
+}
+
+/** The pool ends before its connections do, and Postgres, stopped too early, would complain to those that are left. */
+function countConnections(pool: Pool): () => Promise<void> {
+  const ended = createDeferred<void>();
+  let open = 0;
+  pool.on('connect', () => (open += 1));
+  pool.on('remove', () => {
+    open -= 1;
+    if (open === 0 && pool.ending) ended.resolve();
+  });
+  return async () => (open === 0 ? undefined : ended.promise);
 }
 
 /**

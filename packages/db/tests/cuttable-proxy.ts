@@ -10,6 +10,8 @@ export interface CuttableProxy {
   restore(): Promise<void>;
   /** Takes connections and never answers. */
   silence(): void;
+  /** What clients send arrives no more; what the server sends does. */
+  hold(): void;
   /** Ends every connection, and connects new ones to another server. */
   redirect(url: string): void;
   close(): Promise<void>;
@@ -18,6 +20,7 @@ export interface CuttableProxy {
 export async function createCuttableProxy(targetUrl: string): Promise<CuttableProxy> {
   let target = new URL(targetUrl);
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   let isSilent = false;
   let server = listen();
   await once(server, 'listening');
@@ -33,6 +36,8 @@ export async function createCuttableProxy(targetUrl: string): Promise<CuttablePr
   function listen(onPort = 0): Server {
     return createServer((client) => {
       track(client);
+      clients.add(client);
+      client.on('close', () => clients.delete(client));
       if (isSilent) return;
       const upstream = track(connect(Number(target.port), target.hostname));
       client.pipe(upstream).pipe(client);
@@ -59,6 +64,9 @@ export async function createCuttableProxy(targetUrl: string): Promise<CuttablePr
     silence: () => {
       isSilent = true;
       for (const socket of sockets) socket.destroy();
+    },
+    hold: () => {
+      for (const client of clients) client.pause();
     },
     redirect: (other) => {
       target = new URL(other);
