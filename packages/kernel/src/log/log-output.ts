@@ -14,7 +14,10 @@ const WRITE_CHARS_MAX = 4096;
 const waitingOutputs = new Set<() => void>();
 let writesAtExit = false;
 
-export function createLogOutput(destination: DestinationStream): LogOutput {
+export function createLogOutput(
+  destination: DestinationStream,
+  format: (line: string) => string = asItIs,
+): LogOutput {
   let waiting = '';
 
   function flush(): void {
@@ -28,9 +31,10 @@ export function createLogOutput(destination: DestinationStream): LogOutput {
   return {
     write(line) {
       flush();
-      destination.write(safeLine(line));
+      destination.write(safeLine(format(line)));
     },
-    writeSoon(line) {
+    writeSoon(given) {
+      const line = format(given);
       if (waiting.length + line.length > WRITE_CHARS_MAX) flush();
       if (waiting === '') {
         writeAtExit();
@@ -41,6 +45,8 @@ export function createLogOutput(destination: DestinationStream): LogOutput {
     },
   };
 }
+
+const asItIs = (line: string): string => line;
 
 function writeAtExit(): void {
   if (writesAtExit) return;

@@ -115,6 +115,24 @@ test('lines of requests are written together, and before what is logged after th
   expect(texts[2]).toContain('"app":"test","part":"tunnel","token":"[redacted]"');
 });
 
+test('in a terminal a line is short, and safe; requests are logged at debug level', async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const open = (level: 'debug' | 'info') =>
+    createLog({ level, app: 'test', destination, isTerminal: true });
+  open('info').request(request);
+  open('info').warn({ backend: 'demo', reason: 'a\u001b[31m b', password: 'hunter2' }, 'slow');
+  await setImmediate();
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^\d\d:\d\d:\d\d warn  slow backend=demo reason="a\\u001b\[31m b" password="?\[redacted\]"?\n$/,
+    ),
+  ]);
+  open('debug').request(request);
+  await setImmediate();
+  expect(lines[1]).toMatch(/ debug request request_id=\S+ method=POST route=\/v1\/\S+ status=200 /);
+});
+
 test('a request id that a caller chose is redacted and cannot break the line', async () => {
   const { log, lines } = capture();
   log.request({ ...request, requestId: '"}\\service-01234567-89ab-cdef-0123-456789abcdef' });

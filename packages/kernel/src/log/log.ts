@@ -3,6 +3,7 @@ import { createLogOutput, type LogOutput } from './log-output.ts';
 import { withRemedy } from './log-remedy.ts';
 import { redact, redactText } from './redact.ts';
 import { openStandardOutput } from './standard-output.ts';
+import { terminalLine } from './terminal-line.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -38,14 +39,27 @@ interface LogOptions {
   readonly app: string;
   /** Where the lines go; standard output by default. */
   readonly destination?: DestinationStream;
+  /** Whether a person reads the lines in a terminal; known of standard output. */
+  readonly isTerminal?: boolean;
 }
 
 let formattedAt = 0;
 let formatted = '';
 
-/** The log of one process: one JSON object per line. */
-export function createLog({ level, app, destination }: LogOptions): Log {
-  const output = createLogOutput(destination ?? openStandardOutput());
+/**
+ * The log of one process: one JSON object per line. In a terminal each is a short line, and requests, of which there are many, are
+ * logged at debug level only.
+ */
+export function createLog({
+  level,
+  app,
+  destination,
+  isTerminal = destination === undefined && process.stdout.isTTY,
+}: LogOptions): Log {
+  const output = createLogOutput(
+    destination ?? openStandardOutput(),
+    isTerminal ? terminalLine : undefined,
+  );
   const logger = pino(
     {
       level,
@@ -55,7 +69,7 @@ export function createLog({ level, app, destination }: LogOptions): Log {
     },
     output,
   );
-  return wrap(logger, output, { app });
+  return wrap(logger, output, { app }, isTerminal ? 'debug' : 'info');
 }
 
 /** A log that writes nothing. */
@@ -71,7 +85,12 @@ function isoNow(): string {
   return formatted;
 }
 
-function wrap(logger: Logger, output: LogOutput, bound: Fields): Log {
+function wrap(
+  logger: Logger,
+  output: LogOutput,
+  bound: Fields,
+  requestLevel: 'debug' | 'info',
+): Log {
   const boundText = JSON.stringify(bound).slice(1, -1);
   const write = (level: Exclude<LogLevel, 'silent'>) => (fields: Fields, message: string) => {
     if (!logger.isLevelEnabled(level)) return;
@@ -89,11 +108,11 @@ function wrap(logger: Logger, output: LogOutput, bound: Fields): Log {
     fatal: writeProblem('fatal'),
     child(bindings) {
       const clean = redact(bindings) as Record<string, unknown>;
-      return wrap(logger.child(clean), output, { ...bound, ...clean });
+      return wrap(logger.child(clean), output, { ...bound, ...clean }, requestLevel);
     },
     // There is one for every request, so that it is written without the logger.
     request({ requestId, method, route, status, durationMs, traceId, isProbe }) {
-      const level = isProbe ? 'debug' : 'info';
+      const level = isProbe ? 'debug' : requestLevel;
       if (!logger.isLevelEnabled(level)) return;
       // A caller can choose it.
       const id = JSON.stringify(redactText(requestId));
