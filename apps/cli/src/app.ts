@@ -16,6 +16,7 @@ import { addPriceCommands } from './commands/prices.ts';
 import { addRequestsCommand } from './commands/requests.ts';
 import { addRouteCommand } from './commands/route.ts';
 import { addSpendCommand } from './commands/spend.ts';
+import { addStatusCommands } from './commands/status.ts';
 import { addUsageCommand } from './commands/usage.ts';
 import { addUserCommands } from './commands/users.ts';
 import { addWebhookCommands } from './commands/webhooks.ts';
@@ -106,6 +107,7 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
     .helpCommand(false)
     .addHelpText('after', EXAMPLES);
   addLoginCommands(program, run);
+  addStatusCommands(program, run);
   addKeyCommands(program, run);
   addChatCommand(program, run);
   addModelsCommand(program, run);
@@ -178,11 +180,35 @@ function report(error: unknown, url: string, { stderr }: Terminal, isJson: boole
   return known.exitStatus;
 }
 
-const usageError = ({ message }: CommanderError): CliError =>
-  new CliError(
+function usageError({ message }: CommanderError): CliError {
+  const unknown = /^error: unknown command '(.*)'$/.exec(message)?.[1] ?? '';
+  const meant = Object.entries(OTHER_WORDS).find(([, words]) => words.includes(unknown))?.[0];
+  return new CliError(
     'usage',
     message.replace(/^error: /, ''),
-    'See: gateway --help, or --help after any command.',
+    meant === undefined
+      ? 'See: gateway --help, or --help after any command.'
+      : `Did you mean gateway ${meant}? gateway --help lists all commands.`,
   );
+}
+
+/** What people call the commands elsewhere. */
+const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
+  'login --register': ['register', 'signup', 'sign-up'],
+  login: ['signin', 'sign-in', 'auth'],
+  logout: ['signout', 'sign-out'],
+  whoami: ['me', 'account', 'profile'],
+  status: ['health', 'info', 'ps'],
+  chat: ['ask', 'run', 'prompt', 'complete'],
+  'plan show': ['tier', 'tiers', 'quota', 'limits'],
+  'users list': ['accounts', 'people', 'members'],
+  requests: ['logs', 'log'],
+  spend: ['cost', 'costs', 'billing'],
+  'backends list': ['providers', 'upstreams', 'servers'],
+  'keys create': ['key', 'apikey', 'api-key', 'token'],
+  'prices list': ['pricing'],
+  '--help': ['help'],
+  '--version': ['version'],
+};
 
 export { readCliConfig };

@@ -142,11 +142,26 @@ test('login registers with a password from standard input and keeps the sign-in 
   });
 });
 
+test('whoami and status say who you are and what runs; other words for commands are understood', async () => {
+  expect((await gateway.runHere(['whoami'])).stdout).toBe(
+    `${EMAIL}, an admin, on the tier enterprise, at ${service.url}\n`,
+  );
+  expect((await gateway.runHere(['status'])).stdout).toMatch(
+    /^Service +http\S+, version .*\nHealth +ok, postgres ok, redis ok\nModels .*\nRequests .*\n$/,
+  );
+  expect(await gateway.json(['status'])).toMatchObject({ health: { status: 'ok' } });
+  expect(await gateway.runHere(['register'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('Did you mean gateway login --register?'),
+  });
+});
+
 test('keys are created, listed and revoked by name', () => manageKeys(gateway, service.url));
 
 test('a backend is added, listed, tested and removed by name, and its state says what is wrong', async () => {
   const add = ['backends', 'add', 'cloud', upstream.url];
   const wrong = await gateway.runHere([...add, '--api-key-env', 'OTHER_UPSTREAM_KEY']);
+  expect(wrong.status).toBe(1);
   expect(wrong.stderr).toContain('gateway backends test cloud');
   expect((await gateway.runHere(['backends', 'list'])).stdout).toMatch(
     /^cloud +external +\S+ .*401/m,
@@ -167,8 +182,11 @@ test('a backend is added, listed, tested and removed by name, and its state says
     chat: { status: 'ok', model: 'gpt-4o-mini' },
   });
   expect(await gateway.json(['models'])).toMatchObject({
-    models: expect.arrayContaining([expect.objectContaining({ id: 'gpt-4o-mini' })]),
+    models: [{ id: 'gpt-4o-mini' }, ...Array.from({ length: 6 }, () => ({ status: 'suggested' }))],
   });
+  expect((await gateway.runHere(['models'])).stdout).toMatch(
+    /^MODEL .*\ngpt-4o-mini +ready .*\n\S+ +not served /,
+  );
   const limits = ['--rpm', '60', '--concurrency', '4'];
   const keyOption = ['--api-key-env', 'UPSTREAM_KEY'];
   const addSpare = ['backends', 'add', 'spare', upstream.url, ...keyOption, ...limits];
@@ -189,6 +207,9 @@ test('a backend is added, listed, tested and removed by name, and its state says
       expect.objectContaining({ backend: 'cloud', model: 'gpt-4o-mini', reason: null }),
     ]),
   });
+  expect((await gateway.runHere(['route', 'gpt-4o-mini'])).stdout).toMatch(
+    / cloud +gpt-4o-mini +- +(?:100 %|-)/,
+  );
   const nowhere = await gateway.runHere(['route', 'nobody-serves-it', '--capability', 'chat']);
   expect(nowhere.stdout).toMatch(/^ +- +cloud .*model not listed$/m);
   expect(nowhere.stderr).toContain('No backend would get a request for nobody-serves-it now.');
@@ -265,7 +286,8 @@ test('plan shows the limits and sets a tier; doctor names the command that lifts
     `→ To lift these limits: gateway plan set ${EMAIL} enterprise`,
   );
   expect(await gateway.runHere(['plan', 'set', EMAIL, 'gold'])).toMatchObject({ status: 5 });
-  expect((await gateway.runHere(['plan', 'set', EMAIL, 'enterprise'])).status).toBe(0);
+  const raised = await gateway.runHere(['plan', 'set', EMAIL, 'enterprise']);
+  expect(raised).toMatchObject({ status: 0, stderr: expect.stringContaining(data.path) });
   expect(await gateway.json(['doctor'])).toMatchObject({
     ok: true,
     checks: expect.arrayContaining([

@@ -18,6 +18,10 @@ export async function manageKeys(gateway: CommandLine, url: string): Promise<voi
     keys: [{ name: 'my key', project: 'tests', active: true }],
   });
   const update = ['keys', 'update', 'my key', '--budget', '5', '--period', 'week', '--rpm', '9'];
+  await gateway.runHere(update);
+  expect((await gateway.runHere(['keys', 'list'])).stdout).toMatch(
+    /^my key .* active +9 requests\/min, \$5\.00\/week +20/m,
+  );
   expect(await gateway.json([...update, '--model', 'gpt-*', '--model', 'demo'])).toMatchObject({
     budget_usd: 5,
     budget_period: 'week',

@@ -39,7 +39,10 @@ export function addBackendCommands(program: Command, run: Runner): void {
   backends
     .command('add')
     .summary('register a backend')
-    .description('Register a backend and ask it for its models.')
+    .description(
+      'Register a backend and ask it for its models. The exit status is 1 if it is not healthy then;\n' +
+        'it is registered nevertheless.',
+    )
     .argument('<name>', 'a name for it')
     .argument('<address>', 'its URL')
     .option(
@@ -131,7 +134,7 @@ async function addBackend(
     text: `Registered ${oneLine(name)}${backend === undefined ? '' : `: ${stateOf(backend)}`}.`,
     ...(backend?.state === 'Healthy'
       ? {}
-      : { note: `Find out why: gateway backends test ${name}` }),
+      : { note: `Find out why: gateway backends test ${name}`, exitStatus: EXIT_FAILED }),
   };
 }
 

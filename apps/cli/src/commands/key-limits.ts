@@ -1,6 +1,7 @@
-import type { RpcInput } from '@model-gateway/contracts';
+import type { RpcInput, RpcResult } from '@model-gateway/contracts';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
+import { count, moment, usd } from '../output/format.ts';
 import { collected } from './arguments.ts';
 
 /** The options of a key's limits, as they are given. */
@@ -46,6 +47,28 @@ export function limitsOf(options: LimitOptions): Limits {
     ...(address === undefined ? {} : { addresses: listOf(address) }),
     ...(cacheTtl === undefined ? {} : { cache: cacheOf(cacheTtl) }),
   };
+}
+
+/** The limits of a key in a few words. */
+export function shownLimits({
+  rpm,
+  tpm,
+  budget_usd,
+  budget_period,
+  models,
+  addresses,
+  expires_at,
+}: RpcResult<'keys.list'>[number]): string {
+  return [
+    rpm === null ? '' : `${count(rpm)} requests/min`,
+    tpm === null ? '' : `${count(tpm)} tokens/min`,
+    budget_usd === null ? '' : `${usd(budget_usd)}/${budget_period ?? 'month'}`,
+    models === null ? '' : `only ${models.join(' ')}`,
+    addresses === null ? '' : `from ${addresses.join(' ')}`,
+    expires_at === null ? '' : `until ${moment(expires_at)}`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
 }
 
 function numberOf(name: string, text: string): number | null {

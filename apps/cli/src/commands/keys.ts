@@ -7,7 +7,7 @@ import { oneLine } from '../output/printable.ts';
 import { printedSecret } from '../output/printed-secret.ts';
 import { table } from '../output/table.ts';
 import { wholeNumber } from './arguments.ts';
-import { limitsOf, withLimitOptions, type LimitOptions } from './key-limits.ts';
+import { limitsOf, shownLimits, withLimitOptions, type LimitOptions } from './key-limits.ts';
 
 const GRACE_SECS_MAX = 604_800;
 
@@ -128,6 +128,7 @@ const keyTable = (keys: readonly Key[]): string =>
     { title: 'KEY', value: ({ key_hint }) => key_hint },
     { title: 'PROJECT', value: ({ project }) => project },
     { title: 'STATE', value: stateOf },
+    { title: 'LIMITS', value: shownLimits },
     { title: 'CREATED', value: ({ created_at }) => moment(created_at) },
     { title: 'LAST USED', value: ({ last_used_at }) => moment(last_used_at) },
     { title: 'ID', value: ({ id }) => id },

@@ -9,29 +9,36 @@ const MILLION = 1_000_000;
 export function addModelsCommand(program: Command, run: Runner): void {
   program
     .command('models')
-    .summary('list the models that you can use')
-    .description('List the models that you can use, with what is known about them.')
+    .summary('list the models')
+    .description(
+      'List the models with what is known about them. Suggested ones are not served yet: add a backend\n' +
+        'that has them, or deploy them on a GPU node. They are listed last.',
+    )
     .addHelpText('after', '\nExamples:\n  gateway models\n  gateway models --json')
     .action(run(listModels));
 }
 
 async function listModels({ service }: CommandContext): Promise<Answer> {
-  const { data: models } = (await service.get('/v1/models')) as {
-    readonly data: readonly ListedModel[];
+  const { data } = (await service.get('/v1/models')) as { readonly data: readonly ListedModel[] };
+  const models = data.toSorted(
+    (left, right) =>
+      Number(isSuggested(left)) - Number(isSuggested(right)) || (left.id < right.id ? -1 : 1),
+  );
+  return {
+    json: { models },
+    text: models.length === 0 ? '' : modelTable(models),
+    ...(models.every(isSuggested)
+      ? { note: 'No model can be used yet. Add a backend: gateway backends add --help' }
+      : {}),
   };
-  if (models.length === 0) {
-    return {
-      json: { models },
-      text: '',
-      note: 'No model can be used yet. Add a backend: gateway backends add --help',
-    };
-  }
-  return { json: { models }, text: modelTable(models) };
 }
+
+const isSuggested = ({ status }: ListedModel): boolean => status === 'suggested';
 
 function modelTable(models: readonly ListedModel[]): string {
   return table(models, [
     { title: 'MODEL', value: ({ id }) => id },
+    { title: 'STATE', value: (model) => (isSuggested(model) ? 'not served' : 'ready') },
     { title: 'FROM', value: ({ owned_by, alias_of }) => alias_of ?? owned_by },
     {
       title: 'CONTEXT',

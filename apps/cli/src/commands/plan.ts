@@ -69,7 +69,11 @@ async function setPlan({ service }: CommandContext, email: string, tier: string)
   } catch (error) {
     throw error instanceof RpcCallError ? withNextStep(error, email, tier) : error;
   }
-  return { json: { email, tier }, text: `${oneLine(email)} is on the tier ${oneLine(tier)} now.` };
+  return {
+    json: { email, tier },
+    text: `${oneLine(email)} is on the tier ${oneLine(tier)} now.`,
+    note: `This was done with the admin token ${await service.adminTokenSource()}.`,
+  };
 }
 
 /** The service says what it did not find; this adds where to look. */

@@ -43,8 +43,9 @@ async function explain(
   };
 }
 
-const targetTable = (targets: readonly ExplainedTarget[]): string =>
-  table(targets, [
+function targetTable(targets: readonly ExplainedTarget[]): string {
+  const isOnly = targets.filter(({ position }) => position !== null).length === 1;
+  return table(targets, [
     { title: 'TRIED', isNumber: true, value: ({ position }) => String(position ?? '-') },
     { title: 'BACKEND', value: ({ backend }) => backend ?? '-' },
     { title: 'MODEL', value: ({ model }) => model ?? '-' },
@@ -52,10 +53,14 @@ const targetTable = (targets: readonly ExplainedTarget[]): string =>
     {
       title: 'SHARE',
       isNumber: true,
-      value: ({ share }) => (share === null ? '-' : `${Math.round(share * PERCENT)} %`),
+      value: ({ position, share: given }) => {
+        const share = given ?? (isOnly && position !== null ? 1 : null);
+        return share === null ? '-' : `${Math.round(share * PERCENT)} %`;
+      },
     },
     { title: 'WHY NOT', value: whyNot },
   ]);
+}
 
 function whyNot({ reason, detail }: ExplainedTarget): string {
   const words = reason?.replaceAll('_', ' ');

@@ -6,7 +6,7 @@ import { checked, type CheckResult } from './check.ts';
 
 /** Whether the backends serve. */
 export async function backendsCheck({ service }: CommandContext): Promise<CheckResult> {
-  if (!(await service.hasAdminToken())) {
+  if ((await service.adminTokenSource()) === undefined) {
     return checked('backends', 'skipped', 'needs the admin token', adminTokenRemedy(service.url));
   }
   const body = (await service.requestAsAdmin({ path: '/api/admin/backends' })) as BackendList;

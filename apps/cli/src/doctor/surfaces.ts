@@ -60,12 +60,18 @@ function unreachable(error: unknown, url: string): CheckResult {
   return isOther && isLocal(url) ? anotherProgram(url, known.message) : broken('service', known);
 }
 
+const STORE_NAMES: Readonly<Record<string, string>> = {
+  postgres: 'Postgres',
+  redis: 'the shared store (Redis, or in the process without one)',
+};
+
 /** Whether the stores of the service are there. */
 export function storesCheck(health: Readonly<Record<string, unknown>>): CheckResult {
   const checks = isObject(health['checks']) ? health['checks'] : {};
   const away = Object.entries(checks).flatMap(([store, state]) => (state === 'ok' ? [] : [store]));
   if (away.length === 0) {
-    return checked('stores', 'ok', `${Object.keys(checks).join(' and ')} answer`);
+    const names = Object.keys(checks).map((store) => STORE_NAMES[store] ?? store);
+    return checked('stores', 'ok', `${names.join(' and ')} answer`);
   }
   return checked(
     'stores',

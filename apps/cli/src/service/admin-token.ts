@@ -15,6 +15,8 @@ interface AdminTokenSource {
 export interface AdminAccess {
   readonly token: string;
   readonly url: string;
+  /** Where the token was found, in words. */
+  readonly source: string;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
@@ -32,12 +34,16 @@ export async function findAdminAccess({
   file,
   url,
 }: AdminTokenSource): Promise<AdminAccess | undefined> {
-  const given = config.adminToken ?? (await file.read()).services[url]?.admin_token;
-  if (given !== undefined) return { token: given, url };
+  if (config.adminToken !== undefined)
+    return { token: config.adminToken, url, source: 'of GATEWAY_ADMIN_TOKEN' };
+  const stored = (await file.read()).services[url]?.admin_token;
+  if (stored !== undefined) return { token: stored, url, source: 'that gateway login stored' };
   const held = await readHeldAddress(config.dataDir);
   const heldUrl = held && urlAt(held, url);
   const token = heldUrl === undefined ? undefined : await readToken(config.dataDir);
-  return token === undefined || heldUrl === undefined ? undefined : { token, url: heldUrl };
+  return token === undefined || heldUrl === undefined
+    ? undefined
+    : { token, url: heldUrl, source: `in ${config.dataDir}` };
 }
 
 /** The URL at an address, as a number: a name may lead to another listener. Undefined for the URL of another service. */

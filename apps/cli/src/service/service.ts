@@ -51,8 +51,8 @@ export interface Service {
   probe(path: string): Promise<RestResponse>;
   /** The response to the holder of an API key. */
   tryKey(apiKey: string): Promise<RestResponse>;
-  /** Whether an admin token is known that may be sent to this service. */
-  hasAdminToken(): Promise<boolean>;
+  /** Where the admin token was found that may be sent to this service, in words; undefined without one. */
+  adminTokenSource(): Promise<string | undefined>;
   close(): void;
 }
 
@@ -77,7 +77,7 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
   });
   const user = createRpcClient({ ...options, token: () => session.accessToken() });
   const findAccess = (): Promise<AdminAccess | undefined> => findAdminAccess({ config, file, url });
-  const hasAdminToken = async (): Promise<boolean> => (await findAccess()) !== undefined;
+  const adminTokenSource = async (): Promise<string | undefined> => (await findAccess())?.source;
   const send = (request: RestRequest): Promise<RestResponse> =>
     sendRest(request, { baseUrl: url, timeoutMs, signal });
 
@@ -130,13 +130,13 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
     session,
     anonymous,
     user,
-    hasAdminToken,
+    adminTokenSource,
     call,
     list: (method, params) => listAll(call, method, params),
     callAsAdmin,
     async callAsAnyAdmin(method, params) {
       const isSignedIn = (await session.stored()) !== undefined;
-      return isSignedIn || !(await hasAdminToken())
+      return isSignedIn || (await adminTokenSource()) === undefined
         ? call(method, params)
         : callAsAdmin(method, params);
     },
