@@ -110,7 +110,7 @@ export function createGateway(
     logBodies: config.logBodies,
   });
   const checkConversation = createConversationCheck(database.conversations, runtime.storageLimit);
-  const listing = createModelListing(runtime);
+  const listing = createModelListing({ ...runtime, ...config });
   const { conversations } = database;
   const chat = { authorizer, checkConversation, ...runtime, conversations, clock, log };
   const uploadFiles = createUploadFiles({

@@ -8,6 +8,7 @@ import {
   surfaceSettings,
 } from '@model-gateway/http';
 import {
+  flag,
   integer,
   loadConfig,
   oneOf,
@@ -28,6 +29,11 @@ export const gatewaySettings = {
   requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
     description:
       'How many `/v1` requests per key each process accepts within 60 seconds; 0 blocks everything.',
+  }),
+  quickStartModels: setting('SERVICE_QUICK_START_MODELS', withDefault(flag(), true), {
+    description:
+      'Whether `GET /v1/models` lists six small models that no backend serves yet, each with `"status": "suggested"`.',
+    defaultText: '1',
   }),
   upstreamErrors: setting('SERVICE_UPSTREAM_ERRORS', withDefault(oneOf('wrap', 'pass'), 'wrap'), {
     description:

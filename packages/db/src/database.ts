@@ -329,7 +329,7 @@ function openServer({ url, max, connectTimeoutMs }: ServerOptions, log: Log) {
 
 /** The pool ends before its connections do, and Postgres, stopped too early, would complain to those that are left. */
 function countConnections(pool: Pool): () => Promise<void> {
-  const ended = createDeferred<void>();
+  const ended = createDeferred();
   let open = 0;
   pool.on('connect', () => (open += 1));
   pool.on('remove', () => {

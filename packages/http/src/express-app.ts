@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { isError, type Log } from '@model-gateway/kernel';
 import express, { type ErrorRequestHandler, type Router } from 'express';
+import { noRoute } from './responses/no-route.ts';
 import { sendRestError } from './responses/rest-errors.ts';
 
 interface ExpressAppOptions {
@@ -19,7 +20,7 @@ export function createExpressApp({ routes, trustProxy, log, onFailure }: Express
   app.set('trust proxy', trustProxyOf(trustProxy));
   app.use(routes);
   app.use((request) => {
-    throw new ServiceError('not_found', `no route ${request.method} ${request.path}`);
+    throw noRoute(request.method, request.path);
   });
   const onError: ErrorRequestHandler = (error, request, response, _next) => {
     sendRestError(fromExpress(error), request, response, log);

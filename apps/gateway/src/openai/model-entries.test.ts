@@ -32,6 +32,7 @@ function entries(facts: Partial<ListingFacts>): Record<string, unknown> {
     routes: [],
     aliases: [],
     priceOf: () => undefined,
+    suggests: true,
     ...facts,
   });
   return Object.fromEntries(
@@ -134,9 +135,20 @@ test('a model whose id is an alias of something that is not served is not listed
     routes: [route('best', 'other')],
     aliases,
     priceOf: () => undefined,
+    suggests: true,
   }).map(({ id }) => id);
   expect(listed).toContain('other');
   expect(listed.filter((id) => aliases.some((one) => one.alias === id))).toEqual([]);
+});
+
+test('models that nobody serves yet are marked, and can be left out', () => {
+  const suggestions = (backends: readonly ListedBackend[], suggests: boolean) => {
+    const facts = { backends, unlisted: [], routes: [], aliases: [], priceOf: () => undefined };
+    return modelEntries({ ...facts, suggests }).filter(({ status }) => status === 'suggested');
+  };
+  expect(suggestions([], true)).toHaveLength(6);
+  expect(suggestions([backend('one', ['Qwen/Qwen3-0.6B'])], true)).toHaveLength(5);
+  expect(suggestions([], false)).toEqual([]);
 });
 
 test('an alias of a route is listed with what the first target can do, while there is one', () => {

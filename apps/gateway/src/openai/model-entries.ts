@@ -18,6 +18,8 @@ export interface ListingFacts {
   readonly aliases: ReturnType<Aliases['list']>;
   readonly routes: readonly RouteRule[];
   readonly priceOf: PriceBook['priceOf'];
+  /** Whether models that no backend serves yet are listed, too. */
+  readonly suggests: boolean;
 }
 
 /** When the quick-start list was chosen: clients require a time on every entry. */
@@ -28,7 +30,7 @@ const QUICK_START_CREATED = unixSeconds(new Date('2026-01-01T00:00:00Z'));
  * replaces a model of the same id, as it does in routing, also where its target is not served. A route whose id is also that of a model adds no entry.
  */
 export function modelEntries(facts: ListingFacts): ModelEntry[] {
-  const { backends, unlisted, aliases, routes, priceOf } = facts;
+  const { backends, unlisted, aliases, routes, priceOf, suggests } = facts;
   const entries = new Map<string, ModelEntry>();
   const routable = servedModels([...backends, ...unlisted]);
   const routableIds = new Set(routable.keys());
@@ -62,10 +64,11 @@ export function modelEntries(facts: ListingFacts): ModelEntry[] {
       ...details(id, served, priceOf),
     });
   }
-  for (const id of QUICK_START_MODELS) {
+  for (const id of suggests ? QUICK_START_MODELS : []) {
     if (entries.has(id) || aliased.has(id)) continue;
     entries.set(id, {
       ...entry(id, QUICK_START_OWNER, QUICK_START_CREATED),
+      status: 'suggested',
       capabilities: ['chat'],
       ...pricing([priceOf(id)]),
     });

@@ -17,6 +17,7 @@ export interface ModelListing {
 interface ListingDependencies {
   readonly router: Pick<Router, 'list' | 'unlisted' | 'aliases' | 'routes' | 'targetsOf'>;
   readonly prices: Pick<PriceBook, 'priceOf' | 'revision'>;
+  readonly quickStartModels: boolean;
 }
 
 /** The states that a rendered listing was made from. */
@@ -39,7 +40,11 @@ interface Rendered {
 }
 
 /** Renders the text once per state of the backends, aliases and prices, not once per request. */
-export function createModelListing({ router, prices }: ListingDependencies): ModelListing {
+export function createModelListing({
+  router,
+  prices,
+  quickStartModels: suggests,
+}: ListingDependencies): ModelListing {
   let rendered: Rendered | undefined;
 
   function current(): Rendered {
@@ -55,7 +60,7 @@ export function createModelListing({ router, prices }: ListingDependencies): Mod
     const aliases = router.aliases.list();
     const routes = router.routes.list();
     const { priceOf } = prices;
-    const facts = { aliases, routes, priceOf };
+    const facts = { aliases, routes, priceOf, suggests };
     const data = modelEntries({ ...facts, backends, unlisted });
     const answering = modelEntries({
       ...facts,

@@ -24,6 +24,8 @@ test.each([
   ],
   ['no id', { object: 'model' }, undefined],
   ['null', null, undefined],
+  ['a model that another gateway only suggests', { id: 'm', status: 'suggested' }, undefined],
+  ['another status', { id: 'm', status: 'ready' }, { id: 'm', contextLength: undefined }],
 ])('an entry with %s', (_what, entry, expected) => {
   expect(readListedModel(entry)).toEqual(expected);
 });

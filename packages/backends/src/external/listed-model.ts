@@ -15,8 +15,12 @@ const tokens = z.int().positive();
 /** Servers have no common name for it. */
 const CONTEXT_FIELDS = ['context_length', 'max_model_len', 'context_window', 'max_context_length'];
 
-/** Reads an entry; undefined when it names no model. */
+/** Another gateway lists models that nobody serves yet. */
+const suggested = z.object({ status: z.literal('suggested') });
+
+/** Reads an entry; undefined when it names no model, or one that cannot be asked. */
 export function readListedModel(entry: unknown): ListedModel | undefined {
+  if (suggested.safeParse(entry).success) return undefined;
   const id = named.safeParse(entry);
   return id.success ? { id: id.data, contextLength: contextLengthOf(entry) } : undefined;
 }

@@ -8,6 +8,8 @@ export const modelEntrySchema = z.object({
   created: z.int(),
   /** The name of the backend that serves it, the provider of a quick-start model, `demo`, or `alias`. */
   owned_by: z.string(),
+  /** Absent for what can be asked now. */
+  status: z.literal('suggested').optional().describe('no backend serves the model yet'),
   /** The target, for an alias. */
   alias_of: z.string().optional(),
   /** What requests can ask of it: `chat`, `embeddings`, `completions`, `images` and others. */

@@ -14,6 +14,7 @@ import { beginResponse, statusHeaders } from './begin-response.ts';
 import { errorAnchor } from './error-anchor.ts';
 import { errorDocs } from './error-docs.ts';
 import { namedField } from './named-field.ts';
+import { noRoute } from './no-route.ts';
 import { INVALID_REQUEST, REST_ERRORS, type RestError } from './rest-error-table.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import { pathOf } from '../server/server-app.ts';
@@ -164,8 +165,7 @@ export function refuseUpgrade(socket: Duplex, error: ServiceError): void {
 
 /** Responds 404 to a path that the app does not have. */
 export function sendNotFound(request: IncomingMessage, response: ServerResponse, log: Log): void {
-  const error = new ServiceError('not_found', `no route ${request.method} ${pathOf(request)}`);
-  sendRestError(error, request, response, log);
+  sendRestError(noRoute(request.method, pathOf(request)), request, response, log);
 }
 
 /** Sends a JSON body. */

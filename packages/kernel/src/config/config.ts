@@ -13,6 +13,8 @@ interface SettingNotes {
   readonly secret?: boolean;
   /** Where an unset value comes from, if it is not the default. */
   readonly fallback?: 'file';
+  /** What applies while it is not set, in words, if that is no value. */
+  readonly whileUnset?: string;
   /** Must be set when NODE_ENV is `production`. */
   readonly requiredInProduction?: boolean;
   /** How many characters it must have when NODE_ENV is `production`. */
@@ -90,16 +92,19 @@ export function effectiveSettings(
         defaultText,
         secret: isSecret = false,
         fallback,
+        whileUnset = null,
         schema,
       }): EffectiveSetting => {
         const given = blankIsUnset(environment[env]);
-        const value = given ?? shownDefault(schema.safeParse(undefined).data, defaultText);
+        const byDefault = shownDefault(schema.safeParse(undefined).data, defaultText);
+        const value = given ?? byDefault ?? whileUnset;
+        const shown = isSecret ? (given === undefined ? whileUnset : null) : value;
         const isSet = value !== null || fallback !== undefined;
         const unset = fallback ?? 'default';
         return {
           name: env,
           description,
-          value: isSecret || value === null ? null : withoutPassword(value),
+          value: shown === null ? null : withoutPassword(shown),
           isSecret,
           isSet,
           source: given === undefined ? unset : 'environment',

@@ -15,8 +15,7 @@ export const QUICK_START_OWNER = 'huggingface';
 export function howToServe(model: string): string | undefined {
   if (!QUICK_START_MODELS.includes(model)) return undefined;
   return (
-    `To serve it, deploy it on a GPU node (agents.deploy with "model_id": "${model}"), ` +
-    `or start a server for it (for example: vllm serve ${model}) and register that server ` +
-    '(POST /api/admin/backends with {"type": "vllm", "url": "http://localhost:8000"}).'
+    'It is only suggested so far. To serve it, an admin deploys it on a GPU node (agents.deploy), ' +
+    'or adds a server that has it (POST /api/admin/backends).'
   );
 }

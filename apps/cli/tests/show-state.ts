@@ -1,0 +1,32 @@
+import type { CommandLine } from './command-line.ts';
+
+interface SignedIn {
+  readonly url: string;
+  readonly email: string;
+}
+
+/** Shows who is signed in and what runs, and understands other words for commands. */
+export async function showState(gateway: CommandLine, { url, email }: SignedIn): Promise<void> {
+  expect((await gateway.runHere(['whoami'])).stdout).toBe(
+    `${email}, an admin, on the tier enterprise, at ${url}\n`,
+  );
+  expect((await gateway.runHere(['status'])).stdout).toMatch(
+    /^Service +http\S+, version .*\nHealth +ok, postgres ok, redis ok\nModels .*\nRequests .*\n$/,
+  );
+  expect(await gateway.json(['status'])).toMatchObject({ health: { status: 'ok' } });
+  expect(await gateway.runHere(['register'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('Did you mean gateway login --register?'),
+  });
+}
+
+/** The models that answer come first; suggestions are marked. */
+export async function listModels(gateway: CommandLine): Promise<void> {
+  const suggested = Array.from({ length: 6 }, () => ({ status: 'suggested' }));
+  expect(await gateway.json(['models'])).toMatchObject({
+    models: [{ id: 'gpt-4o-mini' }, ...suggested],
+  });
+  expect((await gateway.runHere(['models'])).stdout).toMatch(
+    /^MODEL .*\ngpt-4o-mini +ready .*\n\S+ +not served /,
+  );
+}
