@@ -19,7 +19,7 @@ export default class QuietReporter {
   #describe() {
     const { done, all, failed } = this.#files;
     const time = clockText(performance.now() - this.#startedAt);
-    return `${done} of ${all} test files, ${failed} failed, ${time}`;
+    return `${done} of ${all} test files (slow ones first), ${failed} failed, ${time}`;
   }
 
   onRunStart(results) {

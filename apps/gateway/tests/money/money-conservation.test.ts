@@ -102,16 +102,12 @@ test(`${CLIENTS} clients on two gateways, with disconnects: every point is accou
   const counts = {
     sent: sent.length,
     complete: sent.filter(({ outcome }) => outcome.isComplete).length,
-    refused: sent.filter(({ outcome }) => (outcome.status ?? 0) >= 400).length,
     rows: rows.length,
     paidWithPoints: rows.filter(({ points }) => points !== null).length,
     points: sum(rows.map(({ points }) => points ?? 0)),
     tokens: sum(rows.map(({ completionTokens }) => completionTokens)),
   };
-  process.stdout.write(`conservation: ${JSON.stringify(counts)}\n`);
-  // Whether a quota is used up depends on the order of the requests.
-  const certainCounts = { ...counts, refused: undefined };
-  expect(Object.values(certainCounts)).not.toContain(0);
+  for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
 });
 
 async function load(): Promise<readonly LoadRequest[]> {

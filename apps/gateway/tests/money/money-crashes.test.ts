@@ -126,7 +126,6 @@ test('with any process killed under load, every served request is recorded once 
     paidWithPoints: rows.filter(({ points }) => points !== null).length,
     points: rows.reduce((total, { points }) => total + (points ?? 0), 0),
   };
-  process.stdout.write(`crashes: ${JSON.stringify(counts)}\n`);
   expectConserved(books, scene);
   expectRowsOf(books, sent);
   expectTokensOf(books, complete);
