@@ -14,7 +14,10 @@ let key = '';
 let userId = '';
 
 beforeEach(async () => {
-  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
+  gateway = await startGateway({
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+    SERVICE_MAX_BODY_BYTES: '1000000',
+  });
   ({ key, userId } = gateway);
   video = await startCloudVideo();
   const models = ['v-1'];
@@ -37,16 +40,41 @@ async function spend(costUsd: number): Promise<void> {
   const { facts } = await database.usage.record([event], { pointsPerUsd: 100 });
   await bus.admission.updateHints(facts);
 }
-const submit = (model = 'v-1', headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+const submit = (
+  model = 'v-1',
+  headers: Readonly<Record<string, string>> = {},
+  fields: object = {},
+): Promise<Response> =>
   fetch(`${gateway.url}/v1/video/generations`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, ...headers },
-    body: JSON.stringify({ model, prompt: 'a cat' }),
+    body: JSON.stringify({ model, prompt: 'a cat', ...fields }),
   });
 const poll = (id: string): Promise<Response> =>
   fetch(`${gateway.url}/v1/video/generations/${id}`, {
     headers: { authorization: `Bearer ${key}` },
   });
+
+test.each([
+  { field: 'prompt', charsMax: 32_000, of: (text: string) => text },
+  { field: 'negative_prompt', charsMax: 32_000, of: (text: string) => text },
+  { field: 'provider', charsMax: 255, of: (text: string) => text },
+  {
+    field: 'extra',
+    charsMax: 64 * 1024 - '{"style":""}'.length,
+    of: (style: string) => ({ style }),
+  },
+])('a job keeps at most $charsMax characters of $field', async ({ field, charsMax, of }) => {
+  const send = (chars: number) => submit('v-1', {}, { [field]: of('x'.repeat(chars)) });
+  const largest = await send(charsMax);
+  // There is no backend with this name.
+  expect(largest.status).toBe(field === 'provider' ? 503 : 200);
+  const refused = await send(charsMax + 1);
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({
+    error: { message: expect.stringContaining(`'${field}'`) },
+  });
+});
 
 test('the tier counts submissions, and never polls', async () => {
   await setTier({ rpm: 2 });

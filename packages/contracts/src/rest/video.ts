@@ -8,6 +8,10 @@ const DURATION_SECS_MAX = 60;
 const SIDE_PIXELS_MIN = 64;
 const SIDE_PIXELS_MAX = 4096;
 const FRAMES_MAX = 10_000;
+/** A job keeps its order, also when it has ended. */
+const PROMPT_CHARS_MAX = 32_000;
+const PROVIDER_CHARS_MAX = 255;
+const EXTRA_CHARS_MAX = 64 * 1024;
 
 // Matches what is invalid: a pattern for valid base64 would overflow the stack on a text of many megabytes.
 const INVALID_BASE64 = /[^A-Za-z0-9+/=]|=[^=]|={3}/;
@@ -40,21 +44,25 @@ const frames = z.int().min(1).max(FRAMES_MAX);
 /** The fields of a video request, the same on every surface. */
 export const videoFields = {
   model: modelId,
-  prompt: z.string().min(1),
-  negative_prompt: z.string(),
+  prompt: z.string().min(1).max(PROMPT_CHARS_MAX),
+  negative_prompt: z.string().max(PROMPT_CHARS_MAX),
   images: z.array(image).max(IMAGES_MAX),
   duration_seconds: z.int().min(1).max(DURATION_SECS_MAX),
   width: side,
   height: side,
-  provider: z.string(),
-  // The price can depend on the frames, so only they are validated.
+  provider: z.string().max(PROVIDER_CHARS_MAX),
+  // The price can depend on the frames, so they are validated.
   extra: passAllFields(
     z
       .record(z.string(), z.unknown())
       .refine((extra) => frames.nullish().safeParse(extra['frames']).success, {
         path: ['frames'],
         message: `must be a whole number from 1 to ${FRAMES_MAX}`,
-      }),
+      })
+      .refine(
+        (extra) => JSON.stringify(extra).length <= EXTRA_CHARS_MAX,
+        `must have at most ${EXTRA_CHARS_MAX} characters of JSON`,
+      ),
   ),
 };
 

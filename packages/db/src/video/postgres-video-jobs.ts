@@ -19,9 +19,12 @@ const PAGE_ROWS = 1_000;
 
 const { status: statusSchema, result: resultSchema } = videoJobSchema.shape;
 // A stored order was valid when it was created, so a limit that changed since then does not matter.
-const orderSchema = videoRequestSchema
-  .omit({ model: true, images: true })
-  .extend({ extra: z.record(z.string(), z.unknown()).optional() });
+const orderSchema = videoRequestSchema.omit({ model: true, images: true }).extend({
+  prompt: z.string(),
+  negative_prompt: z.string().optional(),
+  provider: z.string().optional(),
+  extra: z.record(z.string(), z.unknown()).optional(),
+});
 
 const shown = {
   id: true,
