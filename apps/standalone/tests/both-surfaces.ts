@@ -9,6 +9,8 @@ import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
 import { readStandaloneConfig } from '../src/config.ts';
 
+export const ADMIN_TOKEN = 'the admin token of the tests';
+
 /** The REST and the RPC API on one set of stores and backends, with two users. */
 export interface BothSurfaces {
   readonly test: TestContext;
@@ -27,10 +29,15 @@ export interface Account {
   readonly key: string;
 }
 
-export async function startBothSurfaces(): Promise<BothSurfaces> {
-  const test = await createTestContext();
+export async function startBothSurfaces(
+  stores: Parameters<typeof createTestContext>[0] = {},
+): Promise<BothSurfaces> {
+  const test = await createTestContext(stores);
   const { database } = test.context;
-  const config = readStandaloneConfig({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
+  const config = readStandaloneConfig({
+    SERVICE_ADMIN_TOKEN: ADMIN_TOKEN,
+    SERVICE_API_RATE_LIMIT_RPM: '100000',
+  });
   await database.plans.saveTier('free', {
     monthlyUsdQuota: null,
     monthlyTokenQuota: null,

@@ -6,6 +6,8 @@ export interface StoreLine {
   readonly url: string;
   /** How many connections were refused so far. */
   readonly refusals: number;
+  /** How many bytes the store has sent so far. */
+  readonly answeredBytes: number;
   /** Ends every connection and refuses new ones. */
   cut(): void;
   /** Ends the connections whose client sent this text last, keeps the others and refuses new ones. False without any. */
@@ -22,6 +24,7 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
   const lastSent = new WeakMap<Socket, string>();
   let isCut = false;
   let refusals = 0;
+  let answeredBytes = 0;
   const answers = createDelay();
   const server = createServer((socket) => {
     if (isCut) {
@@ -32,7 +35,10 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
     socket.on('data', (sent) => lastSent.set(socket, sent.toString('latin1')));
     const upstream = connect(Number(store.port), store.hostname);
     socket.pipe(upstream);
-    upstream.on('data', (sent) => answers.add(() => socket.write(sent)));
+    upstream.on('data', (sent) => {
+      answeredBytes += sent.length;
+      answers.add(() => socket.write(sent));
+    });
     upstream.on('end', () => answers.add(() => socket.end()));
     for (const [one, other] of [
       [socket, upstream],
@@ -60,6 +66,9 @@ export async function openStoreLine(storeUrl: string): Promise<StoreLine> {
     url: url.href,
     get refusals() {
       return refusals;
+    },
+    get answeredBytes() {
+      return answeredBytes;
     },
     cut,
     cutWhere(sent) {
