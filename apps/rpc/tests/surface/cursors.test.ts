@@ -43,8 +43,8 @@ interface PagedParam {
   readonly param: string;
 }
 
-const { methods, 'x-extensions': extensions } = openRpcDocument({ version: '1' });
-const PARAMS: readonly PagedParam[] = [...methods, ...extensions].flatMap(({ name, params }) =>
+const { methods } = openRpcDocument({ version: '1' });
+const PARAMS: readonly PagedParam[] = methods.flatMap(({ name, params }) =>
   params
     .filter((param) => PAGING.test(param.name))
     .map((param) => ({
@@ -93,7 +93,7 @@ async function codeOf({ method, param }: PagedParam, json: string): Promise<numb
 
 /** The required params of a method. */
 function needs(method: RpcMethodName): object {
-  const described = [...methods, ...extensions].find(({ name }) => name === method);
+  const described = methods.find(({ name }) => name === method);
   const names = new Set(described?.params.map(({ name }) => name));
   return Object.fromEntries(
     Object.entries(others).filter(
