@@ -137,6 +137,7 @@ export function createRequestAuthorizer(
     { userId, keep, response }: ReadContext,
     { read, complete, expected, job, cache }: AuthorizationOptions<z.output<Schema>>,
   ) {
+    let value: unknown;
     try {
       const counted = { memory, owner: userId, response };
       const text = read === undefined ? await readBody(request, bodyBytesMax, counted) : undefined;
@@ -145,7 +146,7 @@ export function createRequestAuthorizer(
       const repeated =
         repeatable === undefined ? undefined : repeatedBodies.find(schema, repeatable);
       // Undefined for a body that is large or no JSON.
-      const value =
+      value =
         repeated !== undefined || text === undefined || text.length > ONE_STEP_CHARS_MAX
           ? undefined
           : parseJson(text);
@@ -190,7 +191,7 @@ export function createRequestAuthorizer(
         admission: { model: null, expected: usage, jobId },
       };
     } catch (error) {
-      return { error };
+      return { error, model: namedModel(value) };
     }
   }
 
@@ -290,7 +291,7 @@ export function createRequestAuthorizer(
       if (begun === undefined && options.read !== undefined) return undefined;
       const read = await readRequest(request, schema, { userId, keep, response }, options);
       const traced = tracedOf(response);
-      if (traced !== undefined) traced.model = read.body?.model;
+      if (traced !== undefined) traced.model = read.body?.model ?? read.model;
       const admitted = await (begun === undefined
         ? keyAuthenticator.admit(keyed, response, read.admission)
         : admitAfterReading(keyed, response, read, begun));
@@ -351,4 +352,10 @@ export function createRequestAuthorizer(
         : rememberText(serving, { schema, text: repeatable, isRepeated, body, compared });
     },
   };
+}
+
+/** The model that a body names which is refused for another field. */
+function namedModel(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('model' in body)) return undefined;
+  return typeof body.model === 'string' ? body.model : undefined;
 }
