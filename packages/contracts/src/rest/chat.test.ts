@@ -10,6 +10,17 @@ test.each([
     what: 'tools of any type',
     body: { ...hello, tools: [{ type: 'custom', custom: { a: [1] } }] },
   },
+  {
+    what: 'functions with a name, and tools that only the upstream knows',
+    body: {
+      ...hello,
+      tools: [
+        { type: 'function', function: { name: 'look' } },
+        { type: 'function', name: 'look' },
+        { google_search: {} },
+      ],
+    },
+  },
   { what: 'no tools', body: { ...hello, tools: null } },
   { what: 'an extra that is not an object', body: { ...hello, extra: 'fast' } },
   {
@@ -57,6 +68,17 @@ test.each([
   { path: 'tools', body: { ...hello, tools: { type: 'function' } } },
   { path: 'tools', body: { ...hello, tools: 'all' } },
   { path: 'tools.0', body: { ...hello, tools: ['look'] } },
+  { path: 'tools.0.function.name', body: { ...hello, tools: [{ type: 'function' }] } },
+  {
+    path: 'tools.1.function.name',
+    body: {
+      ...hello,
+      tools: [
+        { type: 'function', function: { name: 'look' } },
+        { function: { name: '', parameters: {} } },
+      ],
+    },
+  },
   { path: 'messages.0.images', body: { ...hello, messages: [{ ...user, images: 'AA==' }] } },
   { path: 'messages.0.images.1', body: { ...hello, messages: [{ ...user, images: ['AA==', 7] }] } },
   { path: 'messages.0.images.0', body: { ...hello, messages: [{ ...user, images: [{}] }] } },

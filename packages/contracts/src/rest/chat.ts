@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { checkCounts, choiceCount, countFields, tokenLimit } from '../counts.ts';
 import { anyObject, anyValue, passFurtherFields } from '../open-object.ts';
+import { replaceParse } from '../replace-parse.ts';
 import { fallbackModelsSchema, providerSchema } from './provider.ts';
 
 const MODEL_CHARS_MAX = 1_024;
@@ -62,6 +63,34 @@ function isTextMessage(value: unknown): value is ChatMessage {
   return typeof content === 'string' && ROLE_NAMES.has(role);
 }
 
+/** Whether a tool is a function without the name that the model calls it by: some engines fail with a 5xx for one. */
+function isUnnamedFunction(tool: object): boolean {
+  const {
+    type,
+    name,
+    function: definition,
+  }: { type?: unknown; name?: unknown; function?: unknown } = tool;
+  const isFunction = type === 'function' || (type === undefined && definition !== undefined);
+  if (!isFunction) return false;
+  const named: unknown = isObject(definition) ? Reflect.get(definition, 'name') : undefined;
+  return ![named, name].some((one) => typeof one === 'string' && one !== '');
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** A tool of any type; the upstream checks what it does not know. */
+function toolSchema(): ReturnType<typeof anyObject> {
+  const schema = anyObject();
+  replaceParse(schema, (payload, _context, original) => {
+    if (!isObject(payload.value) || !isUnnamedFunction(payload.value)) return original();
+    const path = ['function', 'name'];
+    const { value: input } = payload;
+    payload.issues.push({ code: 'custom', message: 'required', path, input, inst: schema });
+    return payload;
+  });
+  return schema;
+}
+
 /** The messages and tools of a chat turn, the same on every surface. */
 export const chatFields = {
   messages: boundedArray(chatMessageSchema, {
@@ -69,7 +98,7 @@ export const chatFields = {
     max: MESSAGES_MAX,
     isValid: isTextMessage,
   }),
-  tools: boundedArray(anyObject(), { max: TOOLS_MAX }),
+  tools: boundedArray(toolSchema(), { max: TOOLS_MAX }),
 };
 
 /** Further fields for the upstream. */
