@@ -25,6 +25,8 @@ interface AgentEndpointDependencies {
   readonly log: Log;
 }
 
+const RETRY_SECS = 5;
+
 export function createAgentEndpoint(dependencies: AgentEndpointDependencies): AgentEndpoint {
   const { connections, registry, clientIp, log } = dependencies;
   const server = new WebSocketServer({
@@ -46,7 +48,7 @@ export function createAgentEndpoint(dependencies: AgentEndpointDependencies): Ag
       log.warn({ clientIp: clientIp(request) }, 'refused an agent without a valid token');
       return refuse(socket, '401 Unauthorized', 'unknown agent token');
     }
-    if (isClosed) return refuse(socket, '503 Service Unavailable', 'the service is stopping');
+    if (isClosed) return refuseForNow(socket, 'the service is stopping');
     const address = plainAddress(clientIp(request));
     const isForwarded = address !== plainAddress(request.socket.remoteAddress ?? '');
     const node = {
@@ -62,7 +64,7 @@ export function createAgentEndpoint(dependencies: AgentEndpointDependencies): Ag
     upgrade(request, socket, head) {
       accept(request, socket, head).catch((error: unknown) => {
         log.warn({ reason: describeError(error) }, 'accepting an agent failed');
-        refuse(socket, '503 Service Unavailable', 'try again later');
+        refuseForNow(socket, 'try again later');
       });
     },
     close() {
@@ -73,9 +75,12 @@ export function createAgentEndpoint(dependencies: AgentEndpointDependencies): Ag
   };
 }
 
-function refuse(socket: Duplex, status: string, text: string): void {
+const refuseForNow = (socket: Duplex, text: string): void =>
+  refuse(socket, '503 Service Unavailable', text, `retry-after: ${RETRY_SECS}\r\n`);
+
+function refuse(socket: Duplex, status: string, text: string, more = ''): void {
   socket.end(
-    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: text/plain; charset=utf-8\r\n` +
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: text/plain; charset=utf-8\r\n${more}` +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
 }

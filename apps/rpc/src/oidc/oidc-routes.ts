@@ -9,6 +9,7 @@ import {
   publicUrlOf,
   requestIdOf,
   REST_ERRORS,
+  type RestError,
   sendJsonText,
   sendRedirect,
 } from '@model-gateway/http';
@@ -213,8 +214,10 @@ function sendFailure(
     retryPath: START_PATH,
     passwordPath: CONSOLE_PATH,
   });
+  const { status, retryAfterSecs }: RestError = REST_ERRORS[error.code];
   const headers = { ...pageHeaders(page), 'cache-control': 'no-store' };
-  beginResponse(response, REST_ERRORS[error.code].status, [
+  if (retryAfterSecs !== undefined) response.setHeader('retry-after', String(retryAfterSecs));
+  beginResponse(response, status, [
     'content-type',
     'text/html; charset=utf-8',
     'content-length',

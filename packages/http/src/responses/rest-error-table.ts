@@ -14,6 +14,9 @@ export interface RestError {
 /** The type of the errors that a client causes by its request. */
 export const INVALID_REQUEST = 'invalid_request';
 
+/** For what may be back soon, where no time is known. */
+const RETRY_SECS = 5;
+
 const invalid = (code: string, status = 400): RestError => ({
   status,
   type: INVALID_REQUEST,
@@ -61,7 +64,10 @@ export const REST_ERRORS = {
   registration_closed: auth('registration_closed', 403),
   sign_in_refused: auth('sign_in_refused', 403),
   account_exists: auth('account_exists', 409),
-  identity_provider_unavailable: server('identity_provider_unavailable', 503),
+  identity_provider_unavailable: {
+    ...server('identity_provider_unavailable', 503),
+    retryAfterSecs: RETRY_SECS,
+  },
   too_many_login_attempts: auth('too_many_login_attempts', 429),
   provider_exists: invalid('provider_exists', 409),
   provider_built_in: invalid('provider_built_in', 409),
@@ -90,12 +96,17 @@ export const REST_ERRORS = {
   bad_gateway: server('bad_gateway', 502),
   upstream_auth: server('upstream_auth', 502),
   bridge_unreachable: server('bridge_unreachable', 502),
-  agent_unavailable: server('agent_unavailable', 503),
+  agent_unavailable: { ...server('agent_unavailable', 503), retryAfterSecs: RETRY_SECS },
   no_job: { status: 404, type: 'not_found', code: 'no_job' },
-  no_video_backend: { status: 503, type: 'video_backend_error', code: 'no_backend' },
+  no_video_backend: {
+    status: 503,
+    type: 'video_backend_error',
+    code: 'no_backend',
+    retryAfterSecs: RETRY_SECS,
+  },
   job_ended: invalid('job_ended', 409),
   idempotency_conflict: invalid('idempotency_conflict', 409),
   store_unavailable: { ...server('store_unavailable', 503), retryAfterSecs: STORE_RETRY_SECS },
-  overloaded: server('overloaded', 503),
+  overloaded: { ...server('overloaded', 503), retryAfterSecs: RETRY_SECS },
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;

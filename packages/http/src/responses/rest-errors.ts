@@ -98,8 +98,14 @@ function setRetryHeaders(
 ): void {
   const isFinal = own.isFinal === true || (known instanceof UpstreamError && known.isFinal);
   if (isFinal) response.setHeader('x-should-retry', 'false');
-  const retryAfter = known?.details?.['retry_after_secs'] ?? own.retryAfterSecs;
-  if (typeof retryAfter === 'number') response.setHeader('retry-after', String(retryAfter));
+  const retryAfter = retryAfterOf(own, known);
+  if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+}
+
+/** When to try again, in seconds, where that is known. */
+function retryAfterOf(own: RestError, known: ServiceError | undefined): string | undefined {
+  const seconds = known?.details?.['retry_after_secs'] ?? own.retryAfterSecs;
+  return typeof seconds === 'number' ? String(seconds) : undefined;
 }
 
 function ownBody(
@@ -149,13 +155,16 @@ function tooDeep(error: unknown): ServiceError | undefined {
 
 /** Refuses a WebSocket before it is one. */
 export function refuseUpgrade(socket: Duplex, error: ServiceError): void {
-  const { status, type, code } = REST_ERRORS[error.code];
+  const own: RestError = REST_ERRORS[error.code];
+  const { status, type, code } = own;
   const { message } = error;
   const text = JSON.stringify({
     error: { message, type, code, param: null },
   } satisfies RestErrorBody);
   const headers = ['connection', 'close', ...contentHeaders(JSON_TYPE, text)];
   headers.push(...statusHeaders(status));
+  const retryAfter = retryAfterOf(own, error);
+  if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
   const lines = headers.flatMap((name, at) =>
     at % 2 === 0 ? [`${name}: ${headers[at + 1]}`] : [],
   );
