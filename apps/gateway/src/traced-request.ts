@@ -32,10 +32,14 @@ export function traceRequest(response: Traced, caller: Caller): void {
   const { req: request } = response;
   const id = identify(request, response);
   const isOfClient = request.headers['x-request-id'] === id;
+  // The official libraries count how often they sent a request again.
+  const isRepeat = Number(request.headers['x-stainless-retry-count'] ?? 0) > 0;
   response[TRACED] = {
     caller,
     // A client may use an id twice; the id of a row must be unique.
-    trace: isOfClient ? createRequestTrace(undefined, id) : createRequestTrace(id),
+    trace: isOfClient
+      ? createRequestTrace(undefined, id, isRepeat)
+      : createRequestTrace(id, undefined, isRepeat),
     startedAt: performance.now(),
     model: undefined,
     refusal: undefined,

@@ -4,7 +4,7 @@ import { createAliases, type Aliases } from './choice/aliases.ts';
 import type { BackendConfig, BackendConfigStore } from './registry/backend-config-store.ts';
 import { createBackendList, type BackendList, type Slot } from './registry/backend-list.ts';
 import type { Backend, Capability, HealthState } from './registry/backend.ts';
-import { createBreakers } from './circuits/breakers.ts';
+import { createBreakers, type FailingOperation } from './circuits/breakers.ts';
 import { findListing, isServed } from './choice/choice.ts';
 import { createChooser, type ChoiceOptions, type ChosenBackend } from './choice/chooser.ts';
 import { createEvenNumbers } from './choice/even-numbers.ts';
@@ -35,6 +35,8 @@ export interface RoutedBackend {
   /** When it was probed last, in milliseconds since the epoch; undefined before the first probe. */
   readonly checkedAt: number | undefined;
   readonly circuit: CircuitState;
+  /** The operations that get no requests, or one as a test, though others may. */
+  readonly failingOperations: readonly FailingOperation[];
   /** The last known models; they stay known while the backend is unavailable. */
   readonly models: readonly string[];
   /** How many tokens a model can read and write in one request, where the backend lists it. */
@@ -199,6 +201,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
       isRoutable: state === 'Healthy',
       checkedAt,
       circuit: breakers.stateOf(backend.name),
+      failingOperations: breakers.failingOperations(backend.name),
       models,
       contextLengths,
       capabilities,
@@ -233,7 +236,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     },
   });
   const facts: ChoiceFacts = {
-    permits: (name) => breakers.permits(name),
+    permits: (name, operation) => breakers.permits(name, operation),
     hasNoRefusals: () => refusals.isEmpty(),
     coolingMs: (name, model) => refusals.coolingMs(name, model),
     isKeyRefused: (name) => refusals.isKeyRefused(name),
@@ -287,6 +290,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
         provider: options.provider,
         conversationId: options.conversationId,
         allows: options.allows,
+        hasMedia: options.hasMedia,
         exclude: options.exclude,
         trace: options.trace,
       });
@@ -331,6 +335,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     },
     async start() {
       for (const part of parts) await part.start();
+      await breakers.load(names());
     },
     async stop() {
       for (const part of parts.toReversed()) await part.stop();

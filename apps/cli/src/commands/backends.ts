@@ -195,10 +195,16 @@ const backendTable = (backends: readonly ListedBackend[]): string =>
     { title: 'NAME', value: ({ name }) => name },
     { title: 'TYPE', value: ({ type }) => type },
     { title: 'STATE', value: ({ state }) => state },
-    { title: 'CIRCUIT', value: ({ circuit }) => circuit },
+    { title: 'CIRCUIT', value: circuitOf },
     { title: 'MODELS', isNumber: true, value: ({ models }) => String(models.length) },
     { title: 'REASON', value: ({ reason }) => reason ?? '' },
   ]);
+
+/** That of the backend, and those of its operations that fail. */
+function circuitOf({ circuit, operation_circuits: operations = {} }: ListedBackend): string {
+  const failing = Object.entries(operations).map(([operation, state]) => `${operation} ${state}`);
+  return [circuit, ...failing].join(', ');
+}
 
 /** A backend in a few words. */
 function stateOf({ state, models, reason }: ListedBackend): string {

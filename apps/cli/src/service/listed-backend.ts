@@ -4,6 +4,8 @@ export interface ListedBackend {
   readonly type: string;
   readonly state: 'Healthy' | 'Degraded' | 'Unhealthy';
   readonly circuit: 'closed' | 'open' | 'half-open';
+  /** Of operations whose circuit is not closed. */
+  readonly operation_circuits?: Readonly<Record<string, string>>;
   readonly models: readonly string[];
   /** Why it is not as it should be. */
   readonly reason?: string | null;

@@ -25,6 +25,7 @@ export function readVideoAnswer<Schema extends z.ZodType>(
     const { status_code, status_msg } = refusal;
     throw new UpstreamFailure(`upstream ${status_code}: ${cleanMessage(status_msg, secret)}`, {
       isBackendAtFault: SERVICE_CODES.includes(status_code),
+      wasAnswered: true,
       hadNoEffect: status_code === RATE_LIMIT_CODE,
       isRateLimit: status_code === RATE_LIMIT_CODE,
       loggedAs: `upstream ${status_code}`,

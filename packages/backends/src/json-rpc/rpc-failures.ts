@@ -39,6 +39,7 @@ export function refused(
   const isCallerFault = CALLER_FAULTS.includes(code);
   return new RpcRefusal(`upstream ${code}: ${cleanMessage(message, secret)}`, {
     isBackendAtFault: !isCallerFault,
+    wasAnswered: true,
     isFinal: isCallerFault,
     loggedAs: `upstream ${code}`,
   });

@@ -22,17 +22,22 @@ const circuitScript = (change: string): Script =>
   script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local held = redis.call('HMGET', KEYS[1], 'failures', 'openUntil', 'trial', 'trialUntil')
+local held = redis.call('HMGET', KEYS[1], 'failures', 'openUntil', 'trial', 'trialUntil', 'forgetAt')
 local failures, openUntil = tonumber(held[1] or 0), tonumber(held[2] or nil)
 local trial, trialUntil = held[3] or '', tonumber(held[4] or 0)
+local forgetAt = tonumber(held[5] or nil)
+if not openUntil and forgetAt and forgetAt <= now then failures, forgetAt = 0, nil end
 
-local function close() failures, openUntil, trial, trialUntil = 0, nil, '', 0 end
-local function open(milliseconds) openUntil, trial, trialUntil = now + milliseconds, '', 0 end
+local function close() failures, openUntil, trial, trialUntil, forgetAt = 0, nil, '', 0, nil end
+local function open(milliseconds)
+  openUntil, trial, trialUntil, forgetAt = now + milliseconds, '', 0, nil
+end
 local function save()
   redis.call('DEL', KEYS[1])
   if failures == 0 then return end
   redis.call('HSET', KEYS[1], 'failures', failures)
   if openUntil then redis.call('HSET', KEYS[1], 'openUntil', string.format('%.0f', openUntil)) end
+  if forgetAt then redis.call('HSET', KEYS[1], 'forgetAt', string.format('%.0f', forgetAt)) end
   if trial ~= '' then
     redis.call('HSET', KEYS[1], 'trial', trial, 'trialUntil', string.format('%.0f', trialUntil))
   end
@@ -42,7 +47,8 @@ end
 ${change}
 
 local openFor = openUntil and math.max(0, openUntil - now) or -1
-return { failures, openFor, trial, math.max(0, trialUntil - now) }
+local forgottenIn = forgetAt and math.max(0, forgetAt - now) or -1
+return { failures, openFor, trial, math.max(0, trialUntil - now), forgottenIn }
 `);
 
 const READ = circuitScript('');
@@ -50,7 +56,7 @@ const READ = circuitScript('');
 const FAILED = circuitScript(`
 if not openUntil then
   failures = failures + 1
-  if failures >= tonumber(ARGV[2]) then open(ARGV[3]) end
+  if failures >= tonumber(ARGV[2]) then open(ARGV[3]) else forgetAt = now + ARGV[3] end
   save()
 elseif ARGV[1] ~= '' and trial == ARGV[1] then
   open(ARGV[3])
@@ -84,13 +90,15 @@ close()
 failures = tonumber(ARGV[1])
 if ARGV[2] ~= '' then open(ARGV[2]) end
 if ARGV[3] ~= '' then trial, trialUntil = ARGV[3], now + ARGV[4] end
+if ARGV[5] ~= '' then forgetAt = now + ARGV[5] end
 save()
 `);
 
 const circuitAnswer = z
-  .tuple([z.number(), z.number(), z.string(), z.number()])
-  .transform(([failures, openFor, token, forMs]): Circuit => ({
+  .tuple([z.number(), z.number(), z.string(), z.number(), z.number()])
+  .transform(([failures, openFor, token, forMs, forgottenIn]): Circuit => ({
     failures,
+    forgottenInMs: forgottenIn === -1 ? undefined : forgottenIn,
     openForMs: openFor === -1 ? undefined : openFor,
     trial: token === '' ? undefined : { token, forMs },
   }));
@@ -114,10 +122,11 @@ export function createRedisCircuits({ connection, prefix }: RedisCircuitsOptions
     async remove(name) {
       await connection.run((client) => client.del(keyOf(name)));
     },
-    async replace(name, { failures, openForMs, trial }) {
+    async replace(name, { failures, forgottenInMs, openForMs, trial }) {
       const open = openForMs === undefined ? '' : String(openForMs);
-      const values = [String(failures), open, trial?.token ?? '', String(trial?.forMs ?? 0)];
-      await run(REPLACE, name, ...values);
+      const forgotten = forgottenInMs === undefined ? '' : String(forgottenInMs);
+      const ofTrial = [trial?.token ?? '', String(trial?.forMs ?? 0)];
+      await run(REPLACE, name, String(failures), open, ...ofTrial, forgotten);
     },
   };
 }

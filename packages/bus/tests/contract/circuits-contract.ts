@@ -6,7 +6,18 @@ const LONG_MS = 60_000;
 const SHORT_MS = 100;
 const RULES = { failuresMax: 3, openMs: LONG_MS, trialMs: LONG_MS };
 const SHORT_RULES = { ...RULES, openMs: SHORT_MS };
-const CLOSED = { failures: 0, openForMs: undefined, trial: undefined };
+const CLOSED = {
+  failures: 0,
+  forgottenInMs: undefined,
+  openForMs: undefined,
+  trial: undefined,
+};
+/** A closed circuit after so many failures. */
+const counting = (failures: number) => ({
+  ...CLOSED,
+  failures,
+  forgottenInMs: expect.any(Number) as number,
+});
 
 type Pass = (milliseconds: number) => void;
 
@@ -31,8 +42,8 @@ export function describeCircuits(name: string, make: MakeSubject<CircuitStore>):
       'so many failures in a row open a circuit, and only that one',
       withSubject(make, async (circuits) => {
         expect(await circuits.read('a')).toEqual(CLOSED);
-        expect(await circuits.failed('a', RULES)).toEqual({ ...CLOSED, failures: 1 });
-        expect(await circuits.failed('a', RULES)).toEqual({ ...CLOSED, failures: 2 });
+        expect(await circuits.failed('a', RULES)).toEqual(counting(1));
+        expect(await circuits.failed('a', RULES)).toEqual(counting(2));
         const opened = await circuits.failed('a', RULES);
         expect(opened).toMatchObject({ failures: 3, trial: undefined });
         expect(opened.openForMs).toBeGreaterThan(LONG_MS / 2);
@@ -47,7 +58,20 @@ export function describeCircuits(name: string, make: MakeSubject<CircuitStore>):
         await circuits.failed('a', RULES);
         await circuits.failed('a', RULES);
         expect(await circuits.succeeded('a')).toEqual(CLOSED);
-        expect(await circuits.failed('a', RULES)).toEqual({ ...CLOSED, failures: 1 });
+        expect(await circuits.failed('a', RULES)).toEqual(counting(1));
+      }),
+    );
+
+    test(
+      'failures that are older than the open time are forgotten',
+      withSubject(make, async (circuits, passTime) => {
+        await circuits.failed('a', RULES);
+        await circuits.failed('a', SHORT_RULES);
+        passTime(SHORT_MS);
+        await eventually('the failures are forgotten', async () => {
+          return (await circuits.read('a')).failures === 0;
+        });
+        expect(await circuits.failed('a', RULES)).toEqual(counting(1));
       }),
     );
 

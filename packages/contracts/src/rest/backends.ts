@@ -130,13 +130,17 @@ export const backendRegisteredSchema = z.object({
   ...backendHealth,
 });
 
+const circuitState = z.enum(['closed', 'open', 'half-open']);
+
 const backendEntry = {
   label: z.string(),
   ...backendHealth,
   name: z.string(),
   source: entrySource,
   type: z.string(),
-  circuit: z.enum(['closed', 'open', 'half-open']),
+  circuit: circuitState,
+  /** The circuits of single operations, such as `embeddings`, that are not closed; absent without one. */
+  operation_circuits: z.record(z.string(), circuitState).optional(),
   models: z.array(z.string()),
   /** The APIs besides chat completions whose requests it gets unchanged. */
   dialects: z.array(dialect),

@@ -36,6 +36,15 @@ export const healthView = ({
   checked_at: checkedAt === undefined ? null : new Date(checkedAt).toISOString(),
 });
 
+const operationCircuits = ({ failingOperations }: RoutedBackend) =>
+  failingOperations.length === 0
+    ? {}
+    : {
+        operation_circuits: Object.fromEntries(
+          failingOperations.map(({ operation, state }) => [operation, state]),
+        ),
+      };
+
 /** A backend as lists show it. */
 export const backendEntry = (
   routed: RoutedBackend,
@@ -48,6 +57,7 @@ export const backendEntry = (
   ...fileEntries.markOf('backends', routed.backend.name),
   type: routed.backend.kind,
   circuit: routed.circuit,
+  ...operationCircuits(routed),
   models: [...routed.models],
   dialects: [...(routed.backend.dialects ?? [])],
   limits: limitsView(routed.limits),

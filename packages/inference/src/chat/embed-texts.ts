@@ -174,7 +174,7 @@ function requireAll({ vectors }: UpstreamEmbeddings, input: EmbeddingInput): voi
   if (vectors.length === expected) return;
   throw new UpstreamFailure(
     `the upstream answered ${vectors.length} embeddings for ${expected} inputs`,
-    { isBackendAtFault: true },
+    { isBackendAtFault: true, wasAnswered: true },
   );
 }
 

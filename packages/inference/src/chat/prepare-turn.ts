@@ -1,6 +1,7 @@
 import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { AnswerKind } from '@model-gateway/router';
 import type { RouteRequest } from '../upstream/attempts.ts';
+import { hasMedia } from '../upstream/has-media.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
@@ -66,6 +67,7 @@ export function routeRequestOf(
     signal,
     trace,
     answerKind,
+    hasMedia: () => hasMedia(turn.full.messages),
     onAccepted() {
       requests.accepted();
       void record?.begin();

@@ -94,5 +94,6 @@ const notJson = (): UpstreamFailure =>
 const errorAnswer = (message: string): UpstreamFailure =>
   new UpstreamFailure(`the upstream answered an error: ${message}`, {
     isBackendAtFault: true,
+    wasAnswered: true,
     loggedAs: 'the upstream answered an error with the status of a success',
   });

@@ -5,6 +5,7 @@ import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall, type RouteRequest } from '../upstream/attempts.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
+import { hasMedia } from '../upstream/has-media.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
@@ -183,6 +184,7 @@ function routeRequestOf(
     signal,
     trace,
     onAccepted: () => requests.accepted(),
+    hasMedia: () => upload !== undefined || hasMedia(fields['input']),
     ...(upload === undefined ? {} : { canRepeat: () => upload.canSend() }),
     async onLeft(route) {
       // An upstream that has only a part of the request did nothing with it.

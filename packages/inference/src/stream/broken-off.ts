@@ -7,6 +7,7 @@ export const CUT_OFF = 'the upstream ended the stream before the answer was comp
 export const brokenOffBy = (error: string): UpstreamFailure =>
   new UpstreamFailure(error, {
     isBackendAtFault: true,
+    wasAnswered: true,
     loggedAs: 'the upstream sent an error in the middle of its answer',
   });
 

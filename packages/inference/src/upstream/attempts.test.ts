@@ -169,7 +169,12 @@ test.each<{
 test.each([
   { why: 'a rate limit', failure: limited, outcome: { kind: 'rate_limited', forMs: 5_000 } },
   { why: 'a failure of the backend', failure: broken, outcome: 'failure' },
-  { why: 'a refusal', failure: rejected, outcome: 'neutral' },
+  { why: 'a refusal', failure: rejected, outcome: 'request_refused' },
+  {
+    why: 'a failure that the backend answered',
+    failure: new UpstreamFailure('no', { isBackendAtFault: true, status: 500 }),
+    outcome: 'server_error',
+  },
   { why: 'something else', failure: unsupported, outcome: 'neutral' },
 ])('the router learns of $why', async ({ failure, outcome }) => {
   const outcomes: RouteOutcome[] = [];

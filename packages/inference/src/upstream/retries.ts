@@ -28,8 +28,8 @@ const WITH_EFFECTS: ReadonlySet<Capability> = new Set([
 export function isSafeToRepeat(capability: Capability, failure: unknown): boolean {
   if (!WITH_EFFECTS.has(capability) || failure instanceof UnsupportedByBackend) return true;
   if (!(failure instanceof UpstreamFailure)) return false;
-  const { hadNoEffect, status } = failure;
-  return hadNoEffect || (status !== undefined && status !== GATEWAY_TIMEOUT);
+  const { hadNoEffect, wasAnswered, wasUnreadable, status } = failure;
+  return hadNoEffect || (wasAnswered && !wasUnreadable && status !== GATEWAY_TIMEOUT);
 }
 
 /** Whether the route of a request that failed so often, the last time with this, lets it be sent to another target. */

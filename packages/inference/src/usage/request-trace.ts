@@ -25,9 +25,14 @@ export interface ServedAnswer {
 }
 
 /** Without an id it gets one. */
-export const createRequestTrace = (id?: string, clientId?: string): RequestTrace => ({
+export const createRequestTrace = (
+  id?: string,
+  clientId?: string,
+  isRepeat = false,
+): RequestTrace => ({
   id: id ?? newId(),
   clientId,
+  isRepeat,
   attempts: undefined,
   skipped: undefined,
   isRecorded: false,

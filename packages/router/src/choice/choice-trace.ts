@@ -17,8 +17,10 @@ export interface SkippedTarget {
   readonly reason: PassReason;
 }
 
-/** What is kept of the choices of one request. */
+/** What is known and kept of the choices of one request. */
 export interface ChoiceTrace {
+  /** Whether the library of the client repeats a request that failed. */
+  readonly isRepeat?: boolean | undefined;
   /** Undefined for most requests: nothing was passed over. */
   skipped: SkippedTarget[] | undefined;
 }

@@ -61,9 +61,20 @@ export function findServing(
   if (able.length > 0) return able;
   // The capabilities of an unavailable backend may be unknown.
   if (serving.every(({ slot }) => slot.report.state !== 'Healthy')) {
-    throw new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
+    throw allUnhealthy();
   }
   throw new ServiceError('unsupported_operation', unsupported(capability, requested));
+}
+
+const RETRY_SECS_DEFAULT = 5;
+const MS_PER_SECOND = 1_000;
+
+/** The error when no backend can be asked now; the time is that until one can be tried again, where it is known. */
+export function allUnhealthy(waitMs = RETRY_SECS_DEFAULT * MS_PER_SECOND): ServiceError {
+  const seconds = Math.max(1, Math.ceil(waitMs / MS_PER_SECOND));
+  return new ServiceError('all_backends_unhealthy', 'all backends unhealthy', {
+    details: { retry_after_secs: seconds },
+  });
 }
 
 /** Whether a healthy backend matches the query. */

@@ -3,10 +3,10 @@ import type { Log } from '@model-gateway/kernel';
 import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
 import type { Backend, Capability } from '../registry/backend.ts';
-import type { Breakers, Permit } from '../circuits/breakers.ts';
-import { noteSkipped, type ChoiceTrace } from './choice-trace.ts';
+import type { Breakers, Outcome, Permit } from '../circuits/breakers.ts';
+import { noteSkipped, type ChoiceTrace, type PassReason } from './choice-trace.ts';
 import type { NextNumber } from './even-numbers.ts';
-import { findServing, type Candidate, type BackendQuery } from './choice.ts';
+import { allUnhealthy, findServing, type Candidate, type BackendQuery } from './choice.ts';
 import type { AllowsModel } from './choice.ts';
 import {
   ANSWER_KINDS,
@@ -22,7 +22,7 @@ import type { BackendLimits } from '../limits/backend-limits.ts';
 import type { Limits, TakenPlace } from '../limits/limits.ts';
 import type { FirstTokens } from './first-tokens.ts';
 import type { RequestCounts } from './request-counts.ts';
-import type { RetryPolicy, RouteRule } from '../routes/route-rule.ts';
+import type { RetryPolicy } from '../routes/route-rule.ts';
 
 /** Chooses a backend for each request. */
 export interface Chooser {
@@ -41,6 +41,8 @@ export interface ChoiceOptions {
   readonly conversationId?: string | undefined;
   /** Leaves out backends whose model the caller may not use. */
   readonly allows?: AllowsModel | undefined;
+  /** Whether it has images, audio or files, which may be why a backend fails with it; asked only when one does. */
+  readonly hasMedia?: (() => boolean) | undefined;
   /** The targets that were tried before. */
   readonly exclude?: readonly Tried[] | undefined;
   /** Gets the backends that were passed over. */
@@ -101,6 +103,8 @@ interface Passed {
   readonly isFull: boolean;
 }
 
+type AskedQuery = BackendQuery & Pick<ChoiceOptions, 'hasMedia'>;
+
 /** Undefined if another process has the test call of a half-open circuit. */
 type Acquired = ChosenBackend | 'full' | undefined;
 
@@ -125,7 +129,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   function eligible(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
     let isUnable = false;
     const serving = findServing(list.all(), query, () => (isUnable = true));
-    const usable = usableOf(serving, exclude, facts);
+    const usable = usableOf(serving, exclude, facts, query.capability);
     const isPassing = isUnable || usable.length < serving.length || query.provider !== undefined;
     if (query.trace !== undefined && isPassing) notePassed(query, query.trace, exclude);
     return usable;
@@ -142,11 +146,18 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   function unavailable(query: BackendQuery, passed: Passed): ServiceError {
     if (passed.isFull) return full(query);
     const { exclude } = passed;
-    const waits = findServing(list.all(), query)
-      .filter((candidate) => obstacleOf(candidate, exclude, facts) === 'cooling')
-      .map(({ slot: { backend }, model }) => refusals.coolingMs(backend.name, model));
+    const { capability } = query;
+    const serving = findServing(list.all(), query);
+    const passedFor = (reason: PassReason): readonly Candidate[] =>
+      serving.filter((one) => obstacleOf(one, exclude, facts, capability) === reason);
+    const waits = passedFor('cooling').map(({ slot: { backend }, model }) =>
+      refusals.coolingMs(backend.name, model),
+    );
     if (waits.length === 0) {
-      return new ServiceError('all_backends_unhealthy', 'all backends unhealthy');
+      const trials = passedFor('circuit_open').map(({ slot: { backend } }) =>
+        breakers.waitMs(backend.name, capability),
+      );
+      return allUnhealthy(trials.length === 0 ? undefined : Math.min(...trials));
     }
     const seconds = Math.max(1, Math.ceil(Math.min(...waits) / MS_PER_SECOND));
     return limited(
@@ -156,27 +167,27 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 
   /** Synchronous unless the circuit is half-open or the backend has limits. */
-  function acquire(candidate: Candidate, { rule }: BackendQuery): Acquired | Promise<Acquired> {
+  function acquire(candidate: Candidate, query: AskedQuery): Acquired | Promise<Acquired> {
     const { slot } = candidate;
     if (slot.config.limits !== undefined)
-      return acquireLimited(candidate, slot.config.limits, rule);
-    const acquired = breakers.acquire(slot.backend.name);
-    if (!(acquired instanceof Promise)) return begin(candidate, acquired, rule);
+      return acquireLimited(candidate, slot.config.limits, query);
+    const acquired = breakers.acquire(slot.backend.name, query.capability);
+    if (!(acquired instanceof Promise)) return begin(candidate, acquired, query);
     return acquired.then((permit) =>
-      permit === undefined ? undefined : begin(candidate, permit, rule),
+      permit === undefined ? undefined : begin(candidate, permit, query),
     );
   }
 
   async function acquireLimited(
     candidate: Candidate,
     backendLimits: BackendLimits,
-    rule: RouteRule | undefined,
+    query: AskedQuery,
   ): Promise<Acquired> {
     const { name } = candidate.slot.backend;
-    const permit = await breakers.acquire(name);
+    const permit = await breakers.acquire(name, query.capability);
     if (permit === undefined) return undefined;
     const place = await limits.take(name, backendLimits);
-    if (place !== undefined) return begin(candidate, permit, rule, place);
+    if (place !== undefined) return begin(candidate, permit, query, place);
     await permit.settle('neutral');
     return 'full';
   }
@@ -184,10 +195,11 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   function begin(
     { slot, model }: Candidate,
     permit: Permit,
-    rule: RouteRule | undefined,
+    query: AskedQuery,
     place?: TakenPlace,
   ): ChosenBackend {
     const { backend } = slot;
+    const { rule } = query;
     counts.add(backend.name);
     const leave = slot.use();
     let isSettled = false;
@@ -211,11 +223,11 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
         if (isLater || outcome === 'left') return permit.settle('neutral');
         // A failure, such as a time-out, shows how slow the backend is at least.
         if (outcome === 'success') times?.took('whole');
-        if (outcome === 'failure') times?.tookLonger(ANSWER_KINDS);
+        if (outcome === 'failure' || outcome === 'server_error') times?.tookLonger(ANSWER_KINDS);
         if (outcome === 'success') refusals.keyAccepted(backend.name);
-        return typeof outcome === 'string'
-          ? permit.settle(outcome)
-          : refused(backend.name, model, permit, outcome);
+        if (typeof outcome === 'object') return refused(backend.name, model, permit, outcome);
+        if (outcome === 'server_error') return permit.settle(countedAs(query, permit));
+        return permit.settle(outcome === 'request_refused' ? 'success' : outcome);
       },
     };
   }
@@ -245,7 +257,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     };
   }
 
-  /** A refusal is no failure of the backend, so it does not count in the circuit breaker. */
+  /** A refusal is an answer, and no failure of the backend. */
   async function refused(
     name: string,
     model: string,
@@ -263,10 +275,17 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
           };
     if (outcome.kind === 'key_refused') onKeyRefused(name);
     const added = refusal.forMs === 0 ? undefined : refusals.add(name, refusal);
-    await Promise.all([permit.settle('neutral'), added]);
+    await Promise.all([permit.settle('success'), added]);
   }
 
-  const bestOf = (query: BackendQuery, exclude: readonly Tried[]): Candidate | undefined =>
+  /** How a failure that the backend answered counts in its circuits: the request may be the cause. */
+  function countedAs({ hasMedia, trace }: AskedQuery, permit: Permit): Outcome {
+    if (hasMedia?.() === true) return 'neutral';
+    // The library of a client sends the same request again: it counts once, with the first failure.
+    return trace?.isRepeat === true && !permit.isTrial ? 'neutral' : 'operation_failure';
+  }
+
+  const bestOf = (query: AskedQuery, exclude: readonly Tried[]): Candidate | undefined =>
     pickCandidate(eligible(query, exclude), {
       counts,
       provider: query.provider,
@@ -275,7 +294,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       random: query.rule === undefined ? 0 : nextNumber(query.rule),
     });
 
-  async function chooseBest(query: BackendQuery, passed: Passed): Promise<ChosenBackend> {
+  async function chooseBest(query: AskedQuery, passed: Passed): Promise<ChosenBackend> {
     const { exclude } = passed;
     const best = bestOf(query, exclude);
     if (best === undefined) throw unavailable(query, passed);
@@ -303,7 +322,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   /** Uses the backend that the conversation is bound to, or binds it to another one. */
   async function chooseFor(
     conversationId: string,
-    query: BackendQuery,
+    query: AskedQuery,
     exclude: readonly Tried[],
   ): Promise<ChosenBackend> {
     const best = bestOf(query, exclude)?.slot.backend.name;

@@ -60,7 +60,7 @@ export function createExplain(dependencies: ExplainDependencies) {
     const full = new Map<Candidate, LimitName>();
     const tried: Tried[] = [];
     for (;;) {
-      const usable = usableOf(able, tried, facts);
+      const usable = usableOf(able, tried, facts, query.capability);
       const best = pick(usable, query, randomFor(usable, query));
       if (best === undefined) return { order, full };
       const limit = await reachedBy(best);
@@ -87,7 +87,8 @@ export function createExplain(dependencies: ExplainDependencies) {
     const checked = checkCandidates(slots, query, [], facts);
     const able = checked.filter(({ reason }) => !isExcluded(reason));
     const { order, full } = await inOrder(able, query);
-    const shares = firstShares(usableOf(able, [...full.keys()].map(triedOf), facts), query);
+    const tried = [...full.keys()].map(triedOf);
+    const shares = firstShares(usableOf(able, tried, facts, query.capability), query);
     const explained = checked.map((one): ExplainedTarget => {
       const position = order.indexOf(one);
       const limit = full.get(one);

@@ -3,11 +3,12 @@ import { matchesProvider } from './provider-match.ts';
 import { findListing, type BackendQuery, type Candidate } from './choice.ts';
 import { isTried, type Tried } from './ruled-choice.ts';
 import type { Slot } from '../registry/backend-list.ts';
+import type { Capability } from '../registry/backend.ts';
 
 /** What is known about the backends now. */
 export interface ChoiceFacts {
-  /** Whether the circuit lets a request through. */
-  permits(name: string): boolean;
+  /** Whether the circuits of the backend and of the operation let a request through. */
+  permits(name: string, operation?: Capability): boolean;
   /** Whether there are no refusals at all: the usual case. */
   hasNoRefusals(): boolean;
   /** How long a model still cools on a backend; 0 if it does not. */
@@ -20,12 +21,13 @@ export function obstacleOf(
   candidate: Candidate,
   tried: readonly Tried[],
   facts: ChoiceFacts,
+  operation?: Capability,
 ): PassReason | undefined {
   const { slot, model } = candidate;
   const { name } = slot.backend;
   if (slot.report.state !== 'Healthy') return 'unhealthy';
   if (isTried(candidate, tried)) return 'tried';
-  if (!facts.permits(name)) return 'circuit_open';
+  if (!facts.permits(name, operation)) return 'circuit_open';
   return facts.coolingMs(name, model) > 0 ? 'cooling' : undefined;
 }
 
@@ -34,8 +36,9 @@ export function usableOf(
   candidates: readonly Candidate[],
   tried: readonly Tried[],
   facts: ChoiceFacts,
+  operation?: Capability,
 ): readonly Candidate[] {
-  const ready = candidates.filter((one) => obstacleOf(one, tried, facts) === undefined);
+  const ready = candidates.filter((one) => obstacleOf(one, tried, facts, operation) === undefined);
   if (facts.hasNoRefusals()) return ready;
   const trusted = ready.filter(({ slot: { backend } }) => !facts.isKeyRefused(backend.name));
   // The only backend is tried even so: its error says more than none, and its key may be good again.
@@ -62,12 +65,12 @@ export function checkCandidates(
   const able = preferred.filter(
     ({ slot, model }) => capability === undefined || slot.can(capability, model),
   );
-  const usable = usableOf(able, tried, facts);
+  const usable = usableOf(able, tried, facts, capability);
   const reasonOf = (candidate: Candidate): PassReason | undefined => {
     if (usable.includes(candidate)) return undefined;
     if (!preferred.includes(candidate)) return 'not_preferred';
     if (!able.includes(candidate)) return 'no_capability';
-    return obstacleOf(candidate, tried, facts) ?? 'key_refused';
+    return obstacleOf(candidate, tried, facts, capability) ?? 'key_refused';
   };
   return all.map((candidate) => ({ ...candidate, reason: reasonOf(candidate) }));
 }

@@ -6,6 +6,8 @@ import {
   type Log,
   type Subscription,
 } from '@model-gateway/kernel';
+import type { Capability } from '../registry/backend.ts';
+import { circuitsOf, operationCircuit, subjectOf } from './circuit-name.ts';
 import {
   CLOSED_CIRCUIT,
   type Circuit,
@@ -28,29 +30,52 @@ import {
   type LocalCircuit,
 } from './local-circuit.ts';
 
-/** The outcome of a request. Neutral says nothing about the backend: the request was refused, or the client left. */
-export type Outcome = 'success' | 'failure' | 'neutral';
+/**
+ * The outcome of a request. An operation failure counts only for the operation of the request, where that has a circuit of its
+ * own. Neutral says nothing: the client left, or the request may be the cause.
+ */
+export type Outcome = 'success' | 'failure' | 'operation_failure' | 'neutral';
 
 /** The permission to send one request to a backend. */
 export interface Permit {
+  /** Whether the request is the test call of a half-open circuit. */
+  readonly isTrial: boolean;
   /** Reports the outcome of the request; only the first call counts. Resolves when it is stored; never rejects. */
   settle(outcome: Outcome): Promise<void>;
 }
 
 /** The circuit breakers of all backends. While a circuit is closed and nothing fails, no store is called. */
 export interface Breakers {
-  stateOf(name: string): CircuitState;
+  stateOf(name: string, operation?: Capability): CircuitState;
+  /** The operations whose circuit is not closed. */
+  failingOperations(name: string): readonly FailingOperation[];
   /** Whether `acquire` may succeed. */
-  permits(name: string): boolean;
-  /** Undefined when the circuit lets no request through; one process gets the test call of a half-open one. */
-  acquire(name: string): Permit | Promise<Permit | undefined>;
-  /** Closes the circuit of a backend that was registered again or removed. */
+  permits(name: string, operation?: Capability): boolean;
+  /** How long until a test call may be made; 0 if it may be made now or is being made. */
+  waitMs(name: string, operation?: Capability): number;
+  /** Undefined when a circuit lets no request through; one process gets the test call of a half-open one. */
+  acquire(name: string, operation?: Capability): Permit | Promise<Permit | undefined>;
+  /** Closes the circuits of a backend that was registered again or removed. */
   forget(name: string): Promise<void>;
   /** Reads the circuits again, after messages may have been missed. */
   refresh(names: readonly string[]): Promise<void>;
+  /** Reads the circuits of these backends at the start; the only process begins with closed ones. */
+  load(names: readonly string[]): Promise<void>;
   start(): Promise<void>;
   /** Resolves when all outcomes are stored. */
   stop(): Promise<void>;
+}
+
+/** An operation of a backend whose circuit is not closed. */
+export interface FailingOperation {
+  readonly operation: Capability;
+  readonly state: CircuitState;
+}
+
+/** The permission of one circuit; the token is that of its test call, if it is one. */
+interface Pass {
+  readonly circuit: string;
+  readonly token: string | undefined;
 }
 
 interface BreakersDependencies {
@@ -63,6 +88,10 @@ interface BreakersDependencies {
 
 const DONE = Promise.resolve();
 
+/** A failure of the backend as a whole says nothing about one operation. */
+const endOfOperation = (outcome: 'success' | 'failure' | 'neutral'): 'success' | 'neutral' =>
+  outcome === 'success' ? 'success' : 'neutral';
+
 export function createBreakers(dependencies: BreakersDependencies): Breakers {
   const { store, channels, clock, log, rules } = dependencies;
   const from = randomToken();
@@ -72,13 +101,15 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   const awaited = new Map<string, number>();
   const running = new Set<Promise<unknown>>();
   let subscription: Subscription | undefined;
+  /** Whether no other process knew the circuits when this one started. */
+  let isOnlyProcess = false;
 
   function remember(name: string, circuit: LocalCircuit | undefined): void {
     const before = stateOf(known.get(name), clock.now());
     if (circuit === undefined) known.delete(name);
     else known.set(name, circuit);
     const after = stateOf(circuit, clock.now());
-    if (before !== after) log.info({ backend: name, circuit: after }, 'a circuit changed');
+    if (before !== after) log.info({ ...subjectOf(name), circuit: after }, 'a circuit changed');
   }
 
   /** Changes the circuit in the store and keeps the result, unless a later call is pending. */
@@ -120,7 +151,10 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   }
 
   // This process knows an outcome at once, the others a moment later.
-  function settle(name: string, outcome: Outcome, token?: string): Promise<void> {
+  function settle(
+    { circuit: name, token }: Pass,
+    outcome: 'success' | 'failure' | 'neutral',
+  ): Promise<void> {
     const circuit = known.get(name);
     if (outcome === 'failure') {
       const stored = track(change(name, () => store.failed(name, rules, token)));
@@ -136,25 +170,49 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     return track(change(name, () => store.releaseTrial(name, token)));
   }
 
-  function permit(name: string, token?: string): Permit {
+  function permit(whole: Pass, own: Pass | undefined): Permit {
     let settled: Promise<void> | undefined;
+    const settleBoth = (outcome: Outcome): Promise<void> => {
+      const isOfOperation = outcome === 'operation_failure';
+      if (own === undefined) return settle(whole, isOfOperation ? 'failure' : outcome);
+      const ofWhole = settle(whole, isOfOperation ? 'neutral' : outcome);
+      const ofOwn = settle(own, isOfOperation ? 'failure' : endOfOperation(outcome));
+      return ofWhole === ofOwn ? DONE : Promise.all([ofWhole, ofOwn]).then(() => undefined);
+    };
     return {
+      isTrial: whole.token !== undefined || own?.token !== undefined,
       settle(outcome) {
-        settled ??= settle(name, outcome, token);
+        settled ??= settleBoth(outcome);
         return settled;
       },
     };
   }
 
-  async function acquireTrial(name: string): Promise<Permit | undefined> {
+  const isClosed = (circuit: string): boolean => known.get(circuit)?.openUntil === undefined;
+
+  /** Undefined if the circuit lets no request through. */
+  async function pass(circuit: string): Promise<Pass | undefined> {
+    if (isClosed(circuit)) return { circuit, token: undefined };
     const token = randomToken();
-    const circuit = await step(name, () => store.takeTrial(name, token, rules));
-    if (circuit?.trial?.token === token) {
-      void track(publishChange(name));
-      return permit(name, token);
+    const taken = await step(circuit, () => store.takeTrial(circuit, token, rules));
+    if (taken?.trial?.token === token) {
+      void track(publishChange(circuit));
+      return { circuit, token };
     }
     // Another process has closed it in the meantime.
-    return circuit !== undefined && circuit.openForMs === undefined ? permit(name) : undefined;
+    return taken !== undefined && taken.openForMs === undefined
+      ? { circuit, token: undefined }
+      : undefined;
+  }
+
+  async function acquireTrials(name: string, own: string | undefined): Promise<Permit | undefined> {
+    const ofWhole = await pass(name);
+    if (ofWhole === undefined) return undefined;
+    if (own === undefined) return permit(ofWhole, undefined);
+    const ofOwn = await pass(own);
+    if (ofOwn !== undefined) return permit(ofWhole, ofOwn);
+    await settle(ofWhole, 'neutral');
+    return undefined;
   }
 
   async function read(name: string): Promise<void> {
@@ -167,21 +225,65 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
     }
   }
 
+  const close = (circuit: string): Promise<void> =>
+    change(circuit, async () => {
+      await store.remove(circuit);
+      return CLOSED_CIRCUIT;
+    });
+
+  function waitMs(circuit: string | undefined): number {
+    const openUntil = circuit === undefined ? undefined : known.get(circuit)?.openUntil;
+    return openUntil === undefined ? 0 : Math.max(0, openUntil - clock.now());
+  }
+
   return {
-    stateOf: (name) => stateOf(known.get(name), clock.now()),
-    permits: (name) => allowsRequest(known.get(name), clock.now()),
-    acquire: (name) =>
-      known.get(name)?.openUntil === undefined ? permit(name) : acquireTrial(name),
-    async forget(name) {
-      await change(name, async () => {
-        await store.remove(name);
-        return CLOSED_CIRCUIT;
+    stateOf: (name, operation) =>
+      stateOf(known.get(operationCircuit(name, operation) ?? name), clock.now()),
+    failingOperations(name) {
+      if (known.size === 0) return [];
+      return circuitsOf(name).flatMap((circuit) => {
+        const { operation } = subjectOf(circuit);
+        const state = stateOf(known.get(circuit), clock.now());
+        return operation === undefined || state === 'closed' ? [] : [{ operation, state }];
       });
     },
+    permits(name, operation) {
+      if (known.size === 0) return true;
+      const now = clock.now();
+      if (!allowsRequest(known.get(name), now)) return false;
+      const own = operationCircuit(name, operation);
+      return own === undefined || allowsRequest(known.get(own), now);
+    },
+    waitMs: (name, operation) => Math.max(waitMs(name), waitMs(operationCircuit(name, operation))),
+    acquire(name, operation) {
+      const own = operationCircuit(name, operation);
+      if (known.size === 0 || (isClosed(name) && (own === undefined || isClosed(own)))) {
+        const ofOwn = own === undefined ? undefined : { circuit: own, token: undefined };
+        return permit({ circuit: name, token: undefined }, ofOwn);
+      }
+      return acquireTrials(name, own);
+    },
+    async forget(name) {
+      await Promise.all(circuitsOf(name).map(close));
+    },
     async refresh(names) {
-      await Promise.all(names.map(read));
+      const backends = new Set(names);
+      const others = [...known.keys()].filter((circuit) => !backends.has(circuit));
+      await Promise.all([...names, ...others].map(read));
+    },
+    async load(names) {
+      const circuits = names.flatMap(circuitsOf);
+      await Promise.all(circuits.map(isOnlyProcess ? close : read));
     },
     async start() {
+      // The circuits of a process that ended say nothing about now.
+      const started: HealthMessage = { kind: 'start', from };
+      const others = await channels
+        .publish(HEALTH_CHANNEL, JSON.stringify(started))
+        .catch((error: unknown) => {
+          log.error({ error }, 'looking for other processes failed');
+        });
+      isOnlyProcess = others === 0;
       subscription = await channels.subscribe(HEALTH_CHANNEL, (text) => {
         const message = tryParse(healthMessageSchema, text);
         if (message?.kind !== 'circuit' || message.from === from) return;

@@ -5,6 +5,8 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
 export interface Circuit {
   /** Failed requests in a row. */
   readonly failures: number;
+  /** After this time without a failure those of a closed circuit are forgotten; undefined while it is not closed. */
+  readonly forgottenInMs: number | undefined;
   /** Undefined while it is closed, 0 when the open time is over. */
   readonly openForMs: number | undefined;
   /** The test call in progress. */
@@ -19,6 +21,7 @@ export interface CircuitTrial {
 
 export interface CircuitRules {
   readonly failuresMax: number;
+  /** Also how long the failures of a closed circuit count. */
   readonly openMs: number;
   readonly trialMs: number;
 }
@@ -39,4 +42,9 @@ export interface CircuitStore {
 }
 
 /** The circuit of a backend without recent failures. */
-export const CLOSED_CIRCUIT: Circuit = { failures: 0, openForMs: undefined, trial: undefined };
+export const CLOSED_CIRCUIT: Circuit = {
+  failures: 0,
+  forgottenInMs: undefined,
+  openForMs: undefined,
+  trial: undefined,
+};

@@ -8,6 +8,8 @@ import {
 /** A circuit with failures, in times of the local clock. A circuit without failures is undefined. */
 export interface LocalCircuit {
   readonly failures: number;
+  /** When the failures of a closed circuit are forgotten; undefined while it is not closed. */
+  readonly forgetAt: number | undefined;
   /** Undefined while it is closed. */
   readonly openUntil: number | undefined;
   readonly trial: { readonly token: string; readonly until: number } | undefined;
@@ -15,10 +17,14 @@ export interface LocalCircuit {
 
 type MaybeCircuit = LocalCircuit | undefined;
 
-export function fromCircuit({ failures, openForMs, trial }: Circuit, now: number): MaybeCircuit {
+export function fromCircuit(
+  { failures, forgottenInMs, openForMs, trial }: Circuit,
+  now: number,
+): MaybeCircuit {
   if (failures === 0) return undefined;
   return {
     failures,
+    forgetAt: forgottenInMs === undefined ? undefined : now + forgottenInMs,
     openUntil: openForMs === undefined ? undefined : now + openForMs,
     trial: trial && { token: trial.token, until: now + trial.forMs },
   };
@@ -26,12 +32,18 @@ export function fromCircuit({ failures, openForMs, trial }: Circuit, now: number
 
 export function toCircuit(circuit: MaybeCircuit, now: number): Circuit {
   if (circuit === undefined) return CLOSED_CIRCUIT;
-  const { failures, openUntil, trial } = circuit;
+  const { failures, forgetAt, openUntil, trial } = circuit;
   return {
     failures,
+    forgottenInMs: forgetAt === undefined ? undefined : Math.max(0, forgetAt - now),
     openForMs: openUntil === undefined ? undefined : Math.max(0, openUntil - now),
     trial: trial && { token: trial.token, forMs: Math.max(0, trial.until - now) },
   };
+}
+
+/** The circuit without failures that are too old to count. */
+export function withoutOldFailures(circuit: MaybeCircuit, now: number): MaybeCircuit {
+  return circuit?.forgetAt !== undefined && circuit.forgetAt <= now ? undefined : circuit;
 }
 
 export function stateOf(circuit: MaybeCircuit, now: number): CircuitState {
@@ -65,13 +77,13 @@ export function afterFailure(
   circuit: MaybeCircuit,
   { now, rules, token }: FailureOptions,
 ): LocalCircuit {
-  const opened = { openUntil: now + rules.openMs, trial: undefined };
+  const opened = { forgetAt: undefined, openUntil: now + rules.openMs, trial: undefined };
   if (circuit?.openUntil !== undefined) {
     return isTrial(circuit, token) ? { ...circuit, ...opened } : circuit;
   }
-  const failures = (circuit?.failures ?? 0) + 1;
+  const failures = (withoutOldFailures(circuit, now)?.failures ?? 0) + 1;
   if (failures >= rules.failuresMax) return { failures, ...opened };
-  return { failures, openUntil: undefined, trial: undefined };
+  return { failures, forgetAt: now + rules.openMs, openUntil: undefined, trial: undefined };
 }
 
 /** The circuit after a successful request. */

@@ -6,6 +6,7 @@ import {
   fromCircuit,
   allowsRequest,
   toCircuit,
+  withoutOldFailures,
   withoutTrial,
   withTrial,
   type LocalCircuit,
@@ -26,7 +27,7 @@ export function createLocalCircuits({ clock }: { readonly clock: Clock }): Local
     make: (circuit: LocalCircuit | undefined, now: number) => LocalCircuit | undefined,
   ): Promise<Circuit> {
     const now = clock.now();
-    const circuit = make(circuits.get(name), now);
+    const circuit = make(withoutOldFailures(circuits.get(name), now), now);
     if (circuit === undefined) circuits.delete(name);
     else circuits.set(name, circuit);
     return Promise.resolve(toCircuit(circuit, now));

@@ -44,6 +44,8 @@ export const healthMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('report'), name: z.string(), report: sharedReportSchema }),
   /** The circuit of a backend changed; read it from the store. */
   z.object({ kind: z.literal('circuit'), name: z.string(), from: z.string() }),
+  /** A process starts, and learns whether there are others. */
+  z.object({ kind: z.literal('start'), from: z.string() }),
   /** A process has begun to probe all backends. */
   z.object({ kind: z.literal('round'), from: z.string() }),
 ]);

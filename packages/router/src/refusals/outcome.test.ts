@@ -10,22 +10,31 @@ const answered = (status: number, retryAfterSecs?: number): UpstreamFailure =>
   });
 
 test.each([
-  { why: 'a lost connection', failure: new UpstreamFailure('lost', { isBackendAtFault: true }) },
-  { why: '500', failure: answered(500) },
-  { why: '503 with a retry-after', failure: answered(503, 9) },
-])('$why counts in the circuit breaker', ({ failure }) => {
-  expect(outcomeOf(failure)).toBe('failure');
-});
-
-test.each([
-  { why: '400', failure: answered(400) },
-  { why: '404', failure: answered(404) },
-  { why: '408', failure: answered(408) },
-  { why: '422', failure: answered(422) },
-  { why: 'an abort', failure: new UpstreamFailure('left', { isBackendAtFault: false }) },
-  { why: 'another error', failure: new Error('a mistake in the code') },
-])('$why says nothing about the backend', ({ failure }) => {
-  expect(outcomeOf(failure)).toBe('neutral');
+  {
+    why: 'a lost connection',
+    failure: new UpstreamFailure('lost', { isBackendAtFault: true }),
+    outcome: 'failure',
+  },
+  { why: '500', failure: answered(500), outcome: 'server_error' },
+  { why: '503 with a retry-after', failure: answered(503, 9), outcome: 'server_error' },
+  {
+    why: 'an answer that cannot be read',
+    failure: new UpstreamFailure('no', { isBackendAtFault: true, wasUnreadable: true }),
+    outcome: 'server_error',
+  },
+  { why: '501', failure: answered(501), outcome: 'neutral' },
+  { why: '400', failure: answered(400), outcome: 'request_refused' },
+  { why: '404', failure: answered(404), outcome: 'request_refused' },
+  { why: '408', failure: answered(408), outcome: 'request_refused' },
+  { why: '422', failure: answered(422), outcome: 'request_refused' },
+  {
+    why: 'an abort',
+    failure: new UpstreamFailure('left', { isBackendAtFault: false }),
+    outcome: 'neutral',
+  },
+  { why: 'another error', failure: new Error('a mistake in the code'), outcome: 'neutral' },
+])('$why is for the backend: $outcome', ({ failure, outcome }) => {
+  expect(outcomeOf(failure)).toBe(outcome);
 });
 
 test.each([

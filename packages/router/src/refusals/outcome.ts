@@ -1,5 +1,4 @@
 import { BACKEND_HELP } from '@model-gateway/contracts';
-import type { Outcome } from '../circuits/breakers.ts';
 import { UpstreamFailure } from '../registry/upstream-failure.ts';
 
 /** A rate limit of the upstream, which is about one model. */
@@ -17,23 +16,41 @@ interface KeyRefused {
   readonly isSuspicion: boolean;
 }
 
+/** The answer of an upstream that found the request wrong. */
+const REQUEST_REFUSED = 'request_refused';
+/** The answer of an upstream that failed with the request, such as a 5xx: the request may be the cause. */
+const SERVER_ERROR = 'server_error';
+
 /** The outcome of a request for its backend; `left` when this process ended it before the backend did. */
-export type RouteOutcome = Outcome | 'left' | RateLimited | KeyRefused;
+export type RouteOutcome =
+  | 'success'
+  | 'failure'
+  | 'neutral'
+  | 'left'
+  | typeof REQUEST_REFUSED
+  | typeof SERVER_ERROR
+  | RateLimited
+  | KeyRefused;
 
 const MS_PER_SECOND = 1_000;
 const COOLING_SECS_DEFAULT = 5;
 const COOLING_SECS_MAX = 60;
 const UNAUTHORIZED = 401;
+const NOT_IMPLEMENTED = 501;
 const KEY_REFUSED_MS = 10 * 60 * 1000;
 /** A 403 can be about one model or one prompt, so it is reported for a shorter time. */
 const FORBIDDEN_MS = 60 * 1000;
 
-/** The outcome of a request that failed with this. Only failures of the backend itself count in its circuit breaker. */
+/** The outcome of a request that failed with this. */
 export function outcomeOf(failure: unknown): RouteOutcome {
   if (!(failure instanceof UpstreamFailure)) return 'neutral';
   if (failure.isRateLimit) return { kind: 'rate_limited', forMs: coolingMs(failure) };
   if (failure.code === 'upstream_auth') return keyRefused(failure);
-  return failure.isBackendAtFault ? 'failure' : 'neutral';
+  const { isBackendAtFault, wasAnswered, status } = failure;
+  if (!isBackendAtFault) return wasAnswered ? REQUEST_REFUSED : 'neutral';
+  // The backend does not have the operation, which says nothing about its others.
+  if (status === NOT_IMPLEMENTED) return 'neutral';
+  return wasAnswered ? SERVER_ERROR : 'failure';
 }
 
 function coolingMs({ retryAfterSecs = COOLING_SECS_DEFAULT }: UpstreamFailure): number {

@@ -10,6 +10,8 @@ interface UpstreamFailureOptions {
   readonly hadNoEffect?: boolean;
   /** Whether there was a response with a good status that could not be parsed. */
   readonly wasUnreadable?: boolean;
+  /** Whether the upstream answered, and so works on requests; by default a status or an unreadable response says so. */
+  readonly wasAnswered?: boolean;
   /** The status of the upstream's response, if there was one. */
   readonly status?: number | undefined;
   /** Whether a rate limit of the upstream refused the request; by default a status of 429 says so. */
@@ -38,6 +40,7 @@ export class UpstreamFailure extends UpstreamError {
   readonly isBackendAtFault: boolean;
   readonly hadNoEffect: boolean;
   readonly wasUnreadable: boolean;
+  readonly wasAnswered: boolean;
   readonly isRateLimit: boolean;
   readonly isTimeout: boolean;
   readonly status: number | undefined;
@@ -50,6 +53,7 @@ export class UpstreamFailure extends UpstreamError {
     this.isBackendAtFault = options.isBackendAtFault;
     this.hadNoEffect = options.hadNoEffect ?? false;
     this.wasUnreadable = options.wasUnreadable ?? false;
+    this.wasAnswered = options.wasAnswered ?? (status !== undefined || this.wasUnreadable);
     this.isRateLimit = options.isRateLimit ?? status === TOO_MANY_REQUESTS;
     this.isTimeout = options.isTimeout ?? false;
     this.status = status;

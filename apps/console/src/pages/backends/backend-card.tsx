@@ -54,6 +54,11 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
         <dt>{t('backends.circuit')}</dt>
         <dd>
           <Badge state={CIRCUITS[circuit]}>{t(`backends.circuit.${circuit}`)}</Badge>
+          {Object.entries(backend.operation_circuits ?? {}).map(([operation, of]) => (
+            <Badge key={operation} state={CIRCUITS[of]}>
+              {`${operation}: ${t(`backends.circuit.${of}`)}`}
+            </Badge>
+          ))}
         </dd>
         <dt>{t('backends.checked')}</dt>
         <dd>{checkedAt === null ? t('backends.not_checked') : <When time={checkedAt} />}</dd>
