@@ -65,8 +65,6 @@ async function measure(options, { folder, opened }) {
     const scene = await withClient(databaseUrl, sceneOf);
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
-    // Makes the sums that the recorder's process makes after each day.
-    await database.spendSums.sumRests(new Date(), new AbortController().signal);
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
     sizes.push({ rows, databaseUrl, database, scene });
     print(`${shown(rows)} rows are there`);

@@ -2,7 +2,7 @@ import type { SpendSumsStore } from '@model-gateway/billing';
 import { describeError, type Clock, type Log, type Part } from '@model-gateway/kernel';
 
 interface CatchUpDependencies {
-  readonly spendSums: Pick<SpendSumsStore, 'catchUp' | 'sumRests'>;
+  readonly spendSums: Pick<SpendSumsStore, 'catchUp' | 'forgetHours'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly retryAfterMs?: number;
@@ -13,8 +13,8 @@ const RETRY_AFTER_MS = 60_000;
 const INTERVAL_MS = 10 * 60_000;
 
 /**
- * Makes the kept sums that recording does not make: after an upgrade, those of the usage rows from before; and the rests of a
- * past day, when it is over or late rows were counted in it. Several processes may do this at once.
+ * After an upgrade, counts the usage rows from before for the kept sums; and deletes sums that are kept for a while only. Several
+ * processes may do this at once.
  */
 export function createSumsCatchUp({
   spendSums,
@@ -32,7 +32,7 @@ export function createSumsCatchUp({
     try {
       const days = await spendSums.catchUp(stopping.signal);
       if (days > 0) log.info({ days }, 'earlier usage was counted for the summaries');
-      await spendSums.sumRests(new Date(clock.now()), stopping.signal);
+      await spendSums.forgetHours(new Date(clock.now()));
       return intervalMs;
     } catch (error) {
       log.warn(

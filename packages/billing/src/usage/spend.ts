@@ -72,9 +72,6 @@ export interface SpendSumsStore {
   check(options: { readonly repairs: boolean }): AsyncIterable<CheckedDay>;
   /** Counts the rows that were there before there were kept sums, the newest day first; ends when all are counted. */
   catchUp(signal: AbortSignal): Promise<number>;
-  /**
-   * Makes the sums from hours of past days to the ends of these days, of which parts of days are read, where they are missing or
-   * rows were counted since. Answers of how many days.
-   */
-  sumRests(now: Date, signal: AbortSignal): Promise<number>;
+  /** Deletes sums of hours that are kept for a while only. */
+  forgetHours(now: Date): Promise<number>;
 }

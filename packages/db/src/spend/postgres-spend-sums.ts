@@ -1,11 +1,8 @@
 import type { CheckedDay, SpendSumsStore, TimeSpan } from '@model-gateway/billing';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { LONG_QUERY_MS_MAX } from '../connection/long-queries.ts';
-import { BUSY_HOURS } from './busy-hours.ts';
-import { daysToMake, firstDay, madeRests, removedRests, restComparison } from './day-rests.ts';
-import { hoursComparison, madeHours, removedHours } from './made-hours.ts';
-import { PROJECT_HOURS } from './project-hours.ts';
-import { comparison, correction, removal } from './spend-lines.ts';
+import { firstHourOfAll, lastHourToForget } from './hours-of-all.ts';
+import { comparison, correction, removal, type CountedDays } from './spend-lines.ts';
 import { readSumsState } from './sums-state.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,7 +33,9 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       const days = dayAt(day);
       const found = repairs
         ? await connection.transaction((queries) => repair(queries, days), REPAIR)
-        : await connection.run((queries) => compare(queries, days));
+        : await connection.run(async (queries) =>
+            compare(queries, await countedDays(queries, days)),
+          );
       if (found.rows > 0 || found.wrongLines > 0) yield { day: dateOf(days.since), ...found };
     }
     if (repairs) await markComplete();
@@ -70,32 +69,14 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
       return days !== null;
     }, REPAIR);
 
-  /** Only one process makes rests at a time. Readers and the recorder go on. */
-  const makeRests = (days: TimeSpan): Promise<void> =>
-    connection.transaction(async (queries) => {
-      await queries.$executeRaw`LOCK TABLE usage_sums_account_rest IN SHARE ROW EXCLUSIVE MODE`;
-      await removeMade(queries, days);
-      await queries.$executeRaw(madeRests(days));
-      await queries.$executeRaw(madeHours(BUSY_HOURS, days));
-      await queries.$executeRaw(madeHours(PROJECT_HOURS, days));
-    }, REPAIR);
-
   return {
     check,
-    async sumRests(now, signal) {
-      const before = { since: new Date(0), until: firstDay(now) };
-      await connection.run((queries) => removeMade(queries, before));
-      const days = await connection.run((queries) =>
-        queries.$queryRaw<{ day: Date }[]>(daysToMake(now)),
-      );
-      let made = 0;
-      for (const { day } of days) {
-        if (signal.aborted) break;
-        await makeRests(dayAt(day.getTime()));
-        made += 1;
-      }
-      return made;
-    },
+    forgetHours: (now) =>
+      connection.run(
+        (queries) => queries.$executeRaw`
+          DELETE FROM usage_sums
+          WHERE cut = 'all' AND grain = 'hour' AND since < ${lastHourToForget(now)}::timestamptz`,
+      ),
     async catchUp(signal) {
       let days = 0;
       while (!signal.aborted && (await countNext())) days += 1;
@@ -116,46 +97,31 @@ async function newestRowBefore(queries: Queries, moment: Date): Promise<Date | n
 
 type Found = Pick<CheckedDay, 'rows' | 'wrongLines'>;
 
-async function compare(queries: Queries, days: TimeSpan): Promise<Found> {
-  const hasFailures = await areFailuresKept(queries, days);
-  const [found] = await queries.$queryRaw<Found[]>(comparison(days, hasFailures));
-  const made = [
-    restComparison(days),
-    hoursComparison(PROJECT_HOURS, days),
-    ...(hasFailures ? [hoursComparison(BUSY_HOURS, days)] : []),
-  ];
-  let wrongLines = found?.wrongLines ?? 0;
-  for (const each of made) {
-    const [compared] = await queries.$queryRaw<Pick<Found, 'wrongLines'>[]>(each);
-    wrongLines += compared?.wrongLines ?? 0;
-  }
-  return { rows: found?.rows ?? 0, wrongLines };
+async function compare(queries: Queries, days: CountedDays): Promise<Found> {
+  const [found] = await queries.$queryRaw<Found[]>(comparison(days));
+  return found ?? { rows: 0, wrongLines: 0 };
 }
 
-/** Removes what is made after a day. */
-async function removeMade(queries: Queries, days: TimeSpan): Promise<void> {
-  await queries.$executeRaw(removedRests(days));
-  await queries.$executeRaw(removedHours(BUSY_HOURS, days));
-  await queries.$executeRaw(removedHours(PROJECT_HOURS, days));
-}
-
-/** Whether the failed requests of the days are still there. */
-async function areFailuresKept(queries: Queries, { since }: TimeSpan): Promise<boolean> {
+/** Which lines and rows of the days are still there. */
+async function countedDays(queries: Queries, { since, until }: TimeSpan): Promise<CountedDays> {
   const { failuresSince } = await readSumsState(queries);
-  return failuresSince === null || since >= failuresSince;
+  return {
+    since,
+    until,
+    hasFailures: failuresSince === null || since >= failuresSince,
+    hasHoursOfAll: since >= firstHourOfAll(new Date()),
+  };
 }
 
-async function repair(queries: Queries, days: TimeSpan): Promise<Found> {
+async function repair(queries: Queries, span: TimeSpan): Promise<Found> {
   await keepWritersOut(queries);
+  const days = await countedDays(queries, span);
   const found = await compare(queries, days);
   if (found.wrongLines === 0) return found;
-  // The lines that are made after a day are made again later, from the corrected lines.
-  await removeMade(queries, days);
-  const hasFailures = await areFailuresKept(queries, days);
-  await queries.$executeRaw(correction(days, hasFailures));
+  await queries.$executeRaw(correction(days));
   // Without this setting the database does not delete the lines that an earlier version does not know.
   await queries.$executeRaw`SELECT set_config('usage_sums.counts_hours', 'on', true)`;
-  await queries.$executeRaw(removal(days, hasFailures));
+  await queries.$executeRaw(removal(days));
   return found;
 }
 

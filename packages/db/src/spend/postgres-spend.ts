@@ -1,15 +1,9 @@
-import type {
-  SpendFilter,
-  SpendGroup,
-  SpendGrouping,
-  SpendQueries,
-  SpendSums,
-} from '@model-gateway/billing';
+import type { SpendGroup, SpendQueries, SpendSums } from '@model-gateway/billing';
 import type { Connection } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { withOwner } from '../usage/key-owner.ts';
 import { shownKey } from './slice-sql.ts';
-import { dividesDays, spendSlices, type KeptSums } from './spend-slices.ts';
+import { spendSlices } from './spend-slices.ts';
 import { readSumsState } from './sums-state.ts';
 
 /** Sums over usage by every dimension, in Postgres. */
@@ -17,19 +11,20 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
   /** Whether all rows are counted, which stays so. */
   let isComplete = false;
 
-  async function sumsFor(filter: SpendFilter, by: SpendGrouping): Promise<KeptSums> {
-    const now = new Date();
-    if (isComplete && !dividesDays(filter, by))
-      return { countedSince: null, failuresSince: null, now };
-    const { countedSince, failuresSince } = await connection.run(readSumsState);
-    isComplete = countedSince === null;
-    return { countedSince, failuresSince, now };
+  async function countedSince(): Promise<Date | null> {
+    if (isComplete) return null;
+    const state = await connection.run(readSumsState);
+    isComplete = state.countedSince === null;
+    return state.countedSince;
   }
 
   return {
     async summary(filter, by) {
       const owned = await connection.run((queries) => withOwner(queries, filter));
-      const { prepared, lines } = spendSlices(owned, by, await sumsFor(owned, by));
+      const lines = spendSlices(owned, by, {
+        countedSince: await countedSince(),
+        now: new Date(),
+      });
       const shown = shownKey(by);
       // Keys are ordered by code point, independent of the collation of the database.
       const order =
@@ -38,7 +33,6 @@ export function createPostgresSpend(connection: Connection): SpendQueries {
           : Prisma.sql`sum(cost) DESC, sum(requests) DESC, ${shown} COLLATE "C" ASC NULLS LAST`;
       const rows = await connection.run(
         (queries) => queries.$queryRaw<GroupRow[]>`
-          ${prepared}
           SELECT ${shown} AS key, ${SUMS} FROM ${lines}
           GROUP BY line.key
           HAVING sum(requests) > 0 OR sum(failed) > 0

@@ -12,8 +12,8 @@ export const NIL = Prisma.raw(`'${NIL_UUID}'::uuid`);
 
 export type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';
 
-/** What a kept line is about: a day, an hour, or the rest of a day from an hour on. */
-export type Grain = 'day' | 'hour' | 'rest';
+/** What a kept line is about. */
+type Grain = 'day' | 'hour';
 
 const COLUMNS = {
   userId: Prisma.sql`user_id`,
@@ -85,33 +85,17 @@ const OF_CANCELLED_FAILURE: readonly Prisma.Sql[] = [
   ...NOTHING_USED,
 ];
 
-/** How lines are counted: whether they are subtracted, and on what condition they are read at all. */
-export interface Counting {
-  readonly isSubtracted?: boolean;
-  readonly when?: Prisma.Sql;
-}
-
-const counted = (sums: readonly Prisma.Sql[], { isSubtracted = false }: Counting): Prisma.Sql =>
-  Prisma.join(isSubtracted ? sums.map((sum) => Prisma.sql`-(${sum})`) : sums);
-
-const onlyWhen = ({ when }: Counting): Prisma.Sql =>
-  when === undefined ? Prisma.empty : Prisma.sql` AND ${when}`;
-
 /** Kept lines of one kind that begin within a span. */
 export function keptSlice(
   { cut, grain }: { readonly cut: string; readonly grain: Grain },
   { since, until }: TimeSpan,
   filter: SpendFilter,
   by: SpendGrouping,
-  counting: Counting = {},
 ): Prisma.Sql {
-  // The rests of a day have a line of all accounts as well.
-  const ofAccounts = grain === 'rest' ? Prisma.sql` AND user_id <> ${NIL}` : Prisma.empty;
   return Prisma.sql`
-    SELECT ${keyOf(by, Prisma.sql`since`, grain)}, ${counted(KEPT, counting)} FROM usage_sums
+    SELECT ${keyOf(by, Prisma.sql`since`, grain)}, ${Prisma.join(KEPT)} FROM usage_sums
     WHERE cut = ${cut} AND grain = ${grain}
-      AND since >= ${since}::timestamptz AND since < ${until}::timestamptz
-      ${ofAccounts} ${matching(filter)} ${onlyWhen(counting)}`;
+      AND since >= ${since}::timestamptz AND since < ${until}::timestamptz ${matching(filter)}`;
 }
 
 /** The rows of a span, and the failed requests that have none. */
@@ -119,12 +103,8 @@ export const rowSlices = (
   span: TimeSpan,
   filter: SpendFilter,
   by: SpendGrouping,
-  counting: Counting = {},
 ): readonly Prisma.Sql[] =>
-  slicesOf(by, Prisma.sql`${isWithin(span, filter, HIDDEN)} ${onlyWhen(counting)}`, {
-    row: counted(OF_ROW, counting),
-    failure: counted(OF_FAILURE, counting),
-  });
+  slicesOf(by, isWithin(span, filter, HIDDEN), { row: OF_ROW, failure: OF_FAILURE });
 
 /**
  * The requests of a span that their clients stopped. Kept sums and the rows above count them as errors, so these subtract them.
@@ -136,8 +116,8 @@ export const cancelledSlices = (
   by: SpendGrouping,
 ): readonly Prisma.Sql[] =>
   slicesOf(by, Prisma.sql`status = 499 AND ${isWithin(span, filter)}`, {
-    row: counted(OF_CANCELLED_ROW, {}),
-    failure: counted(OF_CANCELLED_FAILURE, {}),
+    row: OF_CANCELLED_ROW,
+    failure: OF_CANCELLED_FAILURE,
   });
 
 const isWithin = (
@@ -151,13 +131,13 @@ const isWithin = (
 function slicesOf(
   by: SpendGrouping,
   condition: Prisma.Sql,
-  sums: { readonly row: Prisma.Sql; readonly failure: Prisma.Sql },
+  sums: { readonly row: readonly Prisma.Sql[]; readonly failure: readonly Prisma.Sql[] },
 ): readonly Prisma.Sql[] {
   const key = keyOf(by, Prisma.sql`created_at`);
   return [
-    Prisma.sql`SELECT ${key}, ${sums.row} FROM usage_records WHERE ${condition}`,
+    Prisma.sql`SELECT ${key}, ${Prisma.join(sums.row)} FROM usage_records WHERE ${condition}`,
     Prisma.sql`
-      SELECT ${key}, ${sums.failure} FROM (
+      SELECT ${key}, ${Prisma.join(sums.failure)} FROM (
         SELECT created_at, user_id, key_id, group_id, project, counted_model AS model, upstream, status, repeats
         FROM request_failures
       ) AS failure
@@ -167,7 +147,7 @@ function slicesOf(
 
 /** A slice without lines. */
 export const emptySlice = (by: SpendGrouping): Prisma.Sql =>
-  Prisma.sql`SELECT ${keyOf(by, Prisma.sql`since`)}, ${counted(KEPT, {})} FROM usage_sums WHERE false`;
+  Prisma.sql`SELECT ${keyOf(by, Prisma.sql`since`)}, ${Prisma.join(KEPT)} FROM usage_sums WHERE false`;
 
 /**
  * What a line is grouped by. Kept lines begin with their day or hour. Of other times `date_bin` finds it with a division, where

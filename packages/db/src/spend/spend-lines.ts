@@ -7,11 +7,19 @@ const KEYS = Prisma.sql`cut, grain, since, user_id, key_id, group_id, project, m
 const SUMS = Prisma.sql`
   requests, errors, failed, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points`;
 
+/** Whole days, and what is still there of them. */
+export interface CountedDays extends TimeSpan {
+  /** Whether failed requests were not deleted. */
+  readonly hasFailures: boolean;
+  /** Whether the lines of all dimensions by the hour are kept. */
+  readonly hasHoursOfAll: boolean;
+}
+
 /**
  * The lines that a period of whole days should have. The same sums as those of the triggers `usage_records_sum` and
  * `request_failures_sum`. Where failed requests were deleted, the kept lines are all that is known of them.
  */
-const expectedLines = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+const expectedLines = (days: CountedDays): Prisma.Sql => Prisma.sql`
   SELECT ${KEYS},
     sum(requests)::bigint AS requests, sum(errors)::bigint AS errors, sum(failed)::bigint AS failed,
     sum(prompt_tokens)::bigint AS prompt_tokens, sum(completion_tokens)::bigint AS completion_tokens,
@@ -20,11 +28,12 @@ const expectedLines = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Pris
   FROM (
     ${linesOf(rowsWithin(days))}
     UNION ALL
-    ${hasFailures ? linesOf(failuresWithin(days)) : keptFailures(days)}
+    ${days.hasFailures ? linesOf(failuresWithin(days)) : keptFailures(days)}
   ) AS part
+  WHERE ${isKept(days)}
   GROUP BY ${KEYS}`;
 
-const keptFailures = (days: TimeSpan): Prisma.Sql => Prisma.sql`
+const keptFailures = (days: CountedDays): Prisma.Sql => Prisma.sql`
   SELECT ${KEYS}, 0, 0, failed, 0, 0, 0, 0, 0, 0 FROM usage_sums WHERE ${within(days)} AND failed > 0`;
 
 const linesOf = (rows: Prisma.Sql): Prisma.Sql => Prisma.sql`
@@ -58,6 +67,7 @@ const linesOf = (rows: Prisma.Sql): Prisma.Sql => Prisma.sql`
     (day, group_id, model, upstream),
     (hour, user_id, key_id, group_id, project),
     (day, user_id, key_id, group_id, project),
+    (hour, user_id, key_id, group_id, project, model, upstream),
     (day, user_id, key_id, group_id, project, model, upstream)
   )`;
 
@@ -79,14 +89,20 @@ const failuresWithin = ({ since, until }: TimeSpan): Prisma.Sql => Prisma.sql`
   WHERE created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz`;
 
 /** The condition of the kept lines of a period; it uses the primary key. */
-const within = ({ since, until }: TimeSpan, table = Prisma.empty): Prisma.Sql => Prisma.sql`
+const within = (days: CountedDays, table = Prisma.empty): Prisma.Sql => Prisma.sql`
   ${table}cut IN ('model', 'group', 'project', 'group-model', 'account', 'all') AND ${table}grain IN ('hour', 'day')
-  AND ${table}since >= ${since}::timestamptz AND ${table}since < ${until}::timestamptz`;
+  AND ${table}since >= ${days.since}::timestamptz AND ${table}since < ${days.until}::timestamptz
+  AND ${isKept(days, table)}`;
+
+const isKept = ({ hasHoursOfAll }: CountedDays, table = Prisma.empty): Prisma.Sql =>
+  hasHoursOfAll
+    ? Prisma.sql`true`
+    : Prisma.sql`NOT (${table}cut = 'all' AND ${table}grain = 'hour')`;
 
 /** How many lines differ from the rows, and the number of the rows, in one snapshot. */
-export const comparison = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+export const comparison = (days: CountedDays): Prisma.Sql => Prisma.sql`
   ${LONG_QUERY}
-  WITH expected AS (${expectedLines(days, hasFailures)}),
+  WITH expected AS (${expectedLines(days)}),
     kept AS (SELECT ${KEYS}, ${SUMS} FROM usage_sums WHERE ${within(days)})
   SELECT
     coalesce(sum(expected.requests) FILTER (WHERE expected.cut = 'model' AND expected.grain = 'day'), 0)::int AS rows,
@@ -94,10 +110,10 @@ export const comparison = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => 
   FROM expected FULL JOIN kept USING (${KEYS})`;
 
 /** Adds lines that are missing and corrects those that are wrong. */
-export const correction = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+export const correction = (days: CountedDays): Prisma.Sql => Prisma.sql`
   ${LONG_QUERY}
   INSERT INTO usage_sums AS kept (${KEYS}, ${SUMS})
-  SELECT ${KEYS}, ${SUMS} FROM (${expectedLines(days, hasFailures)}) AS expected
+  SELECT ${KEYS}, ${SUMS} FROM (${expectedLines(days)}) AS expected
   ON CONFLICT (${KEYS}) DO UPDATE SET
     requests = EXCLUDED.requests, errors = EXCLUDED.errors, failed = EXCLUDED.failed,
     prompt_tokens = EXCLUDED.prompt_tokens, completion_tokens = EXCLUDED.completion_tokens,
@@ -106,13 +122,13 @@ export const correction = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => 
   WHERE ${differs(Prisma.sql`EXCLUDED`, Prisma.sql`kept`)}`;
 
 /** Removes lines that no row is counted in. With EXCEPT, because a join by loops takes minutes where statistics are old. */
-export const removal = (days: TimeSpan, hasFailures: boolean): Prisma.Sql => Prisma.sql`
+export const removal = (days: CountedDays): Prisma.Sql => Prisma.sql`
   ${LONG_QUERY}
   DELETE FROM usage_sums kept
   USING (
     SELECT ${KEYS} FROM usage_sums WHERE ${within(days)}
     EXCEPT
-    SELECT ${KEYS} FROM (${expectedLines(days, hasFailures)}) AS expected
+    SELECT ${KEYS} FROM (${expectedLines(days)}) AS expected
   ) AS extra
   WHERE (kept.cut, kept.grain, kept.since, kept.user_id, kept.key_id, kept.group_id, kept.project, kept.model, kept.upstream)
     = (extra.cut, extra.grain, extra.since, extra.user_id, extra.key_id, extra.group_id, extra.project, extra.model,

@@ -178,6 +178,7 @@ export async function countLines(queries: RawQueries, lines: readonly UsageLine[
       (day, group_id, model, upstream),
       (hour, user_id, key_id, group_id, project),
       (day, user_id, key_id, group_id, project),
+      (hour, user_id, key_id, group_id, project, model, upstream),
       (day, user_id, key_id, group_id, project, model, upstream)
     )
     ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9

@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000;
 const NOW = new Date();
 const TODAY_MS = Math.floor(NOW.getTime() / DAY_MS) * DAY_MS;
 const YESTERDAY = new Date(TODAY_MS - DAY_MS).toISOString().slice(0, 10);
-const BUSY = `cut = 'busy'`;
-const signal = new AbortController().signal;
+const DAY_BEFORE = new Date(TODAY_MS - 2 * DAY_MS).toISOString().slice(0, 10);
+const HOURS_OF_ALL = `cut = 'all' AND grain = 'hour'`;
 
 let database: OpenedDatabase;
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   database = await openTestDatabase();
   await database.raw.query(
     `SELECT usage_records_ensure_partition(day::date) FROM unnest($1::timestamptz[]) AS day`,
-    [[new Date(TODAY_MS - 2 * DAY_MS), NOW]],
+    [[new Date(TODAY_MS - 66 * DAY_MS), new Date(TODAY_MS - 2 * DAY_MS), NOW]],
   );
 });
 afterAll(() => database.close());
@@ -44,7 +44,7 @@ function rowsOf(seed: number, count: number): readonly Row[] {
   });
 }
 
-/** What the busy user asks about: parts of days, and charts of up to 30 hours. */
+/** What the user with most rows asks about: parts of days, and charts of up to 30 hours. */
 const rangesOf = (userId: string): readonly SpendFilter[] =>
   [0, 1, 7, 12, 13.5, 23].flatMap((hour) => [
     {
@@ -60,36 +60,19 @@ const rangesOf = (userId: string): readonly SpendFilter[] =>
     },
   ]);
 
-const busyUsers = async (): Promise<readonly string[]> =>
-  (
-    await database.raw.query<{ user_id: string }>(
-      `SELECT DISTINCT user_id::text FROM usage_sums WHERE ${BUSY}`,
-    )
-  ).map(({ user_id: userId }) => userId);
-
-test('sums of a busy user are those of the rows, for parts of days and by the hour, and after rows that come late', async () => {
+test('sums of all dimensions are those of the rows, for parts of days and by the hour', async () => {
   await forgetAll(database);
-  const rows = rowsOf(3, 1_040);
-  const early = rows.slice(0, 1_000);
-  const userId = early[1]?.userId ?? '';
-  await insertRows(database, early);
-  expect(await database.spendSums.sumRests(NOW, signal)).toBe(2);
-  expect(await busyUsers()).toEqual([userId]);
-  await expectSums(database, early, rangesOf(userId));
-  expect(await wrongDays(database, false)).toEqual([]);
-  await insertRows(database, rows.slice(early.length));
-  await expectSums(database, rows, rangesOf(userId));
-  await database.spendSums.sumRests(NOW, signal);
-  await expectSums(database, rows, rangesOf(userId));
+  const rows = rowsOf(3, 1_000);
+  await insertRows(database, rows);
+  await expectSums(database, rows, rangesOf(rows[1]?.userId ?? ''));
   expect(await wrongDays(database, false)).toEqual([]);
 });
 
-test('hours of a busy user are read while they are right, a check finds wrong ones and a repair removes them', async () => {
+test('the hours of all dimensions are read, a check finds wrong ones and a repair corrects them', async () => {
   await forgetAll(database);
   const rows = rowsOf(5, 1_000);
   const userId = rows[1]?.userId ?? '';
   await insertRows(database, rows);
-  await database.spendSums.sumRests(NOW, signal);
   const asked = {
     userId,
     since: new Date(TODAY_MS - DAY_MS / 2),
@@ -99,16 +82,40 @@ test('hours of a busy user are read while they are right, a check finds wrong on
     (await database.spend.summary({ ...asked, model: 'gpt-4o' }, by)).total.points;
   const before = await points('model');
   // Something that only these lines have shows that they are read.
-  await database.raw.query(`UPDATE usage_sums SET points = points + 1000 WHERE ${BUSY}`);
+  await database.raw.query(`UPDATE usage_sums SET points = points + 1000 WHERE ${HOURS_OF_ALL}`);
   expect(await points('model')).toBeGreaterThan(before + 999);
   expect(await points('hour')).toBeGreaterThan(before + 999);
-  expect(await wrongDays(database, false)).toEqual([YESTERDAY]);
-  expect(await wrongDays(database, true)).toEqual([YESTERDAY]);
-  expect(await busyUsers()).toEqual([]);
+  const wrong = [YESTERDAY, DAY_BEFORE];
+  expect(await wrongDays(database, false)).toEqual(wrong);
+  expect(await wrongDays(database, true)).toEqual(wrong);
   expect(await points('model')).toBe(before);
-  await database.spendSums.sumRests(NOW, signal);
-  expect(await busyUsers()).toEqual([userId]);
-  expect(await points('model')).toBe(before);
-  await database.spendSums.sumRests(new Date(TODAY_MS + 40 * DAY_MS), signal);
-  expect(await busyUsers()).toEqual([]);
+});
+
+test('hours of all dimensions are kept for two months; of earlier ones the rows are read', async () => {
+  await forgetAll(database);
+  const rows = rowsOf(7, 1_000);
+  await insertRows(database, rows);
+  const ranges = rangesOf(rows[1]?.userId ?? '');
+  const hours = (): Promise<readonly unknown[]> =>
+    database.raw.query(`SELECT 1 FROM usage_sums WHERE ${HOURS_OF_ALL} LIMIT 1`);
+  await database.spendSums.forgetHours(new Date(TODAY_MS + 60 * DAY_MS));
+  expect(await hours()).toHaveLength(1);
+  expect(await database.spendSums.forgetHours(new Date(TODAY_MS + 64 * DAY_MS))).toBeGreaterThan(0);
+  expect(await hours()).toEqual([]);
+  const old = rows.map((row) => ({
+    ...row,
+    id: newId(),
+    createdAt: new Date(row.createdAt.getTime() - 64 * DAY_MS),
+  }));
+  await forgetAll(database);
+  await insertRows(database, old);
+  await database.spendSums.forgetHours(NOW);
+  expect(await hours()).toEqual([]);
+  expect(await wrongDays(database, false)).toEqual([]);
+  const before = (moment: Date): Date => new Date(moment.getTime() - 64 * DAY_MS);
+  await expectSums(
+    database,
+    old,
+    ranges.map((range) => ({ ...range, since: before(range.since), until: before(range.until) })),
+  );
 });
