@@ -27,6 +27,12 @@ export function createSession({ file, url, refresh }: SessionOptions): Session {
   const storedIn = async (): Promise<StoredSignIn | undefined> =>
     (await file.read()).services[url]?.sign_in;
 
+  /** Where else there is a sign-in: the address may be the mistake. */
+  const otherUrls = async (): Promise<readonly string[]> =>
+    Object.entries((await file.read()).services)
+      .filter(([, { sign_in }]) => sign_in !== undefined)
+      .map(([other]) => other);
+
   /** A refresh token works once, and using it twice ends the sign-in: one process at a time renews. */
   async function renewed(isUsable: (signIn: StoredSignIn) => boolean): Promise<string> {
     const credentials = await file.update(async (current) => {
@@ -61,7 +67,7 @@ export function createSession({ file, url, refresh }: SessionOptions): Session {
     stored: storedIn,
     async accessToken() {
       const signIn = await storedIn();
-      if (signIn === undefined) throw notSignedIn(url);
+      if (signIn === undefined) throw notSignedIn(url, await otherUrls());
       return isFresh(signIn) ? signIn.access_token : renewed(isFresh);
     },
     renew: (refused) => renewed((signIn) => signIn.access_token !== refused && isFresh(signIn)),
@@ -81,9 +87,9 @@ export function toStored(signedIn: RpcResult<'auth.login'>, now: number): Stored
 const isFresh = ({ expires_at }: StoredSignIn): boolean =>
   expires_at - Date.now() > RENEW_BEFORE_MS;
 
-const notSignedIn = (url: string): CliError =>
+const notSignedIn = (url: string, others: readonly string[] = []): CliError =>
   new CliError(
     'not_signed_in',
     `you are not signed in at ${url}`,
-    `Run: gateway login --url ${url}`,
+    `Run: gateway login --url ${url}${others.length === 0 ? '' : `, or use the address where you are signed in: --url ${others.join(' or ')}`}`,
   );
