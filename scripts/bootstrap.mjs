@@ -10,6 +10,7 @@ import { startProblem } from './start-problems.mjs';
 /** What pnpm says of a package that is on this machine. */
 const FETCHED = new Set(['fetched', 'found_in_store']);
 const STAMPS = join(ROOT, 'node_modules', '.stamps');
+const API_CLIENTS = join('scripts', 'api-clients');
 
 /** Fetches the pinned pnpm, which turbo and the scripts of packages call by name, and installs dependencies if they have changed. */
 export async function ensureToolchain() {
@@ -17,17 +18,31 @@ export async function ensureToolchain() {
     [...manifests(), 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
     [process.version, process.arch, process.platform],
   );
-  const pnpm = await ensureTool('pnpm');
+  await ensureTool('pnpm');
   if (isFresh('install', stamp)) return;
-  const flags = ['install', '--frozen-lockfile', '--prod=false', '--reporter=ndjson'];
-  const { ok, output } = await longStep('Dependencies', 'downloading npm packages', (report) =>
-    runCommand(pnpm, flags, { env: { CI: '1' }, onLine: installProgress(report) }),
+  await install('Dependencies', ['--prod=false']);
+  saveStamp('install', stamp);
+}
+
+/** Installs the generators of clients, which only one long test needs. */
+export async function ensureApiClients() {
+  const files = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'];
+  const stamp = hashOf(files.map((file) => join(API_CLIENTS, file)));
+  const isInstalled = existsSync(join(ROOT, API_CLIENTS, 'node_modules'));
+  if (isInstalled && isFresh('api-clients', stamp)) return;
+  await install('Client generators', ['--ignore-scripts', '--dir', join(ROOT, API_CLIENTS)]);
+  saveStamp('api-clients', stamp);
+}
+
+async function install(title, flags) {
+  const args = ['install', '--frozen-lockfile', '--reporter=ndjson', ...flags];
+  const { ok, output } = await longStep(title, 'downloading npm packages', (report) =>
+    runCommand('pnpm', args, { env: { CI: '1' }, onLine: installProgress(report) }),
   );
   // Errors are plain text between the events.
   const errors = output.replaceAll(/^\{.*\n?/gm, '');
   if (!ok && /ERR_PNPM_\w*LOCKFILE/.test(errors)) fail(startProblem('lockfile_outdated'), errors);
   if (!ok) fail(startProblem('no_dependencies'), errors);
-  saveStamp('install', stamp);
 }
 
 /** Builds every app and package if something has changed since the last build. */

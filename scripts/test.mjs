@@ -1,7 +1,7 @@
 // `npm test`: installs what is needed, checks the code, builds it and runs the tests. With TEST_LONG=1 (`npm run test:long`)
 // also the long ones, `*.long.test.ts`, the search for dead code and the check of licenses; with TEST_FULL=1 all of them at full
 // size. `npm test -- <jest arguments>` runs only those tests.
-import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
+import { ensureApiClients, ensureBuilt, ensureToolchain } from './bootstrap.mjs';
 import { startChecks } from './check.mjs';
 import { runTests } from './jest/run-tests.mjs';
 import { endChildrenOnSignal, fail } from './run-command.mjs';
@@ -12,6 +12,8 @@ const isWhole = ['TEST_LONG', 'TEST_FULL'].some((name) => process.env[name] === 
 endChildrenOnSignal();
 await ensureToolchain();
 await ensureSystemPackages({ isWhole });
+if (isWhole || jestArguments.some((argument) => argument.includes('api-clients')))
+  await ensureApiClients();
 
 let checks = { isBuilt: true, counted: Promise.resolve({ passed: 0, failed: [] }) };
 if (jestArguments.length === 0) checks = await startChecks({ isWhole });

@@ -8,6 +8,7 @@ import { SECURITY_SCHEMES } from './security-schemes.ts';
 
 const PATH_PARAMETER = /\{(\w+)\}/g;
 const JSON_TYPE = 'application/json';
+const LINES_TYPE = 'application/x-ndjson';
 
 /** The address of the document itself, where the public one is not known. */
 const OWN_SERVER = { url: '/', description: 'The address that served this description.' };
@@ -123,7 +124,17 @@ function responseContent(
   { response, responseType = JSON_TYPE, streams }: Operation,
   schemas: ComponentSchemas,
 ): Readonly<Record<string, object>> {
-  const whole = { [responseType]: { schema: schemas.of(response, 'output') } };
+  const described = schemas.of(response, 'output');
+  const schema = responseType === LINES_TYPE ? linesOf(described) : described;
+  const whole = { [responseType]: { schema } };
   if (streams === undefined) return whole;
   return { ...whole, 'text/event-stream': { schema: { type: 'string', description: streams } } };
 }
+
+/** A text whose lines have a schema each. */
+const linesOf = (schema: object): object => ({
+  type: 'string',
+  description: 'One JSON object per line.',
+  contentMediaType: LINES_TYPE,
+  contentSchema: schema,
+});

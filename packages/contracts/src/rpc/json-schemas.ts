@@ -24,7 +24,7 @@ export function jsonSchemas(
     target: 'draft-7',
     override: ({ jsonSchema }) => simplify(jsonSchema),
   });
-  const { properties, definitions } = converted.parse(JSON.parse(JSON.stringify(whole), relocate));
+  const { properties, definitions } = converted.parse(JSON.parse(JSON.stringify(whole), adapt));
   return {
     named: definitions,
     of(name) {
@@ -49,8 +49,21 @@ function simplify(schema: z.core.JSONSchema.BaseSchema): void {
   }
 }
 
-function relocate(key: string, value: unknown): unknown {
-  return key === '$ref' && typeof value === 'string'
-    ? value.replace('#/definitions/', '#/components/schemas/')
-    : value;
+/** References point to where OpenRPC has schemas, and lists of types become alternatives, which its generators need. */
+function adapt(key: string, value: unknown): unknown {
+  if (key === '$ref' && typeof value === 'string')
+    return value.replace('#/definitions/', '#/components/schemas/');
+  return hasTypes(value) ? alternatives(value) : value;
 }
+
+interface WithTypes {
+  readonly type: readonly string[];
+}
+
+const hasTypes = (value: unknown): value is WithTypes =>
+  typeof value === 'object' && value !== null && 'type' in value && Array.isArray(value.type);
+
+const alternatives = ({ type: types, ...rest }: WithTypes): JsonSchema => ({
+  ...rest,
+  anyOf: types.map((type) => ({ type })),
+});

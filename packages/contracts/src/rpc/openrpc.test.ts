@@ -60,6 +60,11 @@ test('it lists every notification', () => {
   );
 });
 
+test('no schema has a list of types, for which generators write no type', () => {
+  expect(JSON.stringify(document)).not.toContain('"type":[');
+  expect(JSON.stringify(document)).toContain('"anyOf":[{"type":"string"},{"type":"null"}]');
+});
+
 test('it contains the URL of the service', () => {
   expect(document.servers).toEqual([
     { name: 'this service', url: 'https://gateway.example/api/rpc' },

@@ -4,7 +4,8 @@ import type { AuthLevel, MethodContract } from './method.ts';
 import { rpcMethods } from './methods.ts';
 import { rpcNotifications } from './notifications.ts';
 
-const OPENRPC_VERSION = '1.3.2';
+/** The newest version that clients of the official generator can have. */
+const OPENRPC_VERSION = '1.2.6';
 
 /** The description of a parameter or result. */
 interface ContentDescriptor {
