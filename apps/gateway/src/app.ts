@@ -12,6 +12,7 @@ import {
   createUploadFiles,
   pathOf,
   sendRestError,
+  setErrorForms,
   STORED_ITEMS_MAX,
   type BodyMemory,
   type ServerApp,
@@ -54,6 +55,7 @@ import { createChatRoute } from './routes/chat.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
+import { modelsErrorWriter } from './dialects/messages-models.ts';
 import { createPassedRoutes } from './routes/passed.ts';
 import { createUploadRoutes } from './routes/uploads.ts';
 import { createResponsesRoutes } from './routes/responses.ts';
@@ -62,6 +64,9 @@ import { createVideoRoutes } from './routes/video.ts';
 import { createNoteFailure } from './traced-request.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
+
+/** The APIs whose errors have a form of their own. */
+const OWN_ERRORS = /^\/v1\/(?:messages|responses|conversations)(?:\/|$)/;
 
 interface GatewayOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
@@ -98,7 +103,7 @@ export function createGateway(
   const { bodyBytesMax, uploadBytesMax } = config;
   const bodyMemory =
     options.bodyMemory ?? createMeasuredBodyMemory(config.requestBodiesBytesMax, context.metrics);
-  const passesUpstreamErrors = config.upstreamErrors === 'pass';
+  const errorForms = config.upstreamErrors === 'pass' ? 'openai' : config.errors;
   const authorizer = createRequestAuthorizer({
     keyAuthenticator,
     quotas,
@@ -179,17 +184,14 @@ export function createGateway(
       createModelsRoute({ authenticateReader, listing }),
       ...passedRoutes,
     ],
-    (error, request, response, { path, writeError }) => {
-      // Chat completions and embeddings alone wrap the errors of upstreams.
-      const isPassed = writeError !== undefined || passedPaths.has(path);
-      sendRestError(error, request, response, log, {
-        passesUpstreamErrors: passesUpstreamErrors || isPassed,
-        writeError,
-      });
+    (error, request, response, { writeError = modelsErrorWriter(request) }) => {
+      sendRestError(error, request, response, log, writeError);
       noteFailure(request, response, error);
     },
     noteFailure,
   );
+  const hasOwnErrors = (path: string, request: IncomingMessage): boolean =>
+    passedPaths.has(path) || OWN_ERRORS.test(path) || modelsErrorWriter(request) !== undefined;
   const admin = Router();
   admin.use(createAdminCheck(config.adminToken));
   const clientIp = createClientIp(config.trustProxy);
@@ -205,7 +207,7 @@ export function createGateway(
   admin.use('/audit', createAuditExportAdmin(database.audit));
   const routes = Router();
   routes.use('/api/admin', admin);
-  routes.use(createModelRoute({ authenticateReader, listing }));
+  routes.use(createModelRoute({ authenticateReader, listing, log }));
   routes.use(
     createResponsesRoutes({ keyAuthenticator, freeRequests: reading, storedResponses, log }),
   );
@@ -250,6 +252,8 @@ export function createGateway(
     },
     handle(request, response) {
       const path = pathOf(request);
+      if (path.startsWith('/v1/'))
+        setErrorForms(response, hasOwnErrors(path, request) ? 'own' : errorForms);
       if (cors(request, response)) return;
       if (leanRoutes.handle(path, request, response)) return;
       if (handleProbe(path, request, response)) return;

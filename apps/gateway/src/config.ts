@@ -4,6 +4,7 @@ import { adminSettings, tokenSettings } from '@model-gateway/server-process';
 import {
   absoluteDataDir,
   absoluteFile,
+  ERROR_FORMS,
   serverSettings,
   surfaceSettings,
 } from '@model-gateway/http';
@@ -35,9 +36,12 @@ export const gatewaySettings = {
       'Whether `GET /v1/models` lists six small models that no backend serves yet, each with `"status": "suggested"`.',
     defaultText: '1',
   }),
-  upstreamErrors: setting('SERVICE_UPSTREAM_ERRORS', withDefault(oneOf('wrap', 'pass'), 'wrap'), {
+  errors: setting('SERVICE_ERRORS', withDefault(oneOf(...ERROR_FORMS), 'auto'), {
     description:
-      'What a client gets for an error of an upstream: `wrap` is 502 with the error in `error.upstream`; `pass` is the status and the fields of the upstream for 400, 404, 408, 409, 413, 415, 422 and 429. A request can ask for `pass` with the header `x-service-errors: upstream`.',
+      "The form of errors on `/v1`. `specified`: plain text for a refused key and for the limit of the process, 502 for an error of an upstream. `openai`: always JSON, `invalid_api_key` for a refused key, and the upstream's own 400, 404, 408, 409, 413, 415, 422 and 429. `auto`: `openai` for requests that show that a client of OpenAI's API sends them, `specified` for all others. A request decides for itself with the header `x-service-errors: upstream` or `specified`.",
+  }),
+  upstreamErrors: setting('SERVICE_UPSTREAM_ERRORS', withDefault(oneOf('wrap', 'pass'), 'wrap'), {
+    description: '`pass` is another name for `SERVICE_ERRORS=openai`.',
   }),
   responsesRetentionDays: setting('SERVICE_RESPONSES_RETENTION_DAYS', withDefault(integer(0), 30), {
     description:

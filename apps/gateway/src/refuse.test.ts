@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { manualClock } from '@model-gateway/kernel';
+import { setErrorForms } from '@model-gateway/http';
 import { refuseLimit } from './refuse.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 
@@ -23,3 +24,22 @@ test.each([
     expect(response.getHeader('x-ratelimit-reset-requests')).toBe(reset);
   },
 );
+
+test.each([
+  { requestsPerMinute: 1, seconds: 36 },
+  { requestsPerMinute: 0, seconds: 60 },
+])("in OpenAI's form a refusal at $requestsPerMinute has retry-after", (row) => {
+  const { requestsPerMinute, seconds } = row;
+  const clock = manualClock(1_000_000);
+  const limiter = createRequestLimiter({ requestsPerMinute, clock });
+  limiter.admits('key');
+  clock.advance(24_500);
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  setErrorForms(response, 'openai');
+  expect(() => refuseLimit(response, limiter, 'key')).toThrow(
+    expect.objectContaining({
+      code: 'rate_limit_exceeded',
+      details: { retry_after_secs: seconds },
+    }) as Error,
+  );
+});

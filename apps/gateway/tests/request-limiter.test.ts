@@ -44,7 +44,10 @@ test('60 requests of a key pass within a minute, on all paths together, and othe
   await expectLimited(await chat());
   const headers = { authorization: `Bearer ${gateway.key}`, accept: 'application/json' };
   const inJson = await fetch(`${gateway.url}/v1/models`, { headers });
-  expect([inJson.status, inJson.headers.get('retry-after')]).toEqual([429, null]);
+  expect(inJson.status).toBe(429);
+  // As long as the oldest request still counts.
+  expect(Number(inJson.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(inJson.headers.get('retry-after'))).toBeLessThanOrEqual(60);
   expect(limitsOf(inJson)).toEqual(['60', '0', expect.stringMatching(/^\d+s$/)]);
   expect(await inJson.json()).toMatchObject({
     error: {

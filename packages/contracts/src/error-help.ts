@@ -111,7 +111,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   authentication_required: {
     cause: 'The request has no valid credential.',
     remedy:
-      'Send `Authorization: Bearer …`: an API key on `/v1`, an access token of `auth.login` on `/api/rpc`. Access tokens last 15 minutes; `auth.refresh` makes a new one.',
+      'On `/v1` it is plain text, or `invalid_api_key` in the form of OpenAI (`SERVICE_ERRORS`). Send `Authorization: Bearer …`: an API key on `/v1`, an access token of `auth.login` on `/api/rpc`. Access tokens last 15 minutes; `auth.refresh` makes a new one.',
   },
   invalid_credentials: {
     cause:
@@ -212,7 +212,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   rate_limit_exceeded: {
     cause: 'More requests than the limit that the message names allows.',
     remedy:
-      'Wait as long as `retry-after` says, or raise the limit: the tier of the account (an admin: `gateway plan set <email> enterprise`), the limits of the key (`gateway keys update "my key" --rpm 100`), the ceiling of the group, `SERVICE_RPC_CALLS_PER_USER` for RPC calls at a time, or, where the answer is plain text, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
+      'Wait as long as `retry-after` says, or raise the limit: the tier of the account (an admin: `gateway plan set <email> enterprise`), the limits of the key (`gateway keys update "my key" --rpm 100`), the ceiling of the group, `SERVICE_RPC_CALLS_PER_USER` for RPC calls at a time, or, where the answer is plain text or names it, `SERVICE_API_RATE_LIMIT_RPM`. Where the message names an upstream, register another backend for the model.',
   },
   quota_exceeded: {
     cause: 'The monthly quota of the plan is used up.',
@@ -268,7 +268,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
   bad_gateway: {
     cause: 'The upstream refused the request, or the connection to it failed.',
     remedy:
-      '`error.upstream` has the answer of the upstream; without it, check that the gateway can reach the backend.',
+      '`error.upstream` has the answer of the upstream; without it, check that the gateway can reach the backend. Clients of OpenAI get a 4xx of the upstream as such; `x-service-errors: upstream` or `SERVICE_ERRORS=openai` does that for others.',
   },
   upstream_auth: {
     cause: 'The upstream does not accept the key of the backend.',

@@ -15,8 +15,6 @@ export interface Dialect<Request extends DialectRequest = DialectRequest> {
   readonly requestIdHeader?: string;
   /** A header of requests with a list of flags, none of which has a counterpart. */
   readonly flagsHeader?: string;
-  /** Whether a refused key is an error in the form of this API whatever the client accepts. */
-  readonly refusesInJson?: boolean;
   /** The status and the body of an error before the first event. */
   writeError(error: DialectError): { readonly status: number; readonly body: object };
 }

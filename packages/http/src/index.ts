@@ -1,4 +1,4 @@
-export { acceptsOnlyJson, expectJsonOnly } from './requests/accepts-only-json.ts';
+export { acceptsOnlyJson } from './requests/accepts-only-json.ts';
 export { apiKeyOf, bearerOf } from './requests/bearer.ts';
 export {
   COUNTED_BODY_BYTES_MIN,
@@ -11,6 +11,7 @@ export { createClientIp, type ClientIp } from './requests/client-ip.ts';
 export { isDirectLoopback } from './requests/direct-loopback.ts';
 export { disconnectSignal } from './requests/disconnect-signal.ts';
 export { createCors } from './responses/cors.ts';
+export { ERROR_FORMS, errorFormOf, setErrorForms } from './responses/error-form.ts';
 export { errorAnchor } from './responses/error-anchor.ts';
 export { ERROR_DOCS_PATH, errorDocsPage } from './responses/error-docs.ts';
 export { PROBE_PATHS } from './server/probes.ts';
@@ -32,6 +33,7 @@ export {
   sendNotFound,
   sendRestError,
   sendText,
+  type ErrorWriter,
 } from './responses/rest-errors.ts';
 export { pathOf, type ServerApp } from './server/server-app.ts';
 export {

@@ -1,6 +1,5 @@
 import type { Dialect, DialectRequest } from '@model-gateway/dialects';
 import {
-  expectJsonOnly,
   parseJson,
   readBody,
   requestIdOf,
@@ -25,10 +24,7 @@ interface CountTokensDependencies {
 
 interface CountTokensRoute<Request extends DialectRequest> {
   readonly path: string;
-  readonly dialect: Pick<
-    Dialect<Request>,
-    'requestIdHeader' | 'flagsHeader' | 'refusesInJson' | 'writeError'
-  >;
+  readonly dialect: Pick<Dialect<Request>, 'requestIdHeader' | 'flagsHeader' | 'writeError'>;
   readonly request: z.ZodType<Request>;
   /** Completes a request by what is stored for its user. */
   readonly complete?: (request: Request, reader: StoredReader) => Promise<Request>;
@@ -48,7 +44,6 @@ export function createCountTokensRoute<Request extends DialectRequest>(
       const { requestIdHeader } = dialect;
       if (requestIdHeader !== undefined)
         response.setHeader(requestIdHeader, requestIdOf(request, response));
-      if (dialect.refusesInJson === true) expectJsonOnly(request);
       await freeRequests.handle(request, response, async (reader) => {
         const counted = { memory, owner: reader.userId, response };
         const body = await readBody(request, bodyBytesMax, counted);

@@ -9,7 +9,6 @@ import {
   beginResponse,
   disconnectSignal,
   endsWithEvent,
-  expectJsonOnly,
   requestIdOf,
   sendJsonText,
   type LeanRoute,
@@ -174,7 +173,6 @@ export function createDialectRoute<Request extends DialectRequest>(
       const { requestIdHeader } = dialect;
       if (requestIdHeader !== undefined)
         response.setHeader(requestIdHeader, requestIdOf(incoming, response));
-      if (dialect.refusesInJson === true) expectJsonOnly(incoming);
       const authorized = await authorizer.authorizeRequest(incoming, response, dialect.request, {
         complete,
         expected: ({ chat }) => expectedChat(chat, dependencies.memory),

@@ -1,11 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { ModelEntry } from '@model-gateway/contracts';
+import { messagesDialect } from '@model-gateway/dialects';
+import { pathOf, type ErrorWriter } from '@model-gateway/http';
 
 const MS_PER_SECOND = 1_000;
+const MODELS_PATH = '/v1/models';
 
 /** Whether a client of the Messages API asks for models, at the path that two APIs share. */
 export const asksAsMessages = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers['anthropic-version'] !== undefined;
+
+/** How errors look to a client of the Messages API that asks for models. */
+export const modelsErrorWriter = (request: IncomingMessage): ErrorWriter | undefined =>
+  asksAsMessages(request) && pathOf(request).startsWith(MODELS_PATH)
+    ? (facts) => messagesDialect.writeError(facts)
+    : undefined;
 
 /** A model as the Messages API describes it. Null is what the gateway does not know. */
 export const messagesModel = ({ id, created, context_length }: ModelEntry) => ({

@@ -1,18 +1,25 @@
 import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
-import { Router } from 'express';
+import { sendRestError } from '@model-gateway/http';
+import type { Log } from '@model-gateway/kernel';
+import { Router, type ErrorRequestHandler } from 'express';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
-import { asksAsMessages, messagesModel } from '../dialects/messages-models.ts';
+import { asksAsMessages, messagesModel, modelsErrorWriter } from '../dialects/messages-models.ts';
 import type { AuthenticateReader } from '../reader-authenticator.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
 interface ModelRouteDependencies {
   readonly authenticateReader: AuthenticateReader;
   readonly listing: ModelListing;
+  readonly log: Log;
 }
 
 /** `GET /v1/models/{id}`: one entry of the listing, which official clients request. */
-export function createModelRoute({ authenticateReader, listing }: ModelRouteDependencies): Router {
+export function createModelRoute({
+  authenticateReader,
+  listing,
+  log,
+}: ModelRouteDependencies): Router {
   const routes = Router();
   routes
     .route('/v1/models/*id')
@@ -28,5 +35,11 @@ export function createModelRoute({ authenticateReader, listing }: ModelRouteDepe
       response.json(asksAsMessages(request) ? messagesModel(model) : (model satisfies ModelEntry));
     })
     .all(onlyTheseMethods('GET'));
+  const onError: ErrorRequestHandler = (error, request, response, next) => {
+    const writeError = modelsErrorWriter(request);
+    if (writeError === undefined) return next(error);
+    sendRestError(error, request, response, log, writeError);
+  };
+  routes.use(onError);
   return routes;
 }

@@ -63,9 +63,7 @@ export function createResponsesRoutes(dependencies: ResponsesRoutesDependencies)
 
   const onError: ErrorRequestHandler = (error, request, response, next) => {
     if (!(error instanceof ServiceError)) return next(error);
-    sendRestError(error, request, response, log, {
-      writeError: (facts) => responsesDialect.writeError(facts),
-    });
+    sendRestError(error, request, response, log, (facts) => responsesDialect.writeError(facts));
   };
   routes.use(['/v1/responses', '/v1/conversations'], onError);
   return routes;

@@ -118,6 +118,9 @@ test.each([
   expect(await response.text()).toBe(body);
 });
 
+/** The field that the message names. */
+const NAMED: unknown = expect.any(String);
+
 test.each([
   { why: 'bad JSON', body: '{', status: 400, type: 'invalid_request', code: 'invalid_json' },
   {
@@ -176,7 +179,7 @@ test.each([
     error: {
       type,
       code,
-      param: code === 'missing_fields' ? (expect.any(String) as unknown) : null,
+      param: code === 'missing_fields' ? NAMED : null,
       message: expect.any(String),
     },
   });

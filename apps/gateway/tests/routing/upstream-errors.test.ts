@@ -135,15 +135,19 @@ describe('the official client', () => {
     upstream.faults.always({ kind: 'status', status: 400, body: { error: tooLong } });
     for (const call of calls) {
       const before = upstream.requestCount;
-      const failure = await failureOf(call(client()));
-      expect(failure).toMatchObject({ status: 502, code: 'bad_gateway' });
-      expect(failure.error).toMatchObject({
+      const specified = await failureOf(call(client({ 'x-service-errors': 'specified' })));
+      expect(specified).toMatchObject({ status: 502, code: 'bad_gateway' });
+      expect(specified.error).toMatchObject({
         message: 'upstream 400: at most 8192 tokens',
         param: null,
         upstream: { status: 400, ...tooLong },
       });
-      expect(failure.headers?.get('x-should-retry')).toBe('false');
-      expect(upstream.requestCount).toBe(before + 1);
+      const failure = await failureOf(call(client()));
+      expect(failure).toBeInstanceOf(BadRequestError);
+      expect(failure.error).toMatchObject(tooLong);
+      for (const { headers } of [specified, failure])
+        expect(headers?.get('x-should-retry')).toBe('false');
+      expect(upstream.requestCount).toBe(before + 2);
     }
   });
 });

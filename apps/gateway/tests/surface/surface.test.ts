@@ -155,24 +155,21 @@ test('an admin token is not taken from a header for keys', async () => {
 describe.each([
   { accept: 'application/json', isJson: true },
   { accept: 'application/json, text/plain', isJson: false },
-  { accept: 'text/event-stream', isJson: false },
+  { accept: 'text/event-stream', isJson: true },
   { accept: '*/*', isJson: false },
 ])('a missing key is refused for Accept: $accept', ({ accept, isJson }) => {
   const message = 'Missing Authorization header. Use: Bearer <api_key>';
-  const ours = { message, type: 'auth_error', code: 'unauthorized', param: null };
-  const responses = {
-    message,
-    type: 'invalid_request_error',
-    code: 'invalid_api_key',
-    param: null,
-  };
+  const type = 'invalid_request_error';
+  const error = { message, type, code: 'invalid_api_key', param: null };
   test.each([
-    { method: 'POST', path: 'chat/completions', error: ours },
-    { method: 'POST', path: 'embeddings', error: ours },
-    { method: 'GET', path: 'video/generations/x', error: ours },
-    { method: 'POST', path: 'responses', error: responses },
-    { method: 'GET', path: 'responses/x', error: responses },
-  ])('$method $path', async ({ method, path, error }) => {
+    { method: 'POST', path: 'chat/completions', isOwn: false },
+    { method: 'POST', path: 'embeddings', isOwn: false },
+    { method: 'GET', path: 'video/generations/x', isOwn: false },
+    { method: 'POST', path: 'responses', isOwn: true },
+    { method: 'GET', path: 'responses/x', isOwn: true },
+    { method: 'POST', path: 'completions', isOwn: true },
+    { method: 'POST', path: 'audio/transcriptions', isOwn: true },
+  ])('$method $path', async ({ method, path, isOwn }) => {
     const body = method === 'POST' ? { body: '{}' } : {};
     const response = await fetch(`${gateway.url}/v1/${path}`, {
       method,
@@ -180,7 +177,7 @@ describe.each([
       ...body,
     });
     expect(response.status).toBe(401);
-    expect(await response.text()).toBe(isJson ? JSON.stringify({ error }) : message);
+    expect(await response.text()).toBe(isJson || isOwn ? JSON.stringify({ error }) : message);
   });
 });
 

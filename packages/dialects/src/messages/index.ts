@@ -21,6 +21,5 @@ export const messagesDialect: Dialect = {
   },
   requestIdHeader: 'request-id',
   flagsHeader: 'anthropic-beta',
-  refusesInJson: true,
   writeError: messagesError,
 };

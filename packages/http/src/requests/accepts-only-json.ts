@@ -3,16 +3,8 @@ import type { IncomingMessage } from 'node:http';
 const JSON_RANGES: readonly string[] = ['application/json', 'application/*'];
 const TEXT_RANGES: readonly string[] = ['text/plain', 'text/*', '*/*'];
 
-const jsonOnly = new WeakSet<object>();
-
-/** Marks a request of an API whose every error is JSON. */
-export function expectJsonOnly(request: IncomingMessage): void {
-  jsonOnly.add(request);
-}
-
-/** Whether a request admits JSON and no plain text, by its `Accept` header or its API. */
+/** Whether a request admits JSON and no plain text. */
 export function acceptsOnlyJson(request: Pick<IncomingMessage, 'headers'>): boolean {
-  if (jsonOnly.has(request)) return true;
   const { accept } = request.headers;
   if (accept === undefined) return false;
   const ranges = accept.split(',').map(readRange);

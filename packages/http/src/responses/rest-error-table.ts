@@ -110,3 +110,11 @@ export const REST_ERRORS = {
   overloaded: { ...server('overloaded', 503), retryAfterSecs: RETRY_SECS },
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
+
+/** What OpenAI's API calls otherwise. */
+const OPENAI_ERRORS: Partial<Record<ErrorCode, RestError>> = {
+  authentication_required: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
+};
+
+/** An error as OpenAI's API has it. */
+export const openAiError = (code: ErrorCode): RestError => OPENAI_ERRORS[code] ?? REST_ERRORS[code];

@@ -13,9 +13,10 @@ import { breakOff } from './break-off.ts';
 import { beginResponse, statusHeaders } from './begin-response.ts';
 import { errorAnchor } from './error-anchor.ts';
 import { errorDocs } from './error-docs.ts';
+import { errorFormOf } from './error-form.ts';
 import { namedField } from './named-field.ts';
 import { noRoute } from './no-route.ts';
-import { INVALID_REQUEST, REST_ERRORS, type RestError } from './rest-error-table.ts';
+import { INVALID_REQUEST, openAiError, REST_ERRORS, type RestError } from './rest-error-table.ts';
 import { requestIdOf } from '../requests/request-id.ts';
 import { pathOf } from '../server/server-app.ts';
 
@@ -48,30 +49,31 @@ export interface ErrorFacts {
 /** The status and the body of an error in another API. */
 export type ErrorWriter = (facts: ErrorFacts) => { readonly status: number; readonly body: object };
 
-interface RestErrorOptions {
-  readonly writeError?: ErrorWriter | undefined;
-  /** Whether the status and the fields of an upstream's error are passed on; the request can ask for that too. */
-  readonly passesUpstreamErrors?: boolean;
-}
-
 /** Responds to a thrown error. The text of an error that is no ServiceError is logged and not sent. */
 export function sendRestError(
   error: unknown,
   request: IncomingMessage,
   response: ServerResponse,
   log: Log,
-  { passesUpstreamErrors = false, writeError }: RestErrorOptions = {},
+  writeError?: ErrorWriter,
 ): void {
   const known = error instanceof ServiceError ? error : tooDeep(error);
   const name = known?.code ?? 'internal_error';
-  const own: RestError = REST_ERRORS[name];
-  const isPassed = passesUpstreamErrors || request.headers['x-service-errors'] === 'upstream';
-  const passed = isPassed && known instanceof UpstreamError ? passedError(known) : undefined;
+  const isOpenAi = errorFormOf(response) === 'openai';
+  const own = isOpenAi && writeError === undefined ? openAiError(name) : REST_ERRORS[name];
+  const passed = isOpenAi && known instanceof UpstreamError ? passedError(known) : undefined;
   const status = passed?.status ?? own.status;
   if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
     const remedy = known === undefined ? undefined : ERROR_HELP[known.code].remedy;
     log.error({ error, request_id, path: pathOf(request), remedy }, 'a request failed');
+  } else if (passed !== undefined) {
+    const request_id = requestIdOf(request, response);
+    const upstream_status = passed.status;
+    log.info(
+      { request_id, path: pathOf(request), upstream_status },
+      'an upstream refused a request',
+    );
   }
   if (response.headersSent) {
     breakOff(response, known ?? INTERNAL);

@@ -31,7 +31,7 @@ export interface Operation {
 export const inferenceHeaders = {
   'x-service-ref': 'A reference of at most 64 characters that the usage row is attributed to.',
   'x-service-errors':
-    'With `upstream`, an error of the upstream keeps its own status and fields, as far as it is about the request.',
+    "`upstream`: errors in the form of OpenAI's API, also those of the upstream; `specified`: as specified. Otherwise `SERVICE_ERRORS` decides.",
 };
 
 /** The stream of most APIs. */
