@@ -5,6 +5,7 @@ import { accountChecks } from '../doctor/account.ts';
 import { apiKeyCheck } from '../doctor/api-key.ts';
 import { backendsCheck } from '../doctor/backends.ts';
 import { broken, type CheckResult } from '../doctor/check.ts';
+import { errorFormCheck } from '../doctor/error-form.ts';
 import { clockCheck, credentialsCheck, diskCheck } from '../doctor/machine.ts';
 import { managementCheck, reach, storesCheck, tunnelCheck } from '../doctor/surfaces.ts';
 import { oneLine } from '../output/printable.ts';
@@ -48,6 +49,7 @@ async function runChecks(context: CommandContext): Promise<readonly CheckResult[
     guarded(context, 'gpu-nodes', async () => [await tunnelCheck(context)]),
     guarded(context, 'sign-in', () => accountChecks(context)),
     guarded(context, 'api-key', async () => [await apiKeyCheck(context)]),
+    guarded(context, 'errors', async () => [await errorFormCheck(context)]),
     guarded(context, 'backends', async () => [await backendsCheck(context)]),
   ]);
   const clock = clockCheck(response.headers.get('date'), exchange);

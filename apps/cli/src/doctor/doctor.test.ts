@@ -1,5 +1,6 @@
 import { planCheck } from './account.ts';
 import { keyResult } from './api-key.ts';
+import { formResult } from './error-form.ts';
 import { healthCheck } from './backends.ts';
 import { clockCheck, spaceCheck } from './machine.ts';
 import { nodesCheck } from './nodes.ts';
@@ -130,4 +131,18 @@ test.each([
   const result = keyResult('GATEWAY_API_KEY', answer);
   expect(result.status).toBe(status);
   expect(result.message).toContain(message);
+});
+
+const json = { body: { error: { code: 'invalid_api_key' } } };
+const plain = { body: 'Missing Authorization header' };
+
+test.each([
+  { setting: 'openai', ofOthers: json, ofClients: json, status: 'ok' },
+  { setting: 'auto', ofOthers: plain, ofClients: json, status: 'ok' },
+  { setting: 'specified', ofOthers: plain, ofClients: plain, status: 'warning' },
+])('errors of the form $setting are $status', ({ setting, ofOthers, ofClients, status }) => {
+  const result = formResult(ofOthers, ofClients);
+  expect(result.status).toBe(status);
+  expect(result.message).toContain(`(${setting})`);
+  expect(result.next === null).toBe(status === 'ok');
 });

@@ -20,6 +20,7 @@ export interface RestRequest {
   readonly path: string;
   readonly bearer?: string;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface RestResponse {
@@ -63,7 +64,7 @@ export async function* streamRest(
 }
 
 const fetched = (
-  { method = 'GET', path, bearer, body }: RestRequest,
+  { method = 'GET', path, bearer, body, headers }: RestRequest,
   { baseUrl, signal }: RestOptions,
   timeout: AbortSignal,
 ): Promise<Response> =>
@@ -73,6 +74,7 @@ const fetched = (
       accept: 'application/json',
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.any([timeout, signal]),

@@ -48,7 +48,7 @@ export interface Service {
   /** The parts of the body of a response to the admin token. */
   streamAsAdmin(path: string): AsyncIterable<Uint8Array>;
   /** Any response, without a token. */
-  probe(path: string): Promise<RestResponse>;
+  probe(path: string, headers?: RestRequest['headers']): Promise<RestResponse>;
   /** The response to the holder of an API key. */
   tryKey(apiKey: string): Promise<RestResponse>;
   /** Where the admin token was found that may be sent to this service, in words; undefined without one. */
@@ -163,7 +163,7 @@ export function createService({ url, config, file, timeoutMs, signal }: ServiceO
         throw error instanceof RestError && error.status === UNAUTHORIZED ? refused() : error;
       }
     },
-    probe: (path) => send({ path }),
+    probe: (path, headers) => send({ path, ...(headers && { headers }) }),
     tryKey: (bearer) => send({ path: '/v1/models', bearer }),
     close() {
       for (const client of [anonymous, user]) client.close();
