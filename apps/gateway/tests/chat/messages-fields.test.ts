@@ -51,7 +51,7 @@ const USAGE = {
 const TEXT = {
   type: 'text',
   text: 'Hello',
-  citations: null,
+  citations: [],
 } satisfies Required<Anthropic.TextBlock>;
 const REFUSAL = {
   type: 'refusal',

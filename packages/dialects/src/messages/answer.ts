@@ -65,7 +65,7 @@ function blockOf(part: AssistantPart, parse: ParseInnerJson): readonly object[] 
   }
 }
 
-export const textBlock = (text: string) => ({ type: 'text', text, citations: null });
+export const textBlock = (text: string) => ({ type: 'text', text, citations: [] });
 
 /** A thought that carries the signature of a call. */
 export const callThought = ({ id, signature }: Pick<ToolCallPart, 'id' | 'signature'>) =>
