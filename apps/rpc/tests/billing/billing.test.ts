@@ -1,14 +1,16 @@
 import { createAccessTokens } from '@model-gateway/accounts';
 import { rpcMethods } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { waitUntil, type TestAccount } from '@model-gateway/testkit';
 import { ADMIN_TOKEN, startRpc, type RpcServer } from '../rpc-server.ts';
 
 let rpc: RpcServer;
+let admin: TestAccount;
 let user: { readonly id: string; readonly email: string; readonly token: string };
 
 beforeAll(async () => {
   rpc = await startRpc({ POINTS_PER_USD: '200' });
+  admin = await rpc.createAccount('admin@example.com');
 });
 afterAll(() => rpc.test.close());
 beforeEach(async () => {
@@ -224,10 +226,12 @@ describe('video prices', () => {
 });
 
 describe('who may call', () => {
-  const ADMIN_METHODS = [
+  const TOKEN_METHODS = [
     { method: 'billing.plan.set', params: { user_email: 'a@example.com', tier: 'pro' } },
-    { method: 'billing.tiers.set', params: { name: 'free' } },
     { method: 'billing.video.pricing.set', params: { model: 'm' } },
+  ];
+  const ADMIN_METHODS = [
+    { method: 'billing.tiers.set', params: { name: 'free' } },
     {
       method: 'billing.pricing.set',
       params: { pattern: 'p', input_per_million: 1, output_per_million: 1 },
@@ -240,11 +244,22 @@ describe('who may call', () => {
     { method: 'billing.pricing.get' },
   ];
 
-  it.each(ADMIN_METHODS)('$method accepts only the admin token', async ({ method, params }) => {
+  it.each(TOKEN_METHODS)('$method accepts only the admin token', async ({ method, params }) => {
     const refusal = { code: -32_005, message: 'admin access required' };
     for (const bearer of [undefined, user.token, 'wrong'])
       expect((await rpc.call(method, params, bearer)).error).toEqual(refusal);
   });
+
+  it.each(ADMIN_METHODS)(
+    '$method accepts a platform admin and the admin token',
+    async ({ method, params }) => {
+      for (const bearer of [undefined, 'wrong'])
+        expect((await rpc.call(method, params, bearer)).error?.code).toBe(-32_005);
+      expect((await rpc.call(method, params, user.token)).error?.code).toBe(-32_007);
+      for (const bearer of [admin.token, ADMIN_TOKEN])
+        expect((await rpc.call(method, params, bearer)).error).toBeUndefined();
+    },
+  );
 
   it.each(READ_METHODS)('$method accepts any account', async ({ method }) => {
     const refusal = { code: -32_005, message: 'authentication required' };

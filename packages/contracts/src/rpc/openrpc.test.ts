@@ -50,7 +50,7 @@ test('extensions are described like any other method', () => {
       {},
       {},
     ],
-    'x-auth': 'admin-token',
+    'x-auth': 'admin-or-admin-token',
   });
 });
 

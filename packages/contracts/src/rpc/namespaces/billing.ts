@@ -65,7 +65,7 @@ export const billingMethods = {
     result: done,
   }),
   'billing.tiers.set': method({
-    auth: 'admin-token',
+    auth: 'admin-or-admin-token',
     summary: 'Add or change a tier; it applies from the next request on.',
     isExtension: true,
     params: z.object({
@@ -84,7 +84,7 @@ export const billingMethods = {
     result: z.object({ pricing: z.array(priceRecord.required({ pattern: true })) }),
   }),
   'billing.pricing.set': method({
-    auth: 'admin-token',
+    auth: 'admin-or-admin-token',
     summary: 'Set the price of the models whose ids contain the pattern, on one backend or on all.',
     isExtension: true,
     params: z
@@ -145,7 +145,7 @@ export const billingMethods = {
     }),
   }),
   'billing.pricing.import': method({
-    auth: 'admin-token',
+    auth: 'admin-or-admin-token',
     summary: "Import the prices of a catalogue in the form of LiteLLM's JSON.",
     isExtension: true,
     params: z.object({
