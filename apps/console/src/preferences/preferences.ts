@@ -36,6 +36,14 @@ export function readPreference(key: string): string | null {
   }
 }
 
+export function removePreference(key: string): void {
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // Then nothing was stored.
+  }
+}
+
 export function writePreference(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);

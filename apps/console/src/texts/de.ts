@@ -12,9 +12,7 @@ export const de: Texts = {
   'action.reload': 'Neu laden',
   'action.save': 'Speichern',
   'action.skip': 'Überspringen',
-  'action.back': 'Zurück',
   'action.next': 'Weiter',
-  'action.previous': 'Zurück',
   'action.download_csv': 'CSV herunterladen',
   'state.loading': 'Wird geladen',
   'state.none': 'Keine',
@@ -35,8 +33,6 @@ export const de: Texts = {
   'chart.as_table': 'Als Tabelle zeigen',
   'chart.as_chart': 'Als Diagramm zeigen',
   'chart.other': 'Andere',
-  'form.required': 'Dieses Feld ist nötig.',
-  'form.check': 'Prüfe die markierten Felder.',
 
   // Errors
   'error.invalid': 'Einige Werte sind ungültig',
@@ -325,6 +321,7 @@ export const de: Texts = {
   'models.column.context': 'Kontext, Token',
   'models.column.input': 'Ein, USD je Million',
   'models.column.output': 'Aus, USD je Million',
+  'models.not_served': 'Noch nicht verfügbar',
   'models.alias_of': 'Alias für {model}',
   'models.empty': 'Kein Modell ist verfügbar. Füge ein Backend hinzu.',
   'aliases.title': 'Aliasse',
@@ -438,7 +435,20 @@ export const de: Texts = {
   // Prices
   'prices.title': 'Preise',
   'prices.intro': 'Was Token und Videos kosten, und was jeder Tarif enthält.',
-  'prices.change': 'Geändert werden sie mit dem Admin-Token, das die Konsole nicht hat:',
+  'prices.none': 'Kein Preis.',
+  'prices.set': 'Preis festlegen',
+  'prices.change.of': 'Preis von {pattern} ändern',
+  'prices.remove.of': 'Preis von {pattern} entfernen',
+  'prices.remove.title': 'Preis von {pattern} entfernen?',
+  'prices.remove.text':
+    'Ein eingebauter oder importierter Preis gilt wieder, falls es ihn gibt. Sonst kosten Anfragen nichts.',
+  'prices.unpriced': 'Modelle ohne Preis',
+  'prices.unpriced.text': 'Ihre Anfragen haben keine Kosten und zählen in keinem Budget.',
+  'prices.pattern.hint': 'Ein Modell, oder ein Teil seines Namens für alle Modelle, die ihn haben.',
+  'prices.backend.hint': 'Für alle Backends leer lassen.',
+  'prices.field.input_per_million': 'Eingabe, USD je Million Token',
+  'prices.field.output_per_million': 'Ausgabe, USD je Million Token',
+  'prices.field.cached_input_per_million': 'Eingabe aus dem Cache, USD je Million Token (optional)',
   'prices.tokens': 'Token-Preise',
   'prices.tokens.text': '{input} ein und {output} aus je Million',
   'prices.pattern': 'Modelle',
@@ -672,17 +682,15 @@ export const de: Texts = {
   'audit.older': 'Ältere',
 
   // Welcome of admins
-  'welcome.tier': 'Tarif deines Kontos',
-  'welcome.tier.hint': 'Was du jeden Monat nutzen darfst. Später änderbar unter Personen.',
-  'welcome.tier.limits': '{usd} und {tokens} Token im Monat',
   'welcome.models.add': 'Backend hinzufügen',
 
   // Welcome
   'welcome.title': 'Model Gateway einrichten',
   'welcome.intro':
-    'Drei Schritte, dann ein erster Chat. Jeden kannst du überspringen und später nachholen.',
+    'Drei Schritte, dann ein erster Chat. Die letzten beiden kannst du überspringen.',
   'welcome.account': 'Admin-Konto',
-  'welcome.account.text': 'Das erste Konto betreibt diese Installation.',
+  'welcome.account.text': 'Dieses Konto ist der Admin.',
+  'welcome.account.tier': 'Sein Tarif ist {tier}.',
   'welcome.account.own': 'Dein Konto',
   'welcome.account.ordinary':
     'Du bist angemeldet als {email}. Dieses Konto ist nicht der Admin dieser Installation: Backends fügt ein Admin hinzu.',
@@ -711,6 +719,7 @@ export const de: Texts = {
   'welcome.usage': 'Was dieser Chat verbraucht hat',
   'welcome.usage.waiting': 'Der Verbrauch erscheint hier, sobald er aufgezeichnet ist.',
   'welcome.done': 'Zum Playground',
+  'welcome.requests': 'Unter Anfragen ansehen',
   'welcome.step': 'Schritt {step} von {steps}',
 
   // Playground
@@ -814,7 +823,6 @@ export const de: Texts = {
 
   // Usage
   'usage.title': 'Verbrauch',
-  'usage.empty': 'Noch keine Anfrage.',
   'usage.empty.action': 'Ein Modell ausprobieren',
   'usage.column.time': 'Zeit',
   'usage.column.model': 'Modell',
@@ -825,8 +833,6 @@ export const de: Texts = {
   'usage.column.first_token': 'Erstes Token',
   'usage.column.latency': 'Dauer',
   'usage.column.status': 'Status',
-  'usage.project': 'Projekt',
-  'usage.project.all': 'Alle Projekte',
   'usage.status.ok': 'OK',
   'usage.status.left': 'Vom Client beendet',
   'usage.status.failed': 'Fehlgeschlagen',

@@ -12,9 +12,7 @@ export const en = {
   'action.reload': 'Reload',
   'action.save': 'Save',
   'action.skip': 'Skip',
-  'action.back': 'Back',
   'action.next': 'Next',
-  'action.previous': 'Previous',
   'action.download_csv': 'Download CSV',
   'state.loading': 'Loading',
   'state.none': 'None',
@@ -35,8 +33,6 @@ export const en = {
   'chart.as_table': 'Show as table',
   'chart.as_chart': 'Show as chart',
   'chart.other': 'Other',
-  'form.required': 'This field is required.',
-  'form.check': 'Check the marked fields.',
 
   // Errors
   'error.invalid': 'Some values are not valid',
@@ -319,6 +315,7 @@ export const en = {
   'models.column.context': 'Context, tokens',
   'models.column.input': 'In, USD per million',
   'models.column.output': 'Out, USD per million',
+  'models.not_served': 'Not served yet',
   'models.alias_of': 'Alias of {model}',
   'models.empty': 'No model is available. Add a backend.',
   'aliases.title': 'Aliases',
@@ -427,7 +424,20 @@ export const en = {
   // Prices
   'prices.title': 'Prices',
   'prices.intro': 'What tokens and videos cost, and what each tier includes.',
-  'prices.change': 'These are changed with the admin token, which the console does not have:',
+  'prices.none': 'No price.',
+  'prices.set': 'Set a price',
+  'prices.change.of': 'Change the price of {pattern}',
+  'prices.remove.of': 'Remove the price of {pattern}',
+  'prices.remove.title': 'Remove the price of {pattern}?',
+  'prices.remove.text':
+    'A built-in or imported price counts again, where there is one. Otherwise requests cost nothing.',
+  'prices.unpriced': 'Models without a price',
+  'prices.unpriced.text': 'Their requests have no cost and count in no budget.',
+  'prices.pattern.hint': 'A model, or a part of its name to price all models that have it.',
+  'prices.backend.hint': 'Leave empty for all backends.',
+  'prices.field.input_per_million': 'Input, USD per million tokens',
+  'prices.field.output_per_million': 'Output, USD per million tokens',
+  'prices.field.cached_input_per_million': 'Cached input, USD per million tokens (optional)',
   'prices.tokens': 'Token prices',
   'prices.tokens.text': '{input} in and {output} out per million',
   'prices.pattern': 'Models',
@@ -657,16 +667,14 @@ export const en = {
   'audit.older': 'Older',
 
   // Welcome of admins
-  'welcome.tier': 'Tier of your account',
-  'welcome.tier.hint': 'What you may use each month. You can change it later under People.',
-  'welcome.tier.limits': '{usd} and {tokens} tokens per month',
   'welcome.models.add': 'Add a backend',
 
   // Welcome
   'welcome.title': 'Set up Model Gateway',
-  'welcome.intro': 'Three steps, then a first chat. You can skip each and do it later.',
+  'welcome.intro': 'Three steps, then a first chat. You can skip the last two.',
   'welcome.account': 'Admin account',
-  'welcome.account.text': 'The first account runs this installation.',
+  'welcome.account.text': 'This account is the admin.',
+  'welcome.account.tier': 'It is on the tier {tier}.',
   'welcome.account.own': 'Your account',
   'welcome.account.ordinary':
     'You are signed in as {email}. This account is not the admin of this installation: an admin adds backends.',
@@ -692,6 +700,7 @@ export const en = {
   'welcome.usage': 'What this chat used',
   'welcome.usage.waiting': 'The usage appears here as soon as it is recorded.',
   'welcome.done': 'Open the playground',
+  'welcome.requests': 'See it in Requests',
   'welcome.step': 'Step {step} of {steps}',
 
   // Playground
@@ -793,7 +802,6 @@ export const en = {
 
   // Usage
   'usage.title': 'Usage',
-  'usage.empty': 'No request yet.',
   'usage.empty.action': 'Try a model',
   'usage.column.time': 'Time',
   'usage.column.model': 'Model',
@@ -804,8 +812,6 @@ export const en = {
   'usage.column.first_token': 'First token',
   'usage.column.latency': 'Duration',
   'usage.column.status': 'Status',
-  'usage.project': 'Project',
-  'usage.project.all': 'All projects',
   'usage.status.ok': 'OK',
   'usage.status.left': 'Stopped by client',
   'usage.status.failed': 'Failed',

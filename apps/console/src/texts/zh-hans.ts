@@ -12,9 +12,7 @@ export const zhHans: Texts = {
   'action.reload': '重新加载',
   'action.save': '保存',
   'action.skip': '跳过',
-  'action.back': '返回',
   'action.next': '下一页',
-  'action.previous': '上一页',
   'action.download_csv': '下载 CSV',
   'state.loading': '正在加载',
   'state.none': '无',
@@ -35,8 +33,6 @@ export const zhHans: Texts = {
   'chart.as_table': '显示为表格',
   'chart.as_chart': '显示为图表',
   'chart.other': '其他',
-  'form.required': '此项必填。',
-  'form.check': '请检查标出的字段。',
 
   // Errors
   'error.invalid': '有些值无效',
@@ -309,6 +305,7 @@ export const zhHans: Texts = {
   'models.column.context': '上下文（词元）',
   'models.column.input': '输入（美元/百万）',
   'models.column.output': '输出（美元/百万）',
+  'models.not_served': '尚未提供',
   'models.alias_of': '{model} 的别名',
   'models.empty': '没有可用的模型。请添加后端。',
   'aliases.title': '别名',
@@ -409,7 +406,19 @@ export const zhHans: Texts = {
   // Prices
   'prices.title': '价格',
   'prices.intro': '词元和视频的价格，以及各套餐的内容。',
-  'prices.change': '需要管理员令牌才能更改，控制台没有此令牌：',
+  'prices.none': '没有价格。',
+  'prices.set': '设置价格',
+  'prices.change.of': '更改 {pattern} 的价格',
+  'prices.remove.of': '移除 {pattern} 的价格',
+  'prices.remove.title': '移除 {pattern} 的价格？',
+  'prices.remove.text': '如有内置或导入的价格，则恢复使用；否则请求没有费用。',
+  'prices.unpriced': '没有价格的模型',
+  'prices.unpriced.text': '这些模型的请求没有费用，也不计入任何预算。',
+  'prices.pattern.hint': '一个模型，或名称的一部分，适用于所有包含它的模型。',
+  'prices.backend.hint': '留空则适用于所有后端。',
+  'prices.field.input_per_million': '输入，美元/百万词元',
+  'prices.field.output_per_million': '输出，美元/百万词元',
+  'prices.field.cached_input_per_million': '缓存输入，美元/百万词元（可选）',
   'prices.tokens': '词元价格',
   'prices.tokens.text': '输入 {input}、输出 {output}/百万',
   'prices.pattern': '模型',
@@ -624,16 +633,14 @@ export const zhHans: Texts = {
   'audit.older': '更早',
 
   // Welcome of admins
-  'welcome.tier': '你账户的套餐',
-  'welcome.tier.hint': '你每月可用的额度。以后可在“人员”中更改。',
-  'welcome.tier.limits': '每月 {usd} 和 {tokens} 词元',
   'welcome.models.add': '添加后端',
 
   // Welcome
   'welcome.title': '设置 Model Gateway',
-  'welcome.intro': '三个步骤，然后开始第一次对话。每一步都可以跳过，以后再做。',
+  'welcome.intro': '三个步骤，然后是第一次聊天。后两步可以跳过。',
   'welcome.account': '管理员账户',
-  'welcome.account.text': '第一个账户负责管理本系统。',
+  'welcome.account.text': '此账户是管理员。',
+  'welcome.account.tier': '它属于套餐 {tier}。',
   'welcome.account.own': '你的账户',
   'welcome.account.ordinary': '你已登录为 {email}。此账户不是本系统的管理员：后端由管理员添加。',
   'welcome.admin_token': '管理员令牌',
@@ -655,6 +662,7 @@ export const zhHans: Texts = {
   'welcome.usage': '这次对话的用量',
   'welcome.usage.waiting': '用量记录后会显示在这里。',
   'welcome.done': '打开试验场',
+  'welcome.requests': '在请求中查看',
   'welcome.step': '第 {step} 步，共 {steps} 步',
 
   // Playground
@@ -754,7 +762,6 @@ export const zhHans: Texts = {
 
   // Usage
   'usage.title': '用量',
-  'usage.empty': '还没有请求。',
   'usage.empty.action': '试用模型',
   'usage.column.time': '时间',
   'usage.column.model': '模型',
@@ -765,8 +772,6 @@ export const zhHans: Texts = {
   'usage.column.first_token': '首个词元',
   'usage.column.latency': '耗时',
   'usage.column.status': '状态',
-  'usage.project': '项目',
-  'usage.project.all': '所有项目',
   'usage.status.ok': '正常',
   'usage.status.left': '客户端停止',
   'usage.status.failed': '失败',

@@ -2,7 +2,7 @@ import { useRouter } from '@tanstack/react-router';
 import type { ComponentProps, MouseEvent } from 'react';
 
 interface RowLinkProps extends Omit<ComponentProps<'a'>, 'href' | 'onClick'> {
-  readonly to: '/groups' | '/routes/explain';
+  readonly to: '/groups' | '/prices' | '/routes/explain';
   readonly search: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 import type { ModelEntry } from '@model-gateway/contracts';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { modelsQuery } from '../../api/models.ts';
+import { canChat, canEmbed, modelsQuery } from '../../api/models.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
@@ -56,7 +56,11 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
         id: 'owner',
         header: t('models.column.owner'),
         cell: ({ owned_by: owner, alias_of: model }) =>
-          model === undefined ? owner : t('models.alias_of', { model }),
+          model !== undefined
+            ? t('models.alias_of', { model })
+            : owner === 'huggingface'
+              ? t('models.not_served')
+              : owner,
         sortBy: ({ owned_by: owner }) => owner,
       },
       {
@@ -75,7 +79,14 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
         id: 'input',
         header: t('models.column.input'),
         isNumber: true,
-        cell: ({ pricing }) => price(pricing?.prompt),
+        cell: (model) =>
+          model.pricing === undefined && (canChat(model) || canEmbed(model)) ? (
+            <RowLink to="/prices" search={{ model: model.id }}>
+              {t('prices.set')}
+            </RowLink>
+          ) : (
+            price(model.pricing?.prompt)
+          ),
         sortBy: ({ pricing }) => Number(pricing?.prompt ?? 0),
       },
       {

@@ -1,8 +1,10 @@
+import type { ReactNode } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import type { FrameSearch } from '../../frame/time-range.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import type { FilterParams } from '../../spend/filter-search.ts';
+import { NoPrice } from '../../spend/no-price.tsx';
 import type { SpendSeries } from '../../spend/spend-series.ts';
 import { shareOf } from './error-share.ts';
 import { previousQuery } from './overview-queries.ts';
@@ -40,6 +42,7 @@ export function Numbers({ data: { total }, requests, range, params }: NumbersPro
         name={t('spend.measure.cost_usd')}
         value={format.money(total.cost_usd)}
         change={changeOf(total.cost_usd, previous?.total.cost_usd)}
+        detail={total.cost_usd === 0 && total.total_tokens > 0 ? <NoPrice /> : undefined}
       />
       <Figure
         name={t('spend.measure.total_tokens')}
@@ -75,7 +78,7 @@ interface FigureProps {
   readonly value: string;
   readonly change?: number | undefined;
   /** A line above the change. */
-  readonly detail?: string | undefined;
+  readonly detail?: ReactNode;
 }
 
 function Figure({ name, value, change, detail }: FigureProps) {

@@ -19,6 +19,7 @@ import { Composer } from './composer.tsx';
 import { Conversations } from './conversations.tsx';
 import { ModelPicker } from './model-picker.tsx';
 import { Parameters, settingsOf } from './parameters.tsx';
+import { storedModel, storeModel } from './stored-model.ts';
 import { storedParameters, storeParameters } from './stored-parameters.ts';
 import { playgroundRoute } from './route.ts';
 import { useChat, type Question } from './use-chat.ts';
@@ -44,8 +45,10 @@ export function PlaygroundPage() {
   const create = useCall('conversations.create', { changes: ['conversations.list'] });
   const stored = useStoredTurns(conversation, chat.show);
   const chatModels = useMemo(() => (models.data ?? []).filter(canChat), [models.data]);
-  const model = chatModels.find(({ id }) => id === wanted)?.id ?? chatModels[0]?.id;
-  const second = chatModels.find(({ id }) => id === beside)?.id;
+  const [remembered] = useState(storedModel);
+  const find = (id: string | undefined) => chatModels.find((each) => each.id === id)?.id;
+  const model = find(wanted) ?? find(remembered) ?? chatModels[0]?.id;
+  const second = find(beside);
   const settings = { ...settingsOf(texts), model: model ?? '', conversationId: conversation };
   const isRunning = chat.isRunning || other.isRunning;
 
@@ -126,7 +129,10 @@ export function PlaygroundPage() {
             <ModelPicker
               models={chatModels}
               value={model}
-              onChange={(next) => change({ model: next })}
+              onChange={(next) => {
+                storeModel(next);
+                change({ model: next });
+              }}
             />
             {conversation === undefined ? (
               <Select

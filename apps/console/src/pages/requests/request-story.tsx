@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
+import { NoPrice } from '../../spend/no-price.tsx';
 import { priceText } from '../../spend/price-text.ts';
 import { RequestStatus } from '../../spend/request-table.tsx';
 import { useNames } from '../../spend/use-names.ts';
@@ -56,7 +57,7 @@ function Story({ request }: { readonly request: Request }) {
     [t('usage.column.completion'), format.number(request.completion_tokens)],
     ...billedUnits(request).map(([name, count]) => [t(name), format.number(count)] as const),
     [t('usage.column.cost'), numberOf((usd) => format.money(usd), request.cost)],
-    [t('requests.price'), request.price === null ? '–' : priceText(request.price, t, format)],
+    [t('requests.price'), <Price key="price" request={request} />],
     [t('requests.points'), numberOf(number, request.points)],
     [t('requests.reference'), orDash(request.ref_id)],
     [t('error.request_id'), request.request_id],
@@ -90,6 +91,13 @@ function Story({ request }: { readonly request: Request }) {
       )}
     </>
   );
+}
+
+/** The price of the model; none for a request that was not served. */
+function Price({ request: { price, model, total_tokens: tokens } }: { readonly request: Request }) {
+  const { t, format } = useLanguage();
+  if (price !== null) return priceText(price, t, format);
+  return model === null || tokens === 0 ? '–' : <NoPrice model={model} />;
 }
 
 /** What a request is billed by besides its tokens in and out, where it has that. */

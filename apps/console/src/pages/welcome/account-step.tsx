@@ -8,8 +8,15 @@ import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
 import { ProviderLink } from '../sign-in/provider-link.tsx';
 
+interface AccountStepProps {
+  /** The person signs up here, or leaves for the provider and comes back. */
+  readonly onBegin: () => void;
+  readonly onFailed: () => void;
+  readonly onDone: () => void;
+}
+
 /** Creates the first account, which becomes the admin. */
-export function AccountStep({ onDone }: { readonly onDone: () => void }) {
+export function AccountStep({ onBegin, onFailed, onDone }: AccountStepProps) {
   const { t } = useLanguage();
   const { session } = useApi();
   const options = useQuery({ queryKey: ['/api/session'], queryFn: () => session.options() });
@@ -24,18 +31,24 @@ export function AccountStep({ onDone }: { readonly onDone: () => void }) {
         ...(adminToken === '' ? {} : { adminToken }),
       });
     },
-    onSuccess: onDone,
+    onError: onFailed,
+    // An admin goes on with the tier of the account.
+    onSuccess: () => {
+      const state = session.getState();
+      if (state.status === 'signed-in' && !state.user.is_admin) onDone();
+    },
   });
   return (
     <form
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
+        onBegin();
         creating.mutate(new FormData(event.currentTarget));
       }}
     >
       <p>{t('welcome.account.text')}</p>
-      <ProviderLink provider={options.data?.provider} returnTo="/welcome" />
+      <ProviderLink provider={options.data?.provider} returnTo="/welcome" onLeave={onBegin} />
       <TextField
         label={t('sign_in.email')}
         name="email"

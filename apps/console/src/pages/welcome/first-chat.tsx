@@ -15,14 +15,17 @@ import { RequestTable } from '../../spend/request-table.tsx';
 interface FirstChatProps {
   /** Undefined where the step was skipped. */
   readonly model: string | undefined;
+  /** The key that was just created, for the code. */
+  readonly apiKey: string | undefined;
 }
 
 /** A streamed answer, the same request as code, and the usage row of that very chat. */
-export function FirstChat({ model: chosen }: FirstChatProps) {
+export function FirstChat({ model: chosen, apiKey = KEY_PLACEHOLDER }: FirstChatProps) {
   const { t } = useLanguage();
   const api = useApi();
   const models = useQuery(modelsQuery(api)).data;
-  const model = chosen ?? models?.find(canChat)?.id ?? 'demo-chat';
+  const ready = (models ?? []).filter(canChat);
+  const model = (ready.find(({ id }) => id === chosen) ?? ready[0])?.id ?? 'demo-chat';
   const chat = useChat();
   const [question, setQuestion] = useState(() => t('welcome.chat.prompt'));
   const turn = chat.turns.at(-1);
@@ -52,7 +55,7 @@ export function FirstChat({ model: chosen }: FirstChatProps) {
       <div aria-live="polite">{turn === undefined ? null : <TurnView turn={turn} />}</div>
       {turn?.end === undefined ? null : <FirstUsage refId={turn.end.refId} />}
       <Snippets
-        snippets={chatSnippets(location.origin, KEY_PLACEHOLDER, {
+        snippets={chatSnippets(location.origin, apiKey, {
           model,
           messages: [{ role: 'user', content: question }],
         })}

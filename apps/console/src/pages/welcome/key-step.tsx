@@ -4,8 +4,13 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Secret } from '../../ui/secret.tsx';
 
+interface KeyStepProps {
+  /** With the key; without one where the step is skipped. */
+  readonly onDone: (key?: string) => void;
+}
+
 /** Creates the first key and shows it once. */
-export function KeyStep({ onDone }: { readonly onDone: () => void }) {
+export function KeyStep({ onDone }: KeyStepProps) {
   const { t } = useLanguage();
   const create = useCall('keys.create', { changes: ['keys.list'] });
   const { data } = create;
@@ -22,7 +27,7 @@ export function KeyStep({ onDone }: { readonly onDone: () => void }) {
           >
             {t('welcome.key.create')}
           </Button>
-          <Button kind="quiet" onClick={onDone}>
+          <Button kind="quiet" onClick={() => onDone()}>
             {t('action.skip')}
           </Button>
         </div>
@@ -30,7 +35,7 @@ export function KeyStep({ onDone }: { readonly onDone: () => void }) {
         <>
           <Secret text={data.key} />
           <div>
-            <Button kind="primary" onClick={onDone}>
+            <Button kind="primary" onClick={() => onDone(data.key)}>
               {t('keys.created.done')}
             </Button>
           </div>

@@ -7,12 +7,11 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Skeleton } from '../../ui/page.tsx';
 import { NewBackend } from '../backends/new-backend.tsx';
 import { ModelPicker } from '../playground/model-picker.tsx';
-import { TierChoice } from './tier-choice.tsx';
 import { useState } from 'react';
 
 interface ModelsStepProps {
   readonly onDone: (model: string) => void;
-  readonly onSkip?: () => void;
+  readonly onSkip: () => void;
 }
 
 /** What can answer now: the demo model, or models of backends. */
@@ -42,7 +41,6 @@ export function ModelsStep({ onDone, onSkip }: ModelsStepProps) {
     );
   return (
     <div className="form">
-      {isAdmin ? <TierChoice /> : null}
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       {model === undefined ? (
         <p>
@@ -70,11 +68,9 @@ export function ModelsStep({ onDone, onSkip }: ModelsStepProps) {
         {isAdmin ? (
           <Button onClick={() => setAdding(true)}>{t('welcome.models.add')}</Button>
         ) : null}
-        {onSkip === undefined ? null : (
-          <Button kind="quiet" onClick={onSkip}>
-            {t('action.skip')}
-          </Button>
-        )}
+        <Button kind="quiet" onClick={onSkip}>
+          {t('action.skip')}
+        </Button>
       </div>
     </div>
   );

@@ -1,27 +1,56 @@
 import './welcome.css';
 import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
-import { useSessionState } from '../../api/use-api.ts';
+import { useCallback, useState, type ReactNode } from 'react';
+import type { SessionUser } from '../../api/session.ts';
+import { useApi, useSessionState } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Page } from '../../ui/page.tsx';
+import { storedModel, storeModel } from '../playground/stored-model.ts';
 import { AccountStep } from './account-step.tsx';
+import { AdminTier } from './admin-tier.tsx';
 import { FirstChat } from './first-chat.tsx';
 import { KeyStep } from './key-step.tsx';
 import { ModelsStep } from './models-step.tsx';
+import { finishSetUp, isBefore, stepAfter, STEPS, storedStep, storeStep } from './set-up.ts';
+import type { StepName } from './set-up.ts';
 
-const STEPS = 3;
-
-/** Account, models and key, then a first chat: the first minutes of an installation. */
+/** Account, models and key, then a first chat: the first minutes of an installation. A setup that was left is continued. */
 export function WelcomePage() {
   const { t } = useLanguage();
   const session = useSessionState();
-  const isSignedIn = session.status === 'signed-in';
-  const [step, setStep] = useState(isSignedIn ? 2 : 1);
+  const user = session.status === 'signed-in' ? session.user : undefined;
   // Another person may have been faster, or the admin token was left out.
-  const ordinary = isSignedIn && !session.user.is_admin ? session.user : undefined;
-  const [model, setModel] = useState<string>();
-  const next = (): void => setStep((now) => now + 1);
+  const ordinary = user?.is_admin === false ? user : undefined;
+  const [reached, setReached] = useState(() => firstStep(user));
+  const [opened, setOpened] = useState<StepName>();
+  const [model, setModel] = useState(storedModel);
+  const [key, setKey] = useState<string>();
+  const current = opened ?? reached;
+  const leave = useCallback((step: StepName): void => {
+    setOpened(undefined);
+    setReached((now) => {
+      const next = isBefore(step, now) ? now : stepAfter(step);
+      storeStep(next);
+      return next;
+    });
+  }, []);
+  const leaveAccount = useCallback(() => leave('account'), [leave]);
+  const step = (name: (typeof STEPS)[number], title: string, body: ReactNode, done?: string) => (
+    <Step
+      number={STEPS.indexOf(name) + 1}
+      title={title}
+      isCurrent={name === current}
+      isDone={isBefore(name, reached)}
+      summary={done}
+      {...(name !== 'account' && isBefore(name, reached) && name !== current
+        ? { onOpen: () => setOpened(name) }
+        : {})}
+    >
+      {body}
+    </Step>
+  );
   return (
     <main className="narrow narrow-wide">
       <Page title={t('welcome.title')} intro={t('welcome.intro')}>
@@ -31,32 +60,61 @@ export function WelcomePage() {
           </p>
         )}
         <ol className="steps">
-          <Step
-            number={1}
-            current={step}
-            title={t(ordinary === undefined ? 'welcome.account' : 'welcome.account.own')}
-          >
-            <AccountStep onDone={next} />
-          </Step>
-          <Step number={2} current={step} title={t('welcome.models')}>
-            <ModelsStep
-              onDone={(chosen) => {
-                setModel(chosen);
-                next();
+          {step(
+            'account',
+            t(ordinary === undefined ? 'welcome.account' : 'welcome.account.own'),
+            user?.is_admin === true ? (
+              <AdminTier onDone={leaveAccount} />
+            ) : (
+              <AccountStep
+                onBegin={() => storeStep('account')}
+                onFailed={finishSetUp}
+                onDone={leaveAccount}
+              />
+            ),
+            user?.email,
+          )}
+          {step(
+            'models',
+            t('welcome.models'),
+            <>
+              {user?.is_admin === true ? <AdminNote /> : null}
+              <ModelsStep
+                onDone={(chosen) => {
+                  setModel(chosen);
+                  storeModel(chosen);
+                  leave('models');
+                }}
+                onSkip={() => leave('models')}
+              />
+            </>,
+            model,
+          )}
+          {step(
+            'key',
+            t('welcome.key'),
+            <KeyStep
+              onDone={(created) => {
+                setKey(created);
+                leave('key');
               }}
-              {...(isSignedIn ? { onSkip: next } : {})}
-            />
-          </Step>
-          <Step number={3} current={step} title={t('welcome.key')}>
-            <KeyStep onDone={next} />
-          </Step>
+            />,
+          )}
         </ol>
-        {step > STEPS ? (
+        {reached === 'chat' ? (
           <>
-            <FirstChat model={model} />
-            <p>
-              <Link to="/playground" className="button">
+            <FirstChat model={model} apiKey={key} />
+            <p className="card-actions">
+              <Link
+                to="/playground"
+                search={model === undefined ? {} : { model }}
+                className="button button-primary"
+                onClick={finishSetUp}
+              >
                 {t('welcome.done')}
+              </Link>
+              <Link to="/requests" className="button" onClick={finishSetUp}>
+                {t('welcome.requests')}
               </Link>
             </p>
           </>
@@ -66,26 +124,60 @@ export function WelcomePage() {
   );
 }
 
+/** Only an admin, who was registered through the provider, comes back to the first step. */
+function firstStep(user: SessionUser | undefined): StepName {
+  if (user === undefined) return 'account';
+  const stored = storedStep() ?? 'models';
+  return stored === 'account' && !user.is_admin ? 'models' : stored;
+}
+
+/** Whose account this is, and what it may use. */
+function AdminNote() {
+  const { t } = useLanguage();
+  const api = useApi();
+  const tier = useQuery(api.query('billing.plan')).data?.current_tier;
+  return (
+    <p>
+      {t('welcome.account.text')} {tier === undefined ? null : t('welcome.account.tier', { tier })}
+    </p>
+  );
+}
+
 interface StepProps {
   readonly number: number;
-  readonly current: number;
   readonly title: string;
+  readonly isCurrent: boolean;
+  readonly isDone: boolean;
+  /** What was done, once it is. */
+  readonly summary: string | undefined;
+  /** Opens a step again. */
+  readonly onOpen?: () => void;
   readonly children: ReactNode;
 }
 
-function Step({ number, current, title, children }: StepProps) {
+function Step({ number, title, isCurrent, isDone, summary, onOpen, children }: StepProps) {
   const { t } = useLanguage();
-  const isDone = number < current;
   return (
-    <li className="step" aria-current={number === current ? 'step' : undefined}>
+    <li className="step" aria-current={isCurrent ? 'step' : undefined}>
       <h2 className="step-title">
-        <span className="step-number" aria-hidden>
+        <span className={`step-number${isDone ? ' step-done' : ''}`} aria-hidden>
           {isDone ? <Check size={14} /> : number}
         </span>
-        <span className="visually-hidden">{t('welcome.step', { step: number, steps: STEPS })}</span>
-        {title}
+        <span className="visually-hidden">
+          {t('welcome.step', { step: number, steps: STEPS.length - 1 })}
+        </span>
+        {onOpen === undefined ? (
+          title
+        ) : (
+          <button type="button" className="step-open" onClick={onOpen}>
+            {title}
+          </button>
+        )}
+        {isDone && !isCurrent && summary !== undefined ? (
+          <span className="step-summary">{summary}</span>
+        ) : null}
       </h2>
-      {number === current ? <div className="step-body">{children}</div> : null}
+      {isCurrent ? <div className="step-body">{children}</div> : null}
     </li>
   );
 }
