@@ -10,12 +10,16 @@ export interface ErrorAnswer {
 
 const CHARS_READ = 64 * 1024;
 
-/** Reads a JSON error in the forms that upstreams use. A body that is no JSON error has no fields. */
+const LINE_CHARS_MAX = 300;
+/** How many of the reasons of a list are told. */
+const REASONS_MAX = 3;
+
+/** Reads an error in the forms that upstreams use. Of plain text the first line is the message; a page has none. */
 export function readUpstreamError(body: string): ErrorAnswer {
   // An error instead of an answer can be as long as one.
   const read = body.length > CHARS_READ ? body.slice(0, CHARS_READ) : body;
   const answer = tryParseJson(read);
-  if (answer === undefined) return textField('message', messageOfCut(read));
+  if (answer === undefined) return textField('message', messageOfCut(read) ?? firstLine(read));
   // Gemini puts its errors into a list.
   const parsed: unknown = Array.isArray(answer) ? answer[0] : answer;
   const error = property(parsed, 'error');
@@ -27,16 +31,41 @@ export function readUpstreamError(body: string): ErrorAnswer {
     property(fields, 'message'),
     property(parsed, 'detail'),
     property(base, 'status_msg'),
+    reasonsOf(property(parsed, 'detail')),
+    reasonsOf(property(fields, 'errors') ?? property(parsed, 'errors')),
+    property(parsed, 'message'),
   ];
   return {
     ...textField(
       'message',
-      messages.find((message) => typeof message === 'string'),
+      messages.find((message) => typeof message === 'string' && message !== ''),
     ),
     ...textField('type', property(fields, 'type')),
     ...textField('code', property(fields, 'code') ?? property(base, 'status_code')),
     ...textField('param', property(fields, 'param')),
   };
+}
+
+/** The reasons of a list, or of a field with a list: texts, or objects with a text and the place of the problem. */
+function reasonsOf(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return reasonOf(value);
+  const reasons = value.slice(0, REASONS_MAX).flatMap((reason: unknown) => reasonOf(reason) ?? []);
+  return reasons.length === 0 ? undefined : reasons.join('; ');
+}
+
+function reasonOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const texts = [property(value, 'msg'), property(value, 'message'), property(value, 'detail')];
+  const text = texts.find((candidate) => typeof candidate === 'string');
+  const place = property(value, 'loc');
+  if (text === undefined || !Array.isArray(place)) return text;
+  return `${place.slice(0, REASONS_MAX * 2).join('.')}: ${text}`;
+}
+
+/** The first line of a plain text; undefined for pages and for JSON of which only the beginning was read. */
+function firstLine(body: string): string | undefined {
+  const line = body.trimStart().split(/[\r\n]/, 1)[0] ?? '';
+  return /^[<{[]/.test(line) ? undefined : line.slice(0, LINE_CHARS_MAX);
 }
 
 /** Many upstreams send numbers as codes. */

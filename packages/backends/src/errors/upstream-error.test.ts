@@ -12,8 +12,31 @@ test.each([
   { detail: 'no such model' },
   { base_resp: { status_code: 2013, status_msg: 'no such model' } },
   [{ error: { code: 404, message: 'no such model', status: 'NOT_FOUND' } }],
+  { message: 'no such model' },
+  { errors: ['no such model'] },
+  { errors: [{ message: 'no such model' }] },
+  { errors: { message: 'no such model' } },
+  { detail: [{ msg: 'no such model', type: 'missing' }] },
+  { detail: { message: 'no such model' } },
+  { message: 'no such model', error: {} },
+  'no such model\nat line 2 of a log',
 ])('the message of a JSON error is shown: %j', (body) => {
   expect(message(400, body)).toBe('upstream 400: no such model');
+});
+
+test('each reason of a list is named with its place, the first three of them', () => {
+  const detail = ['messages', 'model', 'seed', 'stop'].map((field) => ({
+    loc: ['body', field],
+    msg: 'Field required',
+    type: 'missing',
+  }));
+  expect(message(422, { detail })).toBe(
+    'upstream 422: body.messages: Field required; body.model: Field required; body.seed: Field required',
+  );
+});
+
+test('of a long line of plain text the beginning is shown', () => {
+  expect(message(500, 'x'.repeat(1_000))).toBe(`upstream 500: ${'x'.repeat(300)}`);
 });
 
 test.each([
