@@ -4,6 +4,13 @@ const OVERLOADED = 529;
 /** Clients that know it send the whole conversation instead. */
 const UNSUPPORTED_THREAD = 'thread_unsupported_request';
 
+const TOO_LONG_CODE = 'context_length_exceeded';
+/** How OpenAI and vLLM, vLLM for other models, llama.cpp and Gemini say it. */
+const TOO_LONG =
+  /maximum context length|longer than the maximum model length|exceeds the available context size|input token count.* exceeds the maximum/i;
+/** By this beginning, clients of this API know that they must shorten a conversation. */
+const TOO_LONG_WORDS = 'prompt is too long: ';
+
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   402: 'billing_error',
@@ -26,7 +33,8 @@ export function upstreamErrorType(upstreamStatus: number | undefined): string {
 
 /** The status and the body of an error of this API. */
 export function messagesError(error: DialectError) {
-  const { code, message, requestId } = error;
+  const { code, requestId } = error;
+  const message = messageOf(error);
   const details =
     code === UNSUPPORTED_THREAD ? { details: { error_code: code, unsupported: ['thread'] } } : {};
   const status = statusOf(error);
@@ -35,6 +43,11 @@ export function messagesError(error: DialectError) {
     status,
     body: { type: 'error', error: { type, message, ...details }, request_id: requestId },
   };
+}
+
+function messageOf({ status, code, message }: DialectError): string {
+  const isTooLong = status < 500 && (code === TOO_LONG_CODE || TOO_LONG.test(message));
+  return isTooLong && !message.startsWith(TOO_LONG_WORDS) ? TOO_LONG_WORDS + message : message;
 }
 
 /** This API knows neither 502 nor 503: a service or an upstream that cannot answer now is overloaded. */
