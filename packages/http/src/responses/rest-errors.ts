@@ -5,6 +5,7 @@ import {
   ERROR_HELP,
   ServiceError,
   UpstreamError,
+  type ErrorCode,
   type RestErrorBody,
   type UpstreamErrorFields,
 } from '@model-gateway/contracts';
@@ -29,6 +30,9 @@ const UPSTREAM_BYTES_MAX = 6 * 1024;
 
 /** What a client learns of an error that is logged and not sent. */
 const INTERNAL = new ServiceError('internal_error', 'internal error');
+
+/** A mistake of the client, whatever its status is. */
+const UNSUPPORTED: ErrorCode = 'unsupported_operation';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -63,7 +67,11 @@ export function sendRestError(
   const own = isOpenAi && writeError === undefined ? openAiError(name) : REST_ERRORS[name];
   const passed = isOpenAi && known instanceof UpstreamError ? passedError(known) : undefined;
   const status = passed?.status ?? own.status;
-  if (known === undefined || status >= 500) {
+  if (name === UNSUPPORTED) {
+    const request_id = requestIdOf(request, response);
+    const reason = known?.message;
+    log.info({ request_id, path: pathOf(request), reason }, 'a model cannot do what was asked');
+  } else if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
     const remedy = known === undefined ? undefined : ERROR_HELP[known.code].remedy;
     log.error({ error, request_id, path: pathOf(request), remedy }, 'a request failed');
