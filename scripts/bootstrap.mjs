@@ -10,7 +10,7 @@ import { startProblem } from './start-problems.mjs';
 /** What pnpm says of a package that is on this machine. */
 const FETCHED = new Set(['fetched', 'found_in_store']);
 const STAMPS = join(ROOT, 'node_modules', '.stamps');
-const API_CLIENTS = join('scripts', 'api-clients');
+const API_CLIENTS = 'api-clients';
 
 /** Fetches the pinned pnpm, which turbo and the scripts of packages call by name, and installs dependencies if they have changed. */
 export async function ensureToolchain() {

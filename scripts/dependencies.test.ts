@@ -27,7 +27,7 @@ const used = new Set(
 );
 
 /** A workspace of its own, which only one long test installs. */
-const tried = dependenciesOf(join('scripts', 'api-clients'));
+const tried = dependenciesOf('api-clients');
 
 test('docs/dependencies.md names every direct dependency once, and no other', () => {
   const rows = readFileSync(join(ROOT, 'docs', 'dependencies.md'), 'utf8')

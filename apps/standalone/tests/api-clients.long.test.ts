@@ -14,7 +14,7 @@ import { chatOnce, startStandalone } from './standalone.ts';
 // The tools that people make clients with take the descriptions of both APIs. `npm run test:long` installs them.
 
 const run = promisify(execFile);
-const TOOLS = join(import.meta.dirname, '..', '..', '..', 'scripts', 'api-clients');
+const TOOLS = join(import.meta.dirname, '..', '..', '..', 'api-clients');
 const DIST = join(TOOLS, 'dist');
 const OPENAPI = join(DIST, 'openapi.json');
 const OPENRPC = join(DIST, 'openrpc.json');
