@@ -284,3 +284,30 @@ export async function plansOfRows(query: Query): Promise<ReadonlyMap<string, unk
   );
   return new Map(rows.map(({ month, user_id: user, ...usage }) => [nameOf(month, user), usage]));
 }
+
+/** What each key has cost since a time, from the rows alone. */
+export async function costsOfKeys(
+  query: Query,
+  since: string,
+): Promise<ReadonlyMap<unknown, unknown>> {
+  const rows = await query(
+    `SELECT key_id, sum(cost)::float8 AS cost FROM usage_records
+     WHERE key_id IS NOT NULL AND created_at >= $1 AND cost IS NOT NULL GROUP BY 1`,
+    [since],
+  );
+  return new Map(rows.map(({ key_id: key, cost }) => [key, cost]));
+}
+
+/** The ids of a user's usage in the order of `usage.list`, from the rows alone. */
+export async function usageIdsOfRows(
+  query: Query,
+  userId: string,
+  project: string | undefined,
+): Promise<readonly unknown[]> {
+  const rows = await query(
+    `SELECT id FROM usage_records WHERE user_id = $1 AND ($2::text IS NULL OR project = $2)
+     ORDER BY created_at DESC, id`,
+    [userId, project ?? null],
+  );
+  return rows.map(({ id }) => id);
+}

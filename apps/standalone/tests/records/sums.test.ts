@@ -1,11 +1,13 @@
 import { expectRecorded } from '@model-gateway/testkit';
 import {
+  costsOfKeys,
   nameOf,
   plansOfRows,
   requestsOfRows,
   SPEND_GROUPINGS,
   summariesOfRows,
   USAGE_GROUPINGS_ALL,
+  usageIdsOfRows,
   usageOfRows,
   type ListFilter,
   type SpendGrouping,
@@ -28,7 +30,7 @@ afterAll(() => scene.close());
 const recorded = (name: string): URL => new URL(`recorded/${name}.jsonl`, import.meta.url);
 
 /** How many questions are asked at once. */
-const AT_ONCE = 2;
+const AT_ONCE = 4;
 
 /** Asks all of them, a few at a time, and answers in their order. */
 async function askAll<Asked, Answer>(
@@ -290,4 +292,86 @@ test('the plan of a user has the usage of the month', async () => {
   }
   scene.clock.advance(NOW.getTime() - scene.clock.now());
   await expectRecorded(recorded('billing-plan'), answers, { charsMax: 2_000 });
+});
+
+/** Budgets, and the time since when they count; 31 March was a Monday. */
+const BUDGETS = [
+  { period: 'day', at: NOW.toISOString(), since: '2025-04-02' },
+  { period: 'day', at: '2025-04-03T00:00:00.000Z', since: '2025-04-03' },
+  { period: 'week', at: NOW.toISOString(), since: '2025-03-31' },
+  { period: 'week', at: '2025-04-06T23:59:59.999Z', since: '2025-03-31' },
+  { period: 'week', at: '2025-04-07T00:00:00.000Z', since: '2025-04-07' },
+  { period: 'month', at: NOW.toISOString(), since: '2025-04-01' },
+  { period: 'month', at: '2025-05-01T00:00:00.000Z', since: '2025-05-01' },
+  { period: 'total', at: NOW.toISOString(), since: '2024-01-01' },
+  { period: 'total', at: '2025-05-01T00:00:00.000Z', since: '2024-01-01' },
+];
+const HOLDERS = ['admin', 'bob', 'cat', 'dan'] as const;
+
+interface ListedKey {
+  readonly id: string;
+  readonly budget_used_usd: number;
+  readonly budget_resets_at: string | null;
+}
+
+test('the budget of a key has used what its rows cost in the period, also from before it was set', async () => {
+  const answers = new Map<string, unknown>();
+  for (const { period, at, since } of BUDGETS) {
+    scene.clock.advance(Date.parse(at) - scene.clock.now());
+    const costs = await costsOfKeys(scene.query, `${since}T00:00:00.000Z`);
+    for (const holder of HOLDERS) {
+      const own = Object.values(KEYS).filter(({ userId }) => userId === USERS[holder]);
+      const budget = { budget_usd: 1_000, budget_period: period };
+      await scene.call(
+        own.map(({ keyId }) => ({ method: 'keys.update', params: { key_id: keyId, ...budget } })),
+        holder,
+      );
+      const [listed] = await scene.call([{ method: 'keys.list', params: {} }], holder);
+      const used = (listed as readonly ListedKey[])
+        .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+        .map((key) => ({
+          key: key.id,
+          used: key.budget_used_usd,
+          resets: key.budget_resets_at,
+        }));
+      const expected = own.map(({ keyId }) => ({ key: keyId, used: costs.get(keyId) ?? 0 }));
+      expect({ period, at, used }).toMatchObject({ period, at, used: expected });
+      answers.set(`${holder}, ${period}, ${at}`, used);
+    }
+  }
+  scene.clock.advance(NOW.getTime() - scene.clock.now());
+  await expectRecorded(recorded('key-budgets'), answers, { charsMax: 1_000 });
+});
+
+const USAGE_LISTS = (['bob', 'cat', 'dan', 'idle'] as const).flatMap((user) =>
+  [undefined, 'default', 'shop', 'nothing'].flatMap((project) =>
+    [
+      { limit: 50, offset: 0 },
+      { limit: 200, offset: 60 },
+      { limit: 10, offset: 1_000 },
+    ].map((page) => ({ user, project, page })),
+  ),
+);
+
+interface UsageList {
+  readonly records: readonly { readonly id: string }[];
+  readonly total: number;
+}
+
+test('a list of usage has its rows, and how many there are', async () => {
+  const answers = await askAll(USAGE_LISTS, async ({ user, project, page }) => {
+    const params = { ...page, ...(project === undefined ? {} : { project }) };
+    const [answer] = await scene.call([{ method: 'usage.list', params }], user);
+    const { records, total } = answer as UsageList;
+    const ids = await usageIdsOfRows(scene.query, USERS[user], project);
+    const { limit, offset } = page;
+    expect({ user, params, total, ids: records.map(({ id }) => id) }).toEqual({
+      user,
+      params,
+      total: ids.length,
+      ids: ids.slice(offset, offset + limit),
+    });
+    return [JSON.stringify({ user, ...params }), answer] as const;
+  });
+  await expectRecorded(recorded('usage-list'), new Map(answers));
 });
