@@ -64,21 +64,13 @@ test.each(inOrder.map((document) => [document.path, document] as const))(
     const session = openShellSession({ folder, environment: world.environment, preamble: CURL });
     try {
       if (!isOnItsOwn) await runAll(variables(), session, folder);
-      await runAll(document.blocks.map(path === README ? asAnotherUser : same), session, folder);
+      await runAll(document.blocks, session, folder);
       if (path === QUICK_START) accessToken = await session.run(`printf %s "$TOKEN"`);
     } finally {
       await session.close();
     }
   },
 );
-
-const same = (block: Block): Block => block;
-
-/** Both documents register an account, and an address can have only one. */
-const asAnotherUser = (block: Block): Block => ({
-  ...block,
-  text: block.text.replaceAll('you@example.com', 'another@example.com'),
-});
 
 const variables = (): readonly Block[] =>
   (quickStart?.blocks ?? []).filter(({ heading }) => heading === VARIABLES).map(asSignedIn);
