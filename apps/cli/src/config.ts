@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 
 /** The environment as the process sees it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,7 +59,9 @@ export function readCliConfig(environment: Environment = process.env): CliConfig
     const value = environment[env]?.trim();
     return value === '' ? undefined : value;
   };
-  const home = environment['HOME'] ?? homedir();
+  const given = environment['HOME']?.trim();
+  // Never the current folder, which can be a repository: the file has secrets.
+  const home = given === undefined || !isAbsolute(given) ? userInfo().homedir : given;
   return {
     url: read(processSettings.url),
     adminToken: read(processSettings.adminToken),
