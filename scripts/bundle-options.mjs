@@ -21,8 +21,6 @@ export const bundleOptions = {
     // They find files beside their own code.
     'argon2',
     'js-redis-server',
-    // Only the unbundled child process of packages/db loads it.
-    '@prisma/schema-engine-wasm',
     // Changes with every commit, while the bundle may come from a cache.
     '@model-gateway/http/build-hash',
   ],

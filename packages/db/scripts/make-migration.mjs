@@ -3,7 +3,7 @@
 // Usage: pnpm --filter @model-gateway/db make-migration NAME
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { diffSchemas } from '../dist/migrations/diff-schemas.js';
+import { diffSchemas } from '../tools/diff-schemas.ts';
 
 const name = process.argv[2] ?? '';
 if (!/^[a-z][a-z0-9_]*$/.test(name)) {

@@ -7,5 +7,4 @@ export {
   readUrlSetting,
 } from './config.ts';
 export { createDatabase, type Database, type DatabaseStores } from './database.ts';
-export { migrateApart } from './migrations/migrate-apart.ts';
 export { migrateDatabase } from './migrations/migrate.ts';

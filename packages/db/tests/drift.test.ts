@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diffSchemas } from '../src/migrations/diff-schemas.ts';
-import { prismaFolder, readSchema } from '../src/migrations/migrations.ts';
+import { prismaFolder } from '../src/migrations/migrations.ts';
+import { diffSchemas } from '../tools/diff-schemas.ts';
 import { compareCatalogs, readCatalog, type Catalog } from './catalog.ts';
 import { createMigratedDatabase, createTestDatabase, type TestDatabase } from './test-database.ts';
 
@@ -77,6 +77,9 @@ const DELIBERATE = [
   'only in the first: trigger usage_records.usage_records_counted_keys',
   'only in the first: trigger usage_records.usage_records_summed',
 ];
+
+const readSchema = (folder: string): Promise<string> =>
+  readFile(join(folder, 'schema.prisma'), 'utf8');
 
 describe('migrations and schema.prisma', () => {
   let migrated: TestDatabase;

@@ -1,5 +1,5 @@
 import { createBus, type Bus, type RedisAccess } from '@model-gateway/bus';
-import { awaitMigrations, createDatabase, migrateApart, type Database } from '@model-gateway/db';
+import { awaitMigrations, createDatabase, migrateDatabase, type Database } from '@model-gateway/db';
 import type { Lifecycle, Log } from '@model-gateway/kernel';
 
 interface StoresConfig {
@@ -31,7 +31,7 @@ export async function openStores(
   log: Log,
 ): Promise<ProcessStores> {
   const { databaseUrl, redisUrl, redisAccess, isRedisPrivate, dataDir, encryptionKey } = config;
-  if (config.migrate) await migrateApart({ databaseUrl, log });
+  if (config.migrate) await migrateDatabase({ databaseUrl, log });
   else await awaitMigrations({ databaseUrl, log, signal: lifecycle.stopping });
   const database = await lifecycle.open(
     'database',

@@ -1,20 +1,22 @@
 -- What schema.prisma cannot say.
 
 -- Lines of all dimensions are from here on also kept by the hour, for two months. They replace the lines that were made after the
--- day: rests of days, hours of busy users, and hours of projects in large groups.
+-- day: rests of days, hours of busy users, and hours of projects in large groups. Everything happens in one transaction. Whoever
+-- reads must not wait while the indexes are made, so locks that keep readers out come last and are held for moments; until then only
+-- writers wait. Usage waits in the recorder's journal, and requests are served.
 
--- All locks together: an attempt that does not get one gives all of them back, so that a writer that holds one and waits for another
--- goes on. The first is the lock of settlements, which read usage rows before they write. Whatever waits for the lock of a table makes
--- later queries wait as well, so each attempt waits for at most a second.
+-- All locks that keep writers out, together: an attempt that does not get one gives all of them back, so that a writer that holds
+-- one and waits for another goes on. The first is the lock of settlements, which read usage rows before they write.
 DO $$
 DECLARE
   earlier_timeout text := current_setting('lock_timeout');
 BEGIN
   FOR attempt IN 1..60 LOOP
     BEGIN
-      SET LOCAL lock_timeout = '1s';
+      -- Longer than Postgres takes to stop a vacuum that is in the way.
+      SET LOCAL lock_timeout = '5s';
       PERFORM pg_advisory_xact_lock(72707370);
-      LOCK TABLE "request_failures", "usage_records", "usage_sums", "usage_sums_state" IN ACCESS EXCLUSIVE MODE;
+      LOCK TABLE "request_failures", "usage_records", "usage_sums", "usage_sums_state" IN SHARE MODE;
       EXIT;
     EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
       IF attempt = 60 THEN RAISE; END IF;
@@ -24,15 +26,9 @@ BEGIN
   PERFORM set_config('lock_timeout', earlier_timeout, true);
 END $$;
 
-DROP TABLE "usage_sums_account_rest";
-DROP TABLE "usage_sums_busy";
-DROP TABLE "usage_sums_group_project";
-
 -- With the grain, since the lines of hours are many times those of days.
-DROP INDEX "usage_sums_all_user_idx";
-DROP INDEX "usage_sums_all_group_idx";
-CREATE INDEX "usage_sums_all_user_idx" ON "usage_sums_all"("user_id", "grain", "since");
-CREATE INDEX "usage_sums_all_group_idx" ON "usage_sums_all"("group_id", "grain", "since")
+CREATE INDEX "usage_sums_all_user_new_idx" ON "usage_sums_all"("user_id", "grain", "since");
+CREATE INDEX "usage_sums_all_group_new_idx" ON "usage_sums_all"("group_id", "grain", "since")
     WHERE "group_id" <> '00000000-0000-0000-0000-000000000000';
 
 CREATE OR REPLACE FUNCTION "usage_records_sum"() RETURNS TRIGGER
@@ -154,3 +150,26 @@ UPDATE "usage_sums_state" SET "hours_complete_since" = (
     ) AS newest
     HAVING count(*) > 0
 );
+
+-- What readers wait for. Whatever waits for the lock of a table makes later queries wait as well, so each attempt waits for at
+-- most a second.
+DO $$
+DECLARE
+  earlier_timeout text := current_setting('lock_timeout');
+BEGIN
+  FOR attempt IN 1..60 LOOP
+    BEGIN
+      SET LOCAL lock_timeout = '1s';
+      DROP TABLE "usage_sums_account_rest", "usage_sums_busy", "usage_sums_group_project";
+      DROP INDEX "usage_sums_all_user_idx", "usage_sums_all_group_idx";
+      EXIT;
+    EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+      IF attempt = 60 THEN RAISE; END IF;
+      PERFORM pg_sleep(1);
+    END;
+  END LOOP;
+  PERFORM set_config('lock_timeout', earlier_timeout, true);
+END $$;
+
+ALTER INDEX "usage_sums_all_user_new_idx" RENAME TO "usage_sums_all_user_idx";
+ALTER INDEX "usage_sums_all_group_new_idx" RENAME TO "usage_sums_all_group_idx";

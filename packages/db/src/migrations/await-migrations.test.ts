@@ -14,7 +14,6 @@ let folder = '';
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'migrations-'));
-  await writeFile(join(folder, 'schema.prisma'), 'datasource db {\n  provider = "postgresql"\n}\n');
   for (const name of ['1_one', '2_two']) {
     await mkdir(join(folder, 'migrations', name), { recursive: true });
     await writeFile(

@@ -1,13 +1,15 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLog } from '@model-gateway/kernel';
+import { PrismaPg } from '@prisma/adapter-pg';
 import { Client } from 'pg';
 import { createCuttableProxy } from '../../tests/cuttable-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/test-database.ts';
+import { withSchemaEngine, WHOLE_SCHEMA } from '../../tools/schema-engine.ts';
 import { migrateDatabase } from './migrate.ts';
-import { listMigrations, prismaFolder } from './migrations.ts';
+import { listMigrations, prismaFolder, readMigrations } from './migrations.ts';
 
 const log = silentLog;
 const POLL_MS = 10;
@@ -24,10 +26,6 @@ describe('migrating', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'migrations-'));
-    await writeFile(
-      join(folder, 'schema.prisma'),
-      'datasource db {\n  provider = "postgresql"\n}\n',
-    );
   });
 
   afterEach(async () => {
@@ -59,6 +57,53 @@ describe('migrating', () => {
     );
     expect(rows).toEqual(names.map((name) => ({ migration_name: name, finished: true })));
     expect(await migrateDatabase({ databaseUrl: database.url, log })).toEqual([]);
+  });
+
+  it('leaves a history that the Prisma command line would leave', async () => {
+    await migrateDatabase({ databaseUrl: database.url, log });
+    const names = await listMigrations(prismaFolder());
+    const found = await withSchemaEngine(
+      new PrismaPg({ connectionString: database.url }),
+      await readFile(join(prismaFolder(), 'schema.prisma'), 'utf8'),
+      async (engine) =>
+        engine.diagnoseMigrationHistory({
+          migrationsList: {
+            baseDir: 'migrations',
+            lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
+            shadowDbInitScript: '',
+            migrationDirectories: (await readMigrations(prismaFolder(), names)).map(
+              ({ name, sql }) => ({
+                path: name,
+                migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: sql } },
+              }),
+            ),
+          },
+          optInToShadowDatabase: false,
+          filters: WHOLE_SCHEMA,
+        }),
+    );
+    expect(found).toMatchObject({
+      history: null,
+      failedMigrationNames: [],
+      editedMigrationNames: [],
+      hasMigrationsTable: true,
+    });
+  });
+
+  it('reports that the connection was lost, and succeeds when it is tried again', async () => {
+    await addMigration('1_good', 'CREATE TABLE good (id int);');
+    const attempt = () => migrateDatabase({ databaseUrl: database.url, log, folder });
+    await database.query('SELECT pg_advisory_lock(72707369)');
+    const refusal = attempt().catch((error: unknown) => error);
+    const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'model-gateway-migrate' AND wait_event = 'advisory'`;
+    while ((await database.query(ended)).length === 0) await delay(POLL_MS);
+    expect(await refusal).toMatchObject({
+      name: 'StartupError',
+      message: expect.stringContaining('was left as it was: terminating connection'),
+    });
+    await database.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await attempt()).toEqual(['1_good']);
   });
 
   it('waits for a migration in progress', async () => {

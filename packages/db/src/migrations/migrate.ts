@@ -1,15 +1,8 @@
-import { PrismaPg } from '@prisma/adapter-pg';
-import { startupError, type Log } from '@model-gateway/kernel';
-import { Pool } from 'pg';
-import {
-  listMigrations,
-  prismaFolder,
-  readMigrations,
-  readSchema,
-  type Migration,
-} from './migrations.ts';
-import { WHOLE_SCHEMA, withSchemaEngine } from './schema-engine.ts';
+import { createHash } from 'node:crypto';
+import { newId, startupError, type Log } from '@model-gateway/kernel';
+import { Client } from 'pg';
 import { explainStartFailure } from '../connection/start-failure.ts';
+import { listMigrations, prismaFolder, readMigrations, type Migration } from './migrations.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOCK_WAIT_MS_MAX = 120_000;
@@ -17,10 +10,23 @@ const LOCK_WAIT_MS_MAX = 120_000;
 // The number that the Prisma command line locks while it migrates, so that it and we exclude each other.
 const MIGRATION_LOCK = 72_707_369;
 
+// As the Prisma command line makes it, which reads what is written here.
+const CREATE_HISTORY = `
+  CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id VARCHAR(36) PRIMARY KEY NOT NULL,
+    checksum VARCHAR(64) NOT NULL,
+    finished_at TIMESTAMPTZ,
+    migration_name VARCHAR(255) NOT NULL,
+    logs TEXT,
+    rolled_back_at TIMESTAMPTZ,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count INTEGER NOT NULL DEFAULT 0
+  )`;
+
 export interface MigrateOptions {
   readonly databaseUrl: string;
   readonly log: Log;
-  /** The folder with schema.prisma and migrations/; the project's own unless a test brings another. */
+  /** The folder with migrations/; the project's own unless a test brings another. */
   readonly folder?: string;
 }
 
@@ -32,70 +38,77 @@ export interface MigrateOptions {
 export async function migrateDatabase(options: MigrateOptions): Promise<readonly string[]> {
   const { log, folder = prismaFolder() } = options;
   const names = await listMigrations(folder);
-  const applied = await withConnection(options, async (pool) =>
-    (await pendingOf(pool, names)).length === 0 ? [] : migrateUnderLock(pool, names, folder),
+  const applied = await withConnection(options, async (client) =>
+    (await pendingOf(client, names)).length === 0 ? [] : migrateUnderLock(client, names, folder),
   );
-  if (applied.length > 0) log.info(migrationFacts(applied), 'the database was migrated');
+  // A new database has too many for a line that people read.
+  if (applied.length > 0)
+    log.info({ count: applied.length, last: applied.at(-1) }, 'the database was migrated');
   return applied;
 }
 
-/** What is logged of applied migrations: a new database has too many for a line that people read. */
-export const migrationFacts = (applied: readonly string[]) => ({
-  count: applied.length,
-  last: applied.at(-1),
-});
-
-/** The names of the pending migrations. This is cheap: no engine is loaded. */
+/** The names of the pending migrations. */
 export async function pendingMigrations(options: MigrateOptions): Promise<readonly string[]> {
   const names = await listMigrations(options.folder ?? prismaFolder());
-  return withConnection(options, (pool) => pendingOf(pool, names));
+  return withConnection(options, (client) => pendingOf(client, names));
 }
 
 async function withConnection<Result>(
   { databaseUrl, log }: MigrateOptions,
-  work: (pool: Pool) => Promise<Result>,
+  work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  const pool = openSingleConnection(databaseUrl, log);
+  const client = new Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: 'model-gateway-migrate',
+  });
+  client.on('error', (error) => log.warn({ error }, 'the connection for migrations failed'));
   try {
-    return await work(pool);
+    await client.connect();
+    return await work(client);
   } catch (error) {
     throw explainStartFailure(error, databaseUrl);
   } finally {
-    await pool.end();
+    await client.end();
   }
 }
 
 async function migrateUnderLock(
-  pool: Pool,
+  client: Client,
   names: readonly string[],
   folder: string,
 ): Promise<readonly string[]> {
-  await pool.query('BEGIN');
-  await pool.query("SELECT set_config('lock_timeout', $1, true)", [`${LOCK_WAIT_MS_MAX}ms`]);
-  await pool.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  await client.query('BEGIN');
+  await client.query("SELECT set_config('lock_timeout', $1, true)", [`${LOCK_WAIT_MS_MAX}ms`]);
+  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   // Another process may have migrated while this one waited for the lock.
-  if ((await pendingOf(pool, names)).length === 0) {
-    await pool.query('ROLLBACK');
-    return [];
-  }
-  const applied = await applyMigrations(
-    pool,
-    await readSchema(folder),
-    await readMigrations(folder, names),
+  const pending = await pendingOf(client, names);
+  await client.query(CREATE_HISTORY);
+  for (const migration of await readMigrations(folder, pending)) await apply(client, migration);
+  await client.query('COMMIT');
+  return pending;
+}
+
+async function apply(client: Client, { name, sql }: Migration): Promise<void> {
+  await client.query(sql);
+  await client.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+     VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
+    [newId(), createHash('sha256').update(sql).digest('hex'), name],
   );
-  // The engine took the lock once more, for the session. Behind a pooler the session goes on, and the next migration would wait.
-  await pool.query('SELECT pg_advisory_unlock_all()');
-  await pool.query('COMMIT');
-  return applied;
 }
 
 /** The pending migrations. */
-async function pendingOf(pool: Pool, names: readonly string[]): Promise<readonly string[]> {
-  const table = await pool.query<{ present: boolean }>(
-    "SELECT to_regclass('_prisma_migrations') IS NOT NULL AS present",
+async function pendingOf(client: Client, names: readonly string[]): Promise<readonly string[]> {
+  // Not `to_regclass`: within a transaction it does not see a table that another one made meanwhile.
+  const table = await client.query<{ present: boolean }>(
+    `SELECT EXISTS (
+       SELECT FROM pg_class
+       WHERE relname = '_prisma_migrations' AND relnamespace::regnamespace::text = ANY (current_schemas(false))
+     ) AS present`,
   );
   if (table.rows[0]?.present !== true) return names;
-  const { rows } = await pool.query<{ migration_name: string; finished: boolean }>(
+  const { rows } = await client.query<{ migration_name: string; finished: boolean }>(
     `SELECT migration_name, finished_at IS NOT NULL AS finished FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
   );
   const unfinished = rows.find((row) => !row.finished);
@@ -104,68 +117,4 @@ async function pendingOf(pool: Pool, names: readonly string[]): Promise<readonly
   }
   const applied = new Set(rows.map((row) => row.migration_name));
   return names.filter((name) => !applied.has(name));
-}
-
-async function applyMigrations(
-  pool: Pool,
-  schema: string,
-  migrations: readonly Migration[],
-): Promise<readonly string[]> {
-  const factory = new WholeScripts(pool);
-  try {
-    return await withSchemaEngine(factory, schema, async (engine) => {
-      const { appliedMigrationNames } = await engine.applyMigrations({
-        migrationsList: {
-          baseDir: 'migrations',
-          lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
-          shadowDbInitScript: '',
-          migrationDirectories: migrations.map(({ name, sql }) => ({
-            path: name,
-            migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: sql } },
-          })),
-        },
-        filters: WHOLE_SCHEMA,
-      });
-      return appliedMigrationNames;
-    });
-  } catch (error) {
-    // The engine reports what went wrong after the failure, namely that the transaction is aborted.
-    throw factory.failure ?? error;
-  }
-}
-
-/** The stock adapter splits a script at every semicolon, which breaks function bodies. Postgres accepts a whole script. */
-class WholeScripts extends PrismaPg {
-  failure: unknown;
-
-  override async connect() {
-    const adapter = await super.connect();
-    adapter.executeScript = async (script) => {
-      try {
-        await adapter.underlyingDriver().query(script);
-      } catch (error) {
-        this.failure = error;
-        throw error;
-      }
-    };
-    return adapter;
-  }
-}
-
-/** A pool that never replaces its one connection: a second one would not be in the transaction. */
-function openSingleConnection(databaseUrl: string, log: Log): Pool {
-  let connections = 0;
-  const pool = new Pool({
-    connectionString: databaseUrl,
-    max: 1,
-    idleTimeoutMillis: 0,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    application_name: 'model-gateway-migrate',
-    onConnect: () => {
-      connections += 1;
-      if (connections > 1) throw new Error('the connection was lost during the migration');
-    },
-  });
-  pool.on('error', (error) => log.warn({ error }, 'the connection for migrations failed'));
-  return pool;
 }

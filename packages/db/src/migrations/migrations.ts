@@ -30,11 +30,6 @@ export function readMigrations(
   );
 }
 
-/** The text of schema.prisma. */
-export function readSchema(folder: string): Promise<string> {
-  return readFile(join(folder, 'schema.prisma'), 'utf8');
-}
-
 /** The folder of the schema and its migrations: a build has a copy beside the compiled code, the sources use the original. */
 export function prismaFolder(): string {
   const copy = fileInPackage('./prisma/');

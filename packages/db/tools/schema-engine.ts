@@ -17,7 +17,8 @@ declare const WebAssembly: {
   }>;
 };
 
-/** Prisma's own schema engine as WebAssembly, so that nothing has to be downloaded. Loaded only when there is work for it. */
+/** Prisma's own schema engine as WebAssembly, so that nothing has to be downloaded. Only development uses it: it writes
+ * migrations and compares them with the schema. */
 export async function withSchemaEngine<Result>(
   factory: SqlMigrationAwareDriverAdapterFactory,
   schema: string,
