@@ -67,6 +67,7 @@ export { gatewaySettings, type GatewayConfig } from './config.ts';
 
 /** The APIs whose errors have a form of their own. */
 const OWN_ERRORS = /^\/v1\/(?:messages|responses|conversations)(?:\/|$)/;
+const MS_PER_SECOND = 1_000;
 
 interface GatewayOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
@@ -117,15 +118,16 @@ export function createGateway(
   const checkConversation = createConversationCheck(database.conversations, runtime.storageLimit);
   const listing = createModelListing({ ...runtime, ...config });
   const { conversations } = database;
-  const chat = { authorizer, checkConversation, ...runtime, conversations, clock, log };
+  const silenceMs = config.streamKeepAliveSecs * MS_PER_SECOND;
+  const serving = { authorizer, ...runtime, clock, log, silenceMs };
+  const chat = { ...serving, checkConversation, conversations };
   const uploadFiles = createUploadFiles({
     folder: join(config.dataDir, 'uploads'),
     bytesMax: config.uploadFilesBytesMax,
   });
-  const passing = { authorizer, ...runtime, clock, log };
   const passedRoutes = [
-    ...createPassedRoutes(passing),
-    ...createUploadRoutes({ ...passing, uploadFiles, uploadBytesMax }),
+    ...createPassedRoutes(serving),
+    ...createUploadRoutes({ ...serving, uploadFiles, uploadBytesMax }),
   ];
   const passedPaths = new Set(passedRoutes.map(({ path }) => path));
   const storedResponses = createStoredResponses({

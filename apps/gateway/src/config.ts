@@ -9,6 +9,7 @@ import {
   surfaceSettings,
 } from '@model-gateway/http';
 import {
+  decimal,
   flag,
   integer,
   loadConfig,
@@ -22,6 +23,7 @@ import { inferenceRuntimeSettings } from '@model-gateway/inference-runtime';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8080;
+const KEEPALIVE_SECS_MAX = 86_400;
 
 /** Settings that only the gateway has. */
 export const gatewaySettings = {
@@ -43,6 +45,14 @@ export const gatewaySettings = {
   upstreamErrors: setting('SERVICE_UPSTREAM_ERRORS', withDefault(oneOf('wrap', 'pass'), 'wrap'), {
     description: '`pass` is another name for `SERVICE_ERRORS=openai`.',
   }),
+  streamKeepAliveSecs: setting(
+    'SERVICE_STREAM_KEEPALIVE_SECS',
+    withDefault(decimal(0, KEEPALIVE_SECS_MAX), 15),
+    {
+      description:
+        'After this time without anything sent to the client of a stream, it gets a sign of life, again and again: `: keep-alive`, or an event in `/v1/messages` and `/v1/responses`. 0: never.',
+    },
+  ),
   responsesRetentionDays: setting('SERVICE_RESPONSES_RETENTION_DAYS', withDefault(integer(0), 30), {
     description:
       'How many days a response of `/v1/responses` is stored, unless its request has `store: false`; 0 stores none.',

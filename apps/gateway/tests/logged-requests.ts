@@ -20,7 +20,15 @@ export async function loggedRequest(
   response: Response,
 ): Promise<LoggedRequest> {
   await response.text();
-  const requestId = response.headers.get('x-request-id') ?? '';
+  return loggedAs(log, response.headers.get('x-request-id'));
+}
+
+/** The request with an id, once it is written. */
+export async function loggedAs(
+  log: Pick<RequestLog, 'list'>,
+  id: string | null,
+): Promise<LoggedRequest> {
+  const requestId = id ?? '';
   let found: LoggedRequest | undefined;
   await waitUntil(async () => {
     [found] = (await log.list({ requestId }, { limit: 1 })).requests;

@@ -8,7 +8,7 @@ export interface Dialect<Request extends DialectRequest = DialectRequest> {
   readonly request: z.ZodType<Request>;
   /** The body of a whole answer. */
   writeAnswer(answer: TurnAnswer, request: Request): object;
-  writeStream(request: Request, head: StreamHead): DialectStream;
+  writeStream(request: Request): DialectStream;
   /** For answers of upstreams that speak this API too. */
   readonly passing?: DialectPassing<Request>;
   /** Where its clients look for the id of a request, besides `x-request-id`. */
@@ -25,7 +25,8 @@ export interface DialectPassing<Request extends DialectRequest> {
   readonly api: string;
   /** The body of a whole answer; the usage is for one that has none. */
   passAnswer(answer: Fields, request: Request, usage: TurnUsage): object;
-  passStream(request: Request): PassedStream;
+  /** `signs` is how many signs of life the client got before. */
+  passStream(request: Request, signs: number): PassedStream;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -55,7 +56,9 @@ export interface StreamHead {
 /** Writes one streamed answer as server-sent events. Each function returns text for the client, which may be empty. */
 export interface DialectStream {
   /** Called before the first event of the turn. */
-  begin(): string;
+  begin(head: StreamHead): string;
+  /** Tells the client that its answer is being made; also before the beginning. */
+  alive(): string;
   write(event: TurnEvent): string;
   /** The whole answer as one body, after its last event; for APIs that keep answers. */
   answer?(): object;
@@ -68,7 +71,7 @@ export interface DialectStream {
 /** Why an answer was cut off. */
 export interface StreamFailure {
   readonly message: string;
-  /** The status that the upstream's error stands for, where it says so. */
+  /** The status that the error stands for, where it is known. */
   readonly upstreamStatus?: number | undefined;
   readonly requestId: string;
 }

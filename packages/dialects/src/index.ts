@@ -2,6 +2,7 @@ export type {
   Dialect,
   DialectRequest,
   DialectStream,
+  PassedStream,
   StreamFailure,
   StreamHead,
 } from './dialect.ts';

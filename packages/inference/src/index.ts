@@ -37,7 +37,14 @@ export {
 export type { ChatDelta } from './stream/read-deltas.ts';
 export { PASSED_OPERATIONS, type PassedFields, type PassedOperation } from './passed/operations.ts';
 export { passCall, type PassedResponse } from './passed/pass-call.ts';
-export { expectedPassed, isOwnField, jsonSource, type PassedSource } from './passed/passed-call.ts';
+export {
+  expectedPassed,
+  isOwnField,
+  jsonSource,
+  streamsText,
+  type PassedCall,
+  type PassedSource,
+} from './passed/passed-call.ts';
 export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
 export { findStoredHistory, HISTORY_LIMITS } from './chat/history/stored-history.ts';
 export { createStorageLimit, type StorageLimit } from './storage/storage-limit.ts';
@@ -48,7 +55,7 @@ export { createRequestTrace, type RequestTrace } from './usage/request-trace.ts'
 export { createRequestLogWriter, type RequestLogWriter } from './usage/request-log-writer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
 export { estimatePrompt, estimatePromptInSteps } from './usage/estimate-usage.ts';
-export { streamChat, streamChunks, type StreamedChat } from './chat/stream-chat.ts';
+export { streamChat, streamChunks, type StreamCut } from './chat/stream-chat.ts';
 export { createUsageWriter } from './usage/usage-writer.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {

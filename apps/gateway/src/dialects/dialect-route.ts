@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceError } from '@model-gateway/contracts';
 import type {
   Dialect,
   DialectRequest,
@@ -6,9 +7,8 @@ import type {
   StreamFailure,
 } from '@model-gateway/dialects';
 import {
-  beginResponse,
   disconnectSignal,
-  endsWithEvent,
+  REST_ERRORS,
   requestIdOf,
   sendJsonText,
   type LeanRoute,
@@ -31,7 +31,7 @@ import type { CheckConversation } from '../conversation-check.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
-import { drained, STREAM_HEADERS } from '../openai/write-events.ts';
+import { sendEvents } from '../openai/write-events.ts';
 import { createStreamWriter, writtenAnswer } from './dialect-writer.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
@@ -42,6 +42,8 @@ export interface DialectRouteDependencies extends ChatDependencies {
   readonly authorizer: RequestAuthorizer;
   readonly checkConversation: CheckConversation;
   readonly clock: Clock;
+  /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
+  readonly silenceMs: number;
 }
 
 interface DialectRoute<Request extends DialectRequest> {
@@ -60,7 +62,7 @@ export function createDialectRoute<Request extends DialectRequest>(
   { path, dialect, complete, isLinked, keep }: DialectRoute<Request>,
   dependencies: DialectRouteDependencies,
 ): LeanRoute {
-  const { authorizer, checkConversation } = dependencies;
+  const { authorizer, checkConversation, silenceMs } = dependencies;
   const { flagsHeader } = dialect;
   const cache: CacheOptions<Request> = {
     state: (request) => ({
@@ -91,25 +93,27 @@ export function createDialectRoute<Request extends DialectRequest>(
     response: ServerResponse,
     headers: readonly string[],
   ): Promise<void> {
-    const streamed = await streamChunks(turn, dependencies);
-    const promptTokens = (): number => estimatePrompt(turn.full);
-    const head = { ...streamed.head, promptTokens };
-    const writer = createStreamWriter(dialect, request, { head, first: streamed.first });
-    const more = [...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)];
+    const writer = createStreamWriter(dialect, request);
     const requestId = requestIdOf(response.req, response);
     const failed = (failure: unknown): string =>
       writer.stream.fail({ ...streamFailure(failure), requestId });
-    beginResponse(response, 200, [...headers, ...more, ...STREAM_HEADERS]);
-    response.socket?.setNoDelay(true);
-    const write = (text: string): Promise<void> | undefined =>
-      text === '' || response.write(text) ? undefined : drained(response, turn.signal);
-    endsWithEvent(response, failed);
-    await write(writer.stream.begin());
-    const cut = await streamed.deliver((chunks) => write(writer.write(chunks)));
-    const last =
-      cut === undefined ? await ending(turn, request, writer.stream) : failed(cut.failure);
-    // The events of this API say whether it is whole.
-    response.end(last);
+    const options = {
+      headers,
+      disconnected: turn.signal,
+      silenceMs,
+      alive: () => writer.alive(),
+      fail: failed,
+    };
+    await sendEvents(response, options, async (sink) => {
+      const streamed = await streamChunks(turn, dependencies);
+      const promptTokens = (): number => estimatePrompt(turn.full);
+      const beginning = writer.begin({ ...streamed.head, promptTokens }, streamed.first);
+      sink.open([...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)]);
+      await sink.write(beginning);
+      const cut = await streamed.deliver((chunks) => sink.write(writer.write(chunks)));
+      // The events of this API say whether it is whole.
+      return cut === undefined ? ending(turn, request, writer.stream) : failed(cut.failure);
+    });
   }
 
   /** The last events. An answer that the client did not wait for is not kept. */
@@ -194,8 +198,13 @@ export function createDialectRoute<Request extends DialectRequest>(
 /** What a stream tells its client of a failure. */
 const streamFailure = (failure: unknown): Omit<StreamFailure, 'requestId'> => ({
   message: describeError(failure),
-  upstreamStatus: failure instanceof UpstreamFailure ? failure.status : undefined,
+  upstreamStatus: statusOf(failure),
 });
+
+function statusOf(failure: unknown): number | undefined {
+  if (failure instanceof UpstreamFailure) return failure.status;
+  return failure instanceof ServiceError ? REST_ERRORS[failure.code].status : undefined;
+}
 
 /** What the API and then the backend left out. */
 const ignoredHeaderOf = (

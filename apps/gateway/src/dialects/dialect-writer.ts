@@ -5,6 +5,7 @@ import {
   type Dialect,
   type DialectRequest,
   type DialectStream,
+  type PassedStream,
   type StreamHead,
 } from '@model-gateway/dialects';
 
@@ -30,10 +31,16 @@ export function writtenAnswer<Request extends DialectRequest>(
   return { body, ignored: request.ignoredInPassing ?? [] };
 }
 
-/** Writes a stream in the form of a dialect. */
+/** Writes a stream in the form of a dialect. Each function but `begin` returns text for the client. */
 interface StreamWriter {
-  readonly stream: DialectStream;
+  /** What was left out; known when the stream has begun. */
   readonly ignored: readonly string[];
+  /** What is written from now on: an upstream of the same API is passed on. */
+  readonly stream: DialectStream;
+  /** Looks at the first chunk, which is written too. */
+  begin(head: StreamHead, first: unknown): string;
+  /** Tells the client that its answer is being made; also before the beginning. */
+  alive(): string;
   /** The text of some chunks. */
   write(chunks: readonly unknown[]): string;
 }
@@ -42,30 +49,42 @@ interface StreamWriter {
 export function createStreamWriter<Request extends DialectRequest>(
   dialect: Dialect<Request>,
   request: Request,
-  { head, first }: { readonly head: StreamHead; readonly first: unknown },
 ): StreamWriter {
   const { passing } = dialect;
   const readChunk = createChunkReader();
-  const textOf = (chunk: unknown, stream: DialectStream): string => {
+  const written = dialect.writeStream(request);
+  let passed: PassedStream | undefined;
+  let signs = 0;
+
+  function textOf(chunk: unknown): string {
+    const event = passed && passing && passedIn(passing.api, chunk);
+    if (passed !== undefined && event !== undefined) return passed.pass(event);
+    const stream = passed ?? written;
     // A chunk that has only this text.
     if (typeof chunk === 'string') return stream.write({ type: 'text', text: chunk });
     let text = '';
-    for (const event of readChunk(chunk)) text += stream.write(event);
+    for (const part of readChunk(chunk)) text += stream.write(part);
     return text;
-  };
-  if (passing === undefined || passedIn(passing.api, first) === undefined) {
-    const stream = dialect.writeStream(request, head);
-    const write = (chunks: readonly unknown[]) =>
-      chunks.map((chunk) => textOf(chunk, stream)).join('');
-    return { stream, ignored: request.ignored, write };
   }
-  const stream = passing.passStream(request);
-  const passedText = (chunk: unknown): string => {
-    const event = passedIn(passing.api, chunk);
-    return event === undefined ? textOf(chunk, stream) : stream.pass(event);
+
+  return {
+    get ignored() {
+      return (passed === undefined ? request.ignored : request.ignoredInPassing) ?? [];
+    },
+    get stream() {
+      return passed ?? written;
+    },
+    begin(head, first) {
+      const isPassed = passing !== undefined && passedIn(passing.api, first) !== undefined;
+      if (isPassed) passed = passing.passStream(request, signs);
+      return (passed ?? written).begin(head);
+    },
+    alive() {
+      signs += 1;
+      return (passed ?? written).alive();
+    },
+    write: (chunks) => chunks.map(textOf).join(''),
   };
-  const write = (chunks: readonly unknown[]) => chunks.map(passedText).join('');
-  return { stream, ignored: request.ignoredInPassing ?? [], write };
 }
 
 const passedIn = (api: string, chunk: unknown) =>

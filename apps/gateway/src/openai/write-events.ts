@@ -1,16 +1,34 @@
 import type { ServerResponse } from 'node:http';
 import { beginResponse, breakOff, endsWithEvent } from '@model-gateway/http';
-import { errorEvent, type StreamedChat } from '@model-gateway/inference';
+import type { StreamCut } from '@model-gateway/inference';
 import type { Cancel } from '@model-gateway/kernel';
 
 /** How events are sent. */
-export interface WriteOptions {
-  /** Further headers: names and values alternate. */
+export interface EventOptions {
+  /** Those that are known before anything is served; names and values alternate. */
   readonly headers: readonly string[];
   readonly disconnected: Cancel;
+  /** After this time without anything sent, a sign of life is sent, again and again; 0: never. */
+  readonly silenceMs: number;
+  /** What tells the client that its answer is being made. */
+  readonly alive: () => string;
+  /** The last event of an answer that failed after it was opened. */
+  readonly fail: (failure: unknown) => string | Buffer;
 }
 
-const DONE = 'data: [DONE]\n\n';
+/** Where the events of an answer go. */
+export interface EventSink {
+  /** Sends the status and the headers, unless a sign of life opened the answer before: then it is too late for these. */
+  open(headers: readonly string[]): void;
+  /** Returns a promise while the client has to catch up. */
+  write(events: Buffer | string): Promise<void> | undefined;
+  /** Passes a sign of life of the upstream on, unless the answer is not open yet. */
+  pass(sign: Buffer): boolean;
+}
+
+export const DONE = 'data: [DONE]\n\n';
+/** For clients and agents that count comments; others count only events. */
+export const KEEP_ALIVE = ': keep-alive\n\n';
 /** So that nothing between the service and the client holds events back. */
 export const EVENT_HEADERS: readonly string[] = [
   'cache-control',
@@ -18,30 +36,86 @@ export const EVENT_HEADERS: readonly string[] = [
   'x-accel-buffering',
   'no',
 ];
-export const STREAM_HEADERS: readonly string[] = [
+const STREAM_HEADERS: readonly string[] = [
   'content-type',
   'text/event-stream; charset=utf-8',
   ...EVENT_HEADERS,
 ];
 
-/** Sends server-sent events as they arrive, at the speed that the client reads, and then the end mark, if they are whole. */
-export async function writeEvents(
+/** What is left to say when `serve` has sent the events of an answer: the last ones, or why there are none. */
+type Ending = string | StreamCut;
+
+/**
+ * Sends server-sent events as they arrive, at the speed that the client reads, and then the last ones. An answer that fails
+ * after it was opened breaks off with the event of its failure.
+ */
+export async function sendEvents(
   response: ServerResponse,
-  streamed: Pick<StreamedChat, 'deliver'>,
-  { headers, disconnected }: WriteOptions,
+  options: EventOptions,
+  serve: (sink: EventSink) => Promise<Ending>,
 ): Promise<void> {
-  beginResponse(response, 200, [...headers, ...STREAM_HEADERS]);
-  response.socket?.setNoDelay(true);
-  endsWithEvent(response, errorEvent);
-  const cut = await streamed.deliver((events) =>
-    response.write(events) ? undefined : drained(response, disconnected),
-  );
-  if (cut === undefined) response.end(DONE);
-  else breakOff(response, cut.failure);
+  const sink = new ResponseSink(response, options);
+  try {
+    const ending = await serve(sink);
+    if (typeof ending === 'string') response.end(ending);
+    else breakOff(response, ending.failure);
+  } finally {
+    sink.close();
+  }
+}
+
+/** A class, because there is one for each stream. */
+class ResponseSink implements EventSink {
+  readonly #response: ServerResponse;
+  readonly #options: EventOptions;
+  readonly #silence: NodeJS.Timeout | undefined;
+
+  constructor(response: ServerResponse, options: EventOptions) {
+    const { silenceMs } = options;
+    this.#response = response;
+    this.#options = options;
+    if (silenceMs > 0) this.#silence = setTimeout(() => this.#breakSilence(), silenceMs);
+  }
+
+  open(headers: readonly string[]): void {
+    if (this.#response.headersSent) return;
+    beginResponse(this.#response, 200, [...this.#options.headers, ...headers, ...STREAM_HEADERS]);
+    this.#response.socket?.setNoDelay(true);
+    endsWithEvent(this.#response, this.#options.fail);
+  }
+
+  write(events: Buffer | string): Promise<void> | undefined {
+    if (events.length === 0) return undefined;
+    this.#silence?.refresh();
+    return this.#response.write(events) ? undefined : drained(this.#response, this.#options);
+  }
+
+  pass(sign: Buffer): boolean {
+    const isOpen = this.#response.headersSent;
+    if (isOpen && !this.#response.writableNeedDrain) this.#response.write(sign);
+    return isOpen;
+  }
+
+  close(): void {
+    clearTimeout(this.#silence);
+  }
+
+  #breakSilence(): void {
+    if (this.#options.disconnected.aborted) return;
+    // A client that has to catch up is not waiting.
+    if (!this.#response.writableNeedDrain) {
+      this.open([]);
+      this.#response.write(this.#options.alive());
+    }
+    this.#silence?.refresh();
+  }
 }
 
 /** Resolves when the client has caught up or has disconnected. */
-export function drained(response: ServerResponse, disconnected: Cancel): Promise<void> {
+export function drained(
+  response: ServerResponse,
+  { disconnected }: Pick<EventOptions, 'disconnected'>,
+): Promise<void> {
   if (disconnected.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const onEither = () => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { beginResponse, breakOff, endsWithEvent } from '@model-gateway/http';
 import { errorEvent, type PassedResponse } from '@model-gateway/inference';
-import { drained, EVENT_HEADERS, writeEvents, type WriteOptions } from './write-events.ts';
+import { drained, EVENT_HEADERS, type EventOptions } from './write-events.ts';
 
 const PLAIN = /^[\x20-\x7e]{1,256}$/;
 const TYPE_DEFAULT = 'application/octet-stream';
@@ -11,14 +11,12 @@ const EVENT_TYPE = 'text/event-stream';
 export async function writePassed(
   response: ServerResponse,
   passed: PassedResponse,
-  options: WriteOptions,
+  { headers, disconnected }: Pick<EventOptions, 'headers' | 'disconnected'>,
 ): Promise<void> {
-  if (passed.isEvents) return writeEvents(response, passed, options);
-  const { headers, disconnected } = options;
   beginResponse(response, 200, [...headers, ...contentHeaders(passed)]);
   if (passed.contentType.startsWith(EVENT_TYPE)) endsWithEvent(response, errorEvent);
   const cut = await passed.deliver((bytes) =>
-    response.write(bytes) ? undefined : drained(response, disconnected),
+    response.write(bytes) ? undefined : drained(response, { disconnected }),
   );
   if (cut === undefined) response.end();
   else breakOff(response, cut.failure);

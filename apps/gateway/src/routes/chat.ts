@@ -3,6 +3,7 @@ import { chatRequestSchema, type ChatRequest } from '@model-gateway/contracts';
 import { sendJsonText, disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   completeChat,
+  errorEvent,
   expectedChat,
   prepareTurn,
   streamChat,
@@ -19,12 +20,14 @@ import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { ignoredHeader } from '../dialects/ignored-header.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
-import { writeEvents } from '../openai/write-events.ts';
+import { DONE, KEEP_ALIVE, sendEvents } from '../openai/write-events.ts';
 
 interface ChatRouteDependencies extends ChatDependencies {
   readonly authorizer: RequestAuthorizer;
   readonly checkConversation: CheckConversation;
   readonly clock: Clock;
+  /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
+  readonly silenceMs: number;
 }
 
 const memoryHeader = ({ memory }: PreparedTurn): readonly [string, string] => [
@@ -41,7 +44,7 @@ function addIgnored(headers: string[], ignored: readonly string[] | undefined): 
 
 /** `POST /v1/chat/completions`, streamed and not. */
 export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute {
-  const { authorizer, checkConversation } = dependencies;
+  const { authorizer, checkConversation, silenceMs } = dependencies;
 
   async function respond(
     turn: PreparedTurn,
@@ -49,10 +52,20 @@ export function createChatRoute(dependencies: ChatRouteDependencies): LeanRoute 
     limitHeaders: LimitHeaders,
   ): Promise<void> {
     if (turn.request.stream === true) {
-      const streamed = await streamChat(turn, dependencies);
-      const headers = limitHeaders.concat(memoryHeader(turn), routeHeaders(streamed));
-      addIgnored(headers, streamed.ignored);
-      await writeEvents(response, streamed, { headers, disconnected: turn.signal });
+      const options = {
+        headers: limitHeaders.concat(memoryHeader(turn)),
+        disconnected: turn.signal,
+        silenceMs,
+        alive: () => KEEP_ALIVE,
+        fail: errorEvent,
+      };
+      await sendEvents(response, options, async (sink) => {
+        const streamed = await streamChat(turn, dependencies, (sign) => sink.pass(sign));
+        const headers = [...routeHeaders(streamed)];
+        addIgnored(headers, streamed.ignored);
+        sink.open(headers);
+        return (await streamed.deliver((events) => sink.write(events))) ?? DONE;
+      });
     } else {
       const answer = await completeChat(turn, dependencies);
       const headers = limitHeaders.concat(memoryHeader(turn), routeHeaders(answer));

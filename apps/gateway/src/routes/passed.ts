@@ -9,10 +9,13 @@ import {
 } from '@model-gateway/contracts';
 import { disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
+  errorEvent,
   expectedPassed,
   jsonSource,
   PASSED_OPERATIONS,
   passCall,
+  streamsText,
+  type PassedCall,
   type PassedFields,
   type PassedOperation,
   type PassedSource,
@@ -22,6 +25,7 @@ import type { CacheOptions } from '../cache/answer-cache.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
+import { DONE, KEEP_ALIVE, sendEvents } from '../openai/write-events.ts';
 import { writePassed } from '../openai/write-passed.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
@@ -29,6 +33,8 @@ import type { RequestAuthorizer } from '../request-authorizer.ts';
 /** What a passed call needs to be served. */
 export type PassedRouteDependencies = Parameters<typeof passCall>[1] & {
   readonly authorizer: RequestAuthorizer;
+  /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
+  readonly silenceMs: number;
 };
 
 /** The body of a passed request. */
@@ -99,26 +105,45 @@ export async function servePassed(
   setLimitHeaders(response, limitHeaders);
   try {
     const signal = disconnectSignal(response);
-    const passed = await passCall(
-      {
-        ...others,
-        operation,
-        surface: 'gateway',
-        model: body.model,
-        provider: body.provider ?? undefined,
-        fields: body,
-        source,
-        refId: serviceRefOf(request),
-        reservation,
-        signal,
-      },
-      dependencies,
-    );
+    const call: PassedCall = {
+      ...others,
+      operation,
+      surface: 'gateway',
+      model: body.model,
+      provider: body.provider ?? undefined,
+      fields: body,
+      source,
+      refId: serviceRefOf(request),
+      reservation,
+      signal,
+    };
+    if (streamsText(call)) return await streamText(call, response, dependencies);
+    const passed = await passCall(call, dependencies);
     const headers = routeHeaders(passed);
     await writePassed(response, passed, { headers, disconnected: signal });
   } finally {
     reservation.end();
   }
+}
+
+async function streamText(
+  call: PassedCall,
+  response: ServerResponse,
+  dependencies: PassedRouteDependencies,
+): Promise<void> {
+  const options = {
+    headers: [],
+    disconnected: call.signal,
+    silenceMs: dependencies.silenceMs,
+    alive: () => KEEP_ALIVE,
+    fail: errorEvent,
+  };
+  await sendEvents(response, options, async (sink) => {
+    const onSign = (sign: Buffer): boolean => sink.pass(sign);
+    const passed = await passCall({ ...call, onSign }, dependencies);
+    sink.open(routeHeaders(passed));
+    return (await passed.deliver((events) => sink.write(events))) ?? DONE;
+  });
 }
 
 function withModerationModel(body: unknown): unknown {

@@ -13,7 +13,7 @@ const optionsOf = ({ chat }: DialectRequest): AnswerOptions => ({
 export const messagesDialect: Dialect = {
   request: messagesRequest,
   writeAnswer: (answer, request) => messageOf(answer, optionsOf(request)),
-  writeStream: (request, head) => createMessagesStream(head, optionsOf(request)),
+  writeStream: (request) => createMessagesStream(optionsOf(request)),
   passing: {
     api: MESSAGES_API,
     passAnswer: (answer, _request, usage) => passMessage(answer, usage),

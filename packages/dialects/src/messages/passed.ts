@@ -2,7 +2,7 @@ import type { PassedStream, StreamFailure } from '../dialect.ts';
 import { countField, fieldOf } from '../turn/fields.ts';
 import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
 import { messagesUsage, streamedUsage } from './answer.ts';
-import { failed } from './stream.ts';
+import { failed, PING } from './stream.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,6 +24,10 @@ export class PassedMessagesStream implements PassedStream {
 
   begin(): string {
     return '';
+  }
+
+  alive(): string {
+    return PING;
   }
 
   write(event: TurnEvent): string {

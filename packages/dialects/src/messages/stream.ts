@@ -20,10 +20,7 @@ const TEXT_DELTA = ',"delta":{"type":"text_delta","text":';
 const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 
 /** Writes the events of one answer. Blocks follow one another: only one is open at a time. */
-export function createMessagesStream(
-  { id, model, promptTokens }: StreamHead,
-  { hasThoughts }: AnswerOptions,
-): DialectStream {
+export function createMessagesStream({ hasThoughts }: AnswerOptions): DialectStream {
   let nextIndex = 0;
   /** The kind of the open block, or the index of its tool call. */
   let open: 'text' | 'thinking' | number | undefined;
@@ -117,7 +114,7 @@ export function createMessagesStream(
   }
 
   return {
-    begin() {
+    begin({ id, model, promptTokens }: StreamHead) {
       const message = {
         ...messageHead(id, model),
         content: [],
@@ -126,8 +123,9 @@ export function createMessagesStream(
         // Some clients read the prompt only here, where it is not yet known.
         usage: messagesUsage({ promptTokens: promptTokens(), completionTokens: 0 }),
       };
-      return event('message_start', { message }) + event('ping', {});
+      return event('message_start', { message }) + PING;
     },
+    alive: () => PING,
     write(given) {
       switch (given.type) {
         case 'text':
@@ -174,3 +172,6 @@ export const failed = ({ message, upstreamStatus, requestId }: StreamFailure): s
 
 const event = (type: string, fields: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+
+/** Clients skip it; agents count it as a sign of life. */
+export const PING = event('ping', {});

@@ -9,11 +9,11 @@ import { ResponsesStream } from './stream.ts';
 export const responsesDialect: Dialect<ResponsesRequest> = {
   request: responsesRequestSchema,
   writeAnswer: writeResponse,
-  writeStream: (request, { model }) => new ResponsesStream(request, model),
+  writeStream: (request) => new ResponsesStream(request),
   passing: {
     api: RESPONSES_API,
     passAnswer: passResponse,
-    passStream: (request) => new PassedResponsesStream(request),
+    passStream: (request, signs) => new PassedResponsesStream(request, signs),
   },
   writeError: writeResponsesError,
 };

@@ -27,18 +27,32 @@ export function passResponse(
 /** Passes the events of such an upstream on. The last one waits until the response is stored. */
 export class PassedResponsesStream implements PassedStream {
   readonly #request: ResponsesRequest;
+  /** The items that are complete, by their index. */
+  readonly #output = new Map<unknown, unknown>();
   #response: Item | undefined;
   #ending: Item | undefined;
   #hasError = false;
   #sequence = 0;
+  /** How many events more the client has than the upstream has sent. */
+  #ahead = 0;
   #usage: TurnUsage | undefined;
 
-  constructor(request: ResponsesRequest) {
+  constructor(request: ResponsesRequest, signs: number) {
     this.#request = request;
+    // The first sign of life is the beginning of a response: two events.
+    if (signs > 0) this.#ahead = signs + 1;
+    this.#sequence = this.#ahead;
   }
 
   begin(): string {
     return '';
+  }
+
+  alive(): string {
+    const response = { ...this.#known(), output: [...this.#output.values()] };
+    this.#ahead += 1;
+    const sequence_number = this.#sequence++;
+    return textOf({ type: 'response.in_progress', response, sequence_number });
   }
 
   write(event: TurnEvent): string {
@@ -47,9 +61,14 @@ export class PassedResponsesStream implements PassedStream {
   }
 
   pass(event: Item): string {
-    const own = ownEvent(event, this.#request);
+    if (event['type'] === 'response.created' && this.#ahead > 0) {
+      this.#ahead -= 1;
+      return '';
+    }
+    const own = this.#renumbered(ownEvent(event, this.#request));
     const response = fieldOf(own, 'response');
     if (isItem(response)) this.#response = response;
+    this.#keepItem(own);
     if (ENDINGS.has(own['type'])) {
       this.#ending = own;
       return '';
@@ -78,6 +97,17 @@ export class PassedResponsesStream implements PassedStream {
     const response = { ...this.#known(), status: 'failed', error };
     events.push({ type: 'response.failed', response });
     return events.map((event) => textOf({ ...event, sequence_number: this.#sequence++ })).join('');
+  }
+
+  #renumbered(event: Item): Item {
+    const sequence = event['sequence_number'];
+    return this.#ahead === 0 || typeof sequence !== 'number'
+      ? event
+      : { ...event, sequence_number: sequence + this.#ahead };
+  }
+
+  #keepItem({ type, output_index: index, item }: Item): void {
+    if (type === 'response.output_item.done') this.#output.set(index, item);
   }
 
   #known(): Item {

@@ -117,10 +117,12 @@ test('a response gets the id of the gateway, and its usage where it has none', (
 });
 
 describe('a stream', () => {
+  const head = { id: 'x', model: 'm', created: 1, promptTokens: () => 1 };
   const created = { type: 'response.created', response, sequence_number: 0 };
   const delta = { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'a\nb' };
-  const open = () => {
-    const stream = responsesDialect.passing?.passStream(completed({ model: 'm', input: 'Hi' }));
+  const open = (signs = 0) => {
+    const request = completed({ model: 'm', input: 'Hi' });
+    const stream = responsesDialect.passing?.passStream(request, signs);
     if (stream === undefined) throw new Error('the API is not passed');
     return stream;
   };
@@ -132,7 +134,7 @@ describe('a stream', () => {
 
   it('passes events, and keeps the last one until the response is stored', () => {
     const stream = open();
-    expect(stream.begin()).toBe('');
+    expect(stream.begin(head)).toBe('');
     expect(parsed(stream.pass(created))).toMatchObject([{ ...created, response: { id } }]);
     expect(stream.pass({ ...delta, sequence_number: 1 })).toBe(
       `event: response.output_text.delta\ndata: ${JSON.stringify({
@@ -148,6 +150,23 @@ describe('a stream', () => {
     const [last, mark] = stream.end({ kept: true }).split('\n\n');
     expect(parsed(last ?? '')).toEqual([{ ...ending, response: { kept: true } }]);
     expect(mark).toBe('data: [DONE]');
+  });
+
+  it('goes on where signs of life began it', () => {
+    const stream = open(2);
+    const item = { type: 'message', id: 'msg_1', status: 'completed' };
+    const events = [
+      created,
+      { type: 'response.in_progress', response, sequence_number: 1 },
+      { type: 'response.output_item.done', output_index: 0, item, sequence_number: 2 },
+    ];
+    const text = [...events.map((event) => stream.pass(event)), stream.alive()].join('');
+    const passed = parsed(text + stream.pass({ ...delta, sequence_number: 3 }));
+    expect(passed.map(({ sequence_number: number }) => number)).toEqual([3, 4, 5, 6]);
+    expect(passed[2]).toMatchObject({
+      type: 'response.in_progress',
+      response: { id, output: [{ ...item, id: stored('msg_1') }] },
+    });
   });
 
   it.each([

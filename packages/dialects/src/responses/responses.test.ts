@@ -94,14 +94,11 @@ function eventsIn(text: string): readonly StreamEvent[] {
     });
 }
 
+const HEAD = { id: 'x', model: 'm', created: 5, promptTokens: () => 0 };
+
 function write(request: ResponsesRequest, events: readonly TurnEvent[]): string {
-  const writer = responsesDialect.writeStream(request, {
-    id: 'x',
-    model: 'm',
-    created: 5,
-    promptTokens: () => 0,
-  });
-  return [writer.begin(), ...events.map((event) => writer.write(event)), writer.end()].join('');
+  const writer = responsesDialect.writeStream(request);
+  return [writer.begin(HEAD), ...events.map((event) => writer.write(event)), writer.end()].join('');
 }
 
 test('a stream has the whole sequence of events, and ends with the response', () => {
@@ -141,14 +138,33 @@ test.each([
   });
 });
 
+test('a sign of life is the response so far, also before the answer begins', () => {
+  const writer = responsesDialect.writeStream(completed(hello));
+  const signs = [writer.alive(), writer.alive(), writer.begin(HEAD)];
+  writer.write({ type: 'text', text: 'Hi' });
+  const call = { type: 'tool_call', index: 0, id: 'c', name: 'look' } as const;
+  signs.push(writer.alive());
+  writer.write(call);
+  writer.write({ type: 'tool_arguments', index: 0, text: '{"a":' });
+  signs.push(writer.alive());
+  const events = eventsIn(signs.join(''));
+  expect(events.map(({ type }) => type)).toEqual([
+    'response.created',
+    ...Array.from({ length: 4 }, () => 'response.in_progress'),
+  ]);
+  const numbers = events.map(({ sequence_number: number }) => number);
+  expect(numbers.slice(0, 3)).toEqual([0, 1, 2]);
+  expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
+  const [text, both] = events.slice(-2).map(({ response }) => response?.output);
+  const message = { type: 'message', content: [{ type: 'output_text', text: 'Hi' }] };
+  expect(text).toMatchObject([{ ...message, status: 'in_progress' }]);
+  const written = { type: 'function_call', arguments: '{"a":', status: 'in_progress' };
+  expect(both).toMatchObject([{ ...message, status: 'completed' }, written]);
+});
+
 test('a stream that fails says so in an event and in the response', () => {
-  const writer = responsesDialect.writeStream(completed(hello), {
-    id: 'x',
-    model: 'm',
-    created: 5,
-    promptTokens: () => 0,
-  });
-  writer.begin();
+  const writer = responsesDialect.writeStream(completed(hello));
+  writer.begin(HEAD);
   writer.write({ type: 'text', text: 'Hi' });
   const output = [
     { type: 'message', status: 'incomplete', content: [{ type: 'output_text', text: 'Hi' }] },

@@ -1,4 +1,4 @@
-import type { DialectStream, StreamFailure } from '../dialect.ts';
+import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
 import type {
   FinishReason,
   ImagePart,
@@ -19,23 +19,14 @@ import {
 import { streamError } from './errors.ts';
 import { asksForSealed, isPlain, joinedThoughts, sealReasoning } from './reasoning-content.ts';
 import type { ResponsesRequest } from './request.ts';
+import {
+  contentPart,
+  messageItem,
+  messageSoFar,
+  type OpenMessage,
+  type OpenPart,
+} from './open-message.ts';
 import { responseObject, type ResponseState } from './response-object.ts';
-
-interface OpenMessage {
-  readonly at: number;
-  readonly id: string;
-  readonly content: Item[];
-  part: OpenPart | undefined;
-}
-
-interface OpenPart {
-  readonly type: 'output_text' | 'refusal';
-  readonly place: Item;
-  /** The beginning of each event that adds to it. */
-  readonly deltaHead: string;
-  readonly annotations: Item[];
-  text: string;
-}
 
 interface OpenThought {
   readonly at: number;
@@ -57,7 +48,8 @@ export const DONE = 'data: [DONE]\n\n';
 /** Writes the events of a response, and collects the response itself. */
 export class ResponsesStream implements DialectStream {
   readonly #request: ResponsesRequest;
-  readonly #model: string;
+  /** Of the request until the upstream has named its own. */
+  #model: string;
   readonly #suffix: string;
   readonly #output: Item[] = [];
   readonly #calls = new Map<number, CallInProgress>();
@@ -71,13 +63,25 @@ export class ResponsesStream implements DialectStream {
   /** Events that are written but not yet returned. */
   #pending = '';
 
-  constructor(request: ResponsesRequest, model: string) {
+  constructor(request: ResponsesRequest, model = request.model) {
     this.#request = request;
     this.#model = model;
     this.#suffix = request.id.replace('resp_', '');
   }
 
-  begin(): string {
+  begin({ model }: Pick<StreamHead, 'model'>): string {
+    this.#model = model;
+    // Signs of life may have begun the response.
+    return this.#sequence === 0 ? this.#started() : '';
+  }
+
+  alive(): string {
+    if (this.#sequence === 0) return this.#started();
+    const response = { ...this.#response({ status: 'in_progress' }), output: this.#outputSoFar() };
+    return this.#event('response.in_progress', { response });
+  }
+
+  #started(): string {
     const response = this.#response({ status: 'in_progress' });
     return (
       this.#event('response.created', { response }) +
@@ -133,14 +137,21 @@ export class ResponsesStream implements DialectStream {
 
   /** What was open is in the response as far as it came. */
   #breakOff(): void {
+    for (const [at, item] of this.#openItems('incomplete')) this.#output[at] = item;
+  }
+
+  #outputSoFar(): Item[] {
+    const output = [...this.#output];
+    for (const [at, item] of this.#openItems('in_progress')) output[at] = item;
+    return output;
+  }
+
+  #openItems(status: ItemStatus): (readonly [number, Item])[] {
     const message = this.#message;
-    if (message !== undefined) {
-      const { id, at, content, part } = message;
-      const open = part === undefined ? [] : [contentPart(part)];
-      this.#output[at] = messageItem(id, 'incomplete', [...content, ...open]);
-    }
-    for (const call of this.#calls.values())
-      this.#output[call.at] = callItem(call, call.written, 'incomplete');
+    const calls = [...this.#calls.values()].map(
+      (call) => [call.at, callItem(call, call.written, status)] as const,
+    );
+    return message === undefined ? calls : [[message.at, messageSoFar(message, status)], ...calls];
   }
 
   #response(state: Omit<ResponseState, 'model' | 'output'>): Item {
@@ -376,19 +387,6 @@ const INCOMPLETE: Readonly<Record<FinishReason, ResponseState['incompleteReason'
   length: 'max_output_tokens',
   content_filter: 'content_filter',
 };
-
-const messageItem = (id: string, status: ItemStatus, content: readonly Item[]): Item => ({
-  id,
-  type: 'message',
-  status,
-  role: 'assistant',
-  content: [...content],
-});
-
-const contentPart = ({ type, text, annotations }: OpenPart): Item =>
-  type === 'output_text'
-    ? { type, text, annotations: [...annotations], logprobs: [] }
-    : { type, refusal: text };
 
 const placeOf = ({ id, at }: OpenThought): Item => ({
   item_id: id,

@@ -32,7 +32,7 @@ interface Reply {
 const read = (reply: Reply | undefined) => reply?.tool_calls?.map(callSignatureOf);
 
 function streamOf(stream: ReturnType<typeof messagesDialect.writeStream>): readonly object[] {
-  let text = stream.begin();
+  let text = stream.begin(head);
   answer.parts.forEach((part, index) => {
     if (part.type !== 'tool_call') text += stream.write({ type: 'reasoning', text: 'I look.' });
     else text += stream.write({ ...part, index });
@@ -72,7 +72,7 @@ describe('the Messages API', () => {
     const request = messagesDialect.request.parse({ ...asked, messages: [user] });
     const blocks: Record<string, unknown>[] = [];
     const signed: unknown[] = [];
-    for (const event of streamOf(messagesDialect.writeStream(request, head))) {
+    for (const event of streamOf(messagesDialect.writeStream(request))) {
       const { index, content_block: block, delta } = event as Record<string, object>;
       if (block !== undefined) blocks[Number(index)] = { ...block };
       if (delta !== undefined && 'signature' in delta) signed.push(blocks[Number(index)]);
@@ -127,7 +127,7 @@ describe('the Responses API', () => {
 
   test('also in a stream', () => {
     const request = complete({ ...asked, input: 'Look!' });
-    const last = streamOf(responsesDialect.writeStream(request, head)).at(-1);
+    const last = streamOf(responsesDialect.writeStream(request)).at(-1);
     const { output } = Reflect.get(last ?? {}, 'response') as { output: unknown };
     expect(read(replied(output))).toEqual(signatures);
   });
@@ -141,7 +141,7 @@ describe('the Responses API', () => {
 
   test('a call without arguments has an empty object', () => {
     const request = complete({ ...asked, input: 'Look!' });
-    const last = streamOf(responsesDialect.writeStream(request, head)).at(-1);
+    const last = streamOf(responsesDialect.writeStream(request)).at(-1);
     expect(last).toMatchObject({ response: { output: { 1: { arguments: '{}' } } } });
   });
 });

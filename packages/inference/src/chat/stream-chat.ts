@@ -6,7 +6,7 @@ import { assertDialect } from './assert-dialect.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { asksForUsage } from '../stream/chunk-fields.ts';
-import type { ChunkHead } from '../stream/event-reader.ts';
+import type { ChunkHead, OnSign } from '../stream/event-reader.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
 import { settleStream } from './settle-stream.ts';
@@ -75,9 +75,11 @@ interface Begun {
 export async function streamChat(
   turn: PreparedTurn,
   dependencies: StreamDependencies,
+  onSign: OnSign,
 ): Promise<StreamedChat> {
   const passesUsage = asksForUsage(turn.full['stream_options']);
-  const { begun, delivery } = await begin(turn, dependencies, { passesUsage, keepsChunks: false });
+  const options = { passesUsage, keepsChunks: false, onSign };
+  const { begun, delivery } = await begin(turn, dependencies, options);
   const { head, ignored } = begun;
   return {
     backend: delivery.activeCall.route.backend.name,
@@ -117,12 +119,13 @@ export async function streamChunks(
 interface BeginOptions {
   readonly passesUsage: boolean;
   readonly keepsChunks: boolean;
+  readonly onSign?: OnSign;
 }
 
 async function begin(
   turn: PreparedTurn,
   dependencies: StreamDependencies,
-  { passesUsage, keepsChunks }: BeginOptions,
+  { passesUsage, keepsChunks, onSign }: BeginOptions,
 ) {
   const { full, fallbacks = [] } = turn;
   const { clock, log } = dependencies;
@@ -142,8 +145,9 @@ async function begin(
       const head = headOf(model, clock);
       const chunks: unknown[] = [];
       const keep = (chunk: unknown): void => void chunks.push(chunk);
+      const reading = { passesUsage, parsesAll, log, onSign };
       const kept = keepsChunks ? { onChunk: keep, onText: keep } : {};
-      const rest = relay(stream, { observer, passesUsage, head, parsesAll, log, ...kept });
+      const rest = relay(stream, { ...reading, observer, head, ...kept });
       return { ignored: stream.ignored, chunks, observer, head, rest, first: await rest.next() };
     },
   );

@@ -1,13 +1,12 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
+import type { OnSign } from '../stream/event-reader.ts';
 import type { ReportedUnits } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
 
 /** An answer while it passes: the bytes for the client, and what they say about the usage. */
 export interface AnswerReader {
   readonly contentType: string;
-  /** Whether they are server-sent events without the end mark, which the caller adds. */
-  readonly isEvents: boolean;
   /** The length of an answer that the first part has completely. */
   readonly length: number | undefined;
   /** The next bytes; undefined when the answer is complete. Rejects with an UpstreamFailure when it is not. */
@@ -41,4 +40,5 @@ export interface AnswerReaderOptions {
   readonly model: string;
   /** Of the call. */
   readonly signal: Pick<Cancel, 'onFirstByte'>;
+  readonly onSign?: OnSign | undefined;
 }

@@ -14,7 +14,6 @@ export function readByteAnswer(answer: PassedAnswer): AnswerReader {
   const facts = factsOf(contentType);
   return {
     contentType,
-    isEvents: false,
     length: undefined,
     async next() {
       const chunk = await source.next();
@@ -40,7 +39,6 @@ export function readPassedEvents(answer: PassedAnswer): AnswerReader {
   let failure: UpstreamFailure | undefined;
   return {
     contentType: answer.contentType,
-    isEvents: false,
     length: undefined,
     async next() {
       while (!isOver) {

@@ -19,14 +19,19 @@ import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
  */
 export function readEventAnswer(
   answer: PassedAnswer,
-  { fields, model, clock, log }: AnswerReaderOptions & { readonly clock: Clock; readonly log: Log },
+  {
+    fields,
+    model,
+    onSign,
+    clock,
+    log,
+  }: AnswerReaderOptions & { readonly clock: Clock; readonly log: Log },
 ): AnswerReader {
   const observer = createStreamObserver({ keepsReply: false });
   const passesUsage = asksForUsage(fields['stream_options']);
-  const events = relay(streamOf(answer), { observer, passesUsage, parsesAll: true, log });
+  const events = relay(streamOf(answer), { observer, passesUsage, parsesAll: true, onSign, log });
   return {
     contentType: 'text/event-stream',
-    isEvents: true,
     length: undefined,
     next: () => events.next(),
     leave: () => events.leave(),

@@ -55,7 +55,6 @@ export function readJsonAnswer(
 
   return {
     contentType: answer.contentType,
-    isEvents: false,
     get length() {
       return whole?.length;
     },

@@ -24,13 +24,12 @@ export interface PassedResponse {
   /** The model as that backend lists it. */
   readonly model: string;
   readonly contentType: string;
-  /** Whether they are server-sent events without the end mark, which the caller adds. */
-  readonly isEvents: boolean;
   /** The number of bytes, if it is known. */
   readonly length: number | undefined;
   /**
-   * Writes the answer, or a part of it and then resolves to its failure. Then the request is metered. Awaits the promise of the
-   * writer, if any. Call it once, also when the client has disconnected.
+   * Writes the answer, that of a streamed text without the end mark, which the caller adds, or a part of it and then resolves
+   * to its failure. Then the request is metered. Awaits the promise of the writer, if any. Call it once, also when the client
+   * has disconnected.
    */
   deliver(take: WriteBytes): Promise<StreamCut | undefined>;
 }
@@ -59,7 +58,7 @@ export async function passCall(
   passed: PassedCall,
   dependencies: PassDependencies,
 ): Promise<PassedResponse> {
-  const { operation, fields, source, fallbacks } = passed;
+  const { operation, fields, source, fallbacks, onSign } = passed;
   const query = routeRequestOf(passed, dependencies);
   const { answer, route, call } = await attemptModels(
     dependencies,
@@ -70,7 +69,11 @@ export async function passCall(
       try {
         const request = { model, path: operation.path, content: source.contentFor(model) };
         const response = await backend.pass(request, signal);
-        const reader = readAnswer(response, { operation, fields, model, signal }, dependencies);
+        const reader = readAnswer(
+          response,
+          { operation, fields, model, signal, onSign },
+          dependencies,
+        );
         return { reader, first: await reader.next() };
       } catch (failure) {
         // A client that sends too much or nonsense is no failure of the upstream.
@@ -91,7 +94,6 @@ export async function passCall(
     backend: route.backend.name,
     model: route.model,
     contentType: reader.contentType,
-    isEvents: reader.isEvents,
     length: reader.length,
     deliver: (take) =>
       isWhole ? deliverWhole(begun, take) : deliver(passed, begun, dependencies, take),

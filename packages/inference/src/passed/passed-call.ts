@@ -2,6 +2,7 @@ import type { ProviderHint } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { PassedContent } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
+import type { OnSign } from '../stream/event-reader.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
@@ -29,6 +30,7 @@ export interface PassedCall {
   readonly trace?: RequestTrace | undefined;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
+  readonly onSign?: OnSign;
 }
 
 /** The body of a request, for each backend that is tried. */
@@ -63,16 +65,23 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 export const isOwnField = (name: string): boolean => OWN_FIELDS.has(name);
 
 /** The body of a JSON request: unchanged, apart from the model and the fields for the gateway. */
-export function jsonSource({ capability }: PassedOperation, fields: PassedFields): PassedSource {
+export function jsonSource(operation: PassedOperation, fields: PassedFields): PassedSource {
   const own = Object.entries(fields).filter(([name]) => !isOwnField(name));
   const forwarded = Object.fromEntries(own);
-  const isStream = capability === 'completions' && fields['stream'] === true;
+  const isStream = streamsText({ operation, fields });
   return {
     contentFor: (model) => ({
       json: { ...forwarded, model, ...(isStream ? usageRequested(fields['stream_options']) : {}) },
     }),
   };
 }
+
+/** Whether the answer is a text that is streamed, which has the events of a chat. */
+export const streamsText = ({
+  operation,
+  fields,
+}: Pick<PassedCall, 'operation' | 'fields'>): boolean =>
+  operation.capability === 'completions' && fields['stream'] === true;
 
 /** Usage is always requested, because it is billed. */
 const usageRequested = (options: unknown): object => ({

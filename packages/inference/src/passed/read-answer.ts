@@ -2,6 +2,7 @@ import type { Clock, Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
+import { streamsText } from './passed-call.ts';
 import { hasEvents, readByteAnswer, readPassedEvents } from './byte-answer.ts';
 import { readEventAnswer } from './event-answer.ts';
 import { readJsonAnswer } from './json-answer.ts';
@@ -29,7 +30,7 @@ export function readAnswer(
   dependencies: AnswerReaderDependencies,
 ): AnswerReader {
   const { operation, fields } = options;
-  if (operation.capability === 'completions' && fields['stream'] === true) {
+  if (streamsText({ operation, fields })) {
     return readEventAnswer(answer, { ...options, ...dependencies });
   }
   if (hasEvents(answer)) return readPassedEvents(answer);

@@ -56,8 +56,13 @@ export interface EventReaderOptions {
   readonly onChunk?: (chunk: unknown) => void;
   /** Called with the text of chunks that were not parsed because they have nothing else; then only the first choice is read so. */
   readonly onText?: (text: string) => void;
+  /** Takes comments before the first chunk; without it, they wait for that. */
+  readonly onSign?: OnSign | undefined;
   readonly log: Log;
 }
+
+/** Called with signs of life of an upstream, which are comments; true when the client got them. */
+export type OnSign = (comments: Buffer) => boolean;
 
 /** The result of reading some events. */
 export interface ReadEvents {

@@ -54,13 +54,23 @@ test.each([
   expect(state.left).toBe(1);
 });
 
-test('comments before the first chunk are left out, and those after it pass', async () => {
+test('comments before the first chunk wait for it, and those after it pass', async () => {
   const comment = Buffer.from(': waiting\n\n');
-  const both = Buffer.concat([comment, eventOf(token)]);
-  const { stream } = endless<Uint8Array>(comment, Buffer.concat([comment, comment]), both, comment);
+  const many = Buffer.from(`: ${'x'.repeat(4 * 1024)}\n\n`);
+  const { stream } = endless<Uint8Array>(comment, many, comment, eventOf(token), comment);
   const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, options());
-  expect(await relayed.next()).toEqual(both);
+  expect(await relayed.next()).toEqual(Buffer.concat([comment, comment, eventOf(token)]));
   expect(await relayed.next()).toEqual(comment);
+});
+
+test('comments before the first chunk pass at once to a client that takes them', async () => {
+  const [early, late] = [Buffer.from(': early\n\n'), Buffer.from(': late\n\n')];
+  const { stream } = endless<Uint8Array>(early, late, eventOf(token));
+  const signs: string[] = [];
+  const onSign = (comments: Buffer) => signs.push(comments.toString()) > 1;
+  const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, { ...options(), onSign });
+  expect(await relayed.next()).toEqual(Buffer.concat([early, eventOf(token)]));
+  expect(signs).toEqual([': early\n\n', ': late\n\n']);
 });
 
 describe('a stream with more text than can be kept', () => {

@@ -1,7 +1,12 @@
 import { describeError, readToEnd } from '@model-gateway/kernel';
 import type { ChatChunk, UpstreamFailure, UpstreamStream } from '@model-gateway/router';
 import { brokenOff, brokenOffBy, CUT_OFF, exceeded } from './broken-off.ts';
-import { createEventReader, type EventReader, type EventReaderOptions } from './event-reader.ts';
+import {
+  createEventReader,
+  type EventReader,
+  type EventReaderOptions,
+  type OnSign,
+} from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
 import { errorOf, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
@@ -25,6 +30,8 @@ const TOO_LONG = 'the upstream generated more text than an answer may have';
 
 /** Instead of the bytes of a chunk that its reader took: nothing would read them. */
 const TAKEN = Buffer.alloc(0);
+/** An upstream may send comments for as long as it likes. */
+const COMMENTS_BYTES_MAX = 4 * 1024;
 
 type EventStream = UpstreamStream & { readonly form: 'events' };
 
@@ -35,9 +42,12 @@ class EventRelay implements Relay {
   readonly #observer: StreamObserver;
   readonly #splitter = createEventSplitter();
   readonly #reader: EventReader;
+  readonly #onSign: OnSign | undefined;
   #isOver = false;
   /** Whether there was more than comments, which keep a connection alive while nothing is generated yet. */
   #hasBegun = false;
+  /** Comments that wait for the first chunk. */
+  #comments: Buffer = TAKEN;
   /** A failure that is thrown after the events before it. */
   #failure: UpstreamFailure | undefined;
 
@@ -45,6 +55,7 @@ class EventRelay implements Relay {
     this.#cleanMessage = cleanMessage;
     this.#bytes = bytes[Symbol.asyncIterator]();
     this.#observer = options.observer;
+    this.#onSign = options.onSign;
     this.#reader = createEventReader(options);
   }
 
@@ -57,8 +68,9 @@ class EventRelay implements Relay {
         throw exceeded(TOO_LONG);
       }
       if (passed.length === 0) continue;
-      this.#hasBegun ||= !isOnlyComments(passed);
       if (this.#hasBegun) return passed;
+      if (!isOnlyComments(passed)) return this.#begin(passed);
+      this.#keep(passed);
     }
     if (this.#failure !== undefined) throw this.#failure;
     return undefined;
@@ -67,6 +79,17 @@ class EventRelay implements Relay {
   leave(): void {
     this.#isOver = true;
     giveUp(this.#bytes);
+  }
+
+  #begin(first: Buffer): Buffer {
+    this.#hasBegun = true;
+    return this.#comments.length === 0 ? first : Buffer.concat([this.#comments, first]);
+  }
+
+  #keep(comments: Buffer): void {
+    if (this.#onSign?.(comments) === true) return;
+    if (this.#comments.length + comments.length <= COMMENTS_BYTES_MAX)
+      this.#comments = Buffer.concat([this.#comments, comments]);
   }
 
   #finish(): void {
