@@ -51,7 +51,7 @@ export async function startGateway(
     ...env,
   });
   const app = createGateway(config, test.context);
-  const url = await test.serve(app);
+  const url = await test.serve(app, config);
   return { url, key: secret, keyId: key.id, userId: user.id, app, test };
 }
 

@@ -34,7 +34,7 @@ export async function openStandalone(
   lifecycle: Lifecycle,
   log: Log,
 ): Promise<void> {
-  const { host, dataDir, drainDelaySecs } = config;
+  const { host, dataDir, drainDelaySecs, clientStallSecs } = config;
   const notice = await openNotice(lifecycle);
   warnOfShortAdminToken(config.adminToken, log);
   warnOfUnknownSettings(config, log);
@@ -84,7 +84,17 @@ export async function openStandalone(
   await lifecycle.start(app);
   const { address, port } = await lifecycle.open(
     'port',
-    () => listen({ app, host, port: config.port, drainDelaySecs, log, metrics, tracing }),
+    () =>
+      listen({
+        app,
+        host,
+        port: config.port,
+        drainDelaySecs,
+        clientStallSecs,
+        log,
+        metrics,
+        tracing,
+      }),
     (server) => server.drain(),
   );
   // Opened after the port, so that it is gone before the port closes.

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  decimal,
   integer,
   list,
   LOG_LEVELS,
@@ -15,9 +16,11 @@ import { BUILD_HASH } from '@model-gateway/http/build-hash';
 import { bodiesBytesDefault } from './requests/body-memory.ts';
 import { isTrustProxy } from './requests/client-ip.ts';
 import { isCorsOrigin } from './responses/cors.ts';
+import { CLIENT_STALL_SECS } from './server/http-server.ts';
 
 // Delay and drain timeout together stay below the time that a process may take to stop.
 const DRAIN_DELAY_SECS_MAX = 10;
+const STALL_SECS_MAX = 86_400;
 
 /** Settings of every server process. */
 export const serverSettings = (defaultPort: number) => ({
@@ -40,6 +43,14 @@ export const serverSettings = (defaultPort: number) => ({
     {
       description:
         'How many seconds a stopping process still serves new requests while `/readyz` returns 503, until load balancers notice.',
+    },
+  ),
+  clientStallSecs: setting(
+    'SERVICE_CLIENT_STALL_SECS',
+    withDefault(decimal(0.1, STALL_SECS_MAX), CLIENT_STALL_SECS),
+    {
+      description:
+        'A client that takes nothing of its answer for this long is disconnected: its upstream is stopped, and what it was sent is metered.',
     },
   ),
   logLevel: setting('SERVICE_LOG_LEVEL', withDefault(oneOf(...LOG_LEVELS), 'info'), {

@@ -21,6 +21,7 @@ interface ServerConfig extends ConfigOf<typeof tracingSettings>, RedisAccess {
   readonly port: number;
   readonly dataDir: string;
   readonly drainDelaySecs: number;
+  readonly clientStallSecs: number;
   readonly logLevel: LogLevel;
   readonly databaseUrl: string;
   readonly databaseReadUrl?: string | undefined;
@@ -47,7 +48,7 @@ export function runServer<Config extends ServerConfig>(
     name,
     readConfig,
     open: async (config: Config, lifecycle: Lifecycle, log: Log) => {
-      const { host, port, dataDir, drainDelaySecs } = config;
+      const { host, port, dataDir, drainDelaySecs, clientStallSecs } = config;
       warnOfShortAdminToken(config.adminToken, log);
       await checkAddress(host, port);
       const jwtSecret = await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret');
@@ -78,7 +79,7 @@ export function runServer<Config extends ServerConfig>(
       await lifecycle.start(app);
       await lifecycle.open(
         'port',
-        () => listen({ app, host, port, drainDelaySecs, log, metrics, tracing }),
+        () => listen({ app, host, port, drainDelaySecs, clientStallSecs, log, metrics, tracing }),
         (server) => server.drain(),
       );
     },

@@ -22,7 +22,7 @@ export interface TestContext {
   /** The context of another process on the same database and Redis. */
   openPeer(): Promise<AppContext>;
   /** Starts an app on a free port; returns its base URL. */
-  serve(app: ServerApp): Promise<string>;
+  serve(app: ServerApp, limits?: { readonly clientStallSecs?: number }): Promise<string>;
   /** Stops the apps, newest first, and removes the stores. */
   close(): Promise<void>;
 }
@@ -96,7 +96,7 @@ export async function createTestContext({
       closers.push(() => peer.close());
       return { ...context, bus: peer, metrics: createMetrics() };
     },
-    async serve(app) {
+    async serve(app, { clientStallSecs } = {}) {
       await app.start();
       closers.push(() => app.stop());
       const server = await listen({
@@ -105,6 +105,7 @@ export async function createTestContext({
         port: 0,
         log,
         metrics,
+        clientStallSecs,
       });
       closers.push(() => server.drain());
       return `http://127.0.0.1:${server.port}`;

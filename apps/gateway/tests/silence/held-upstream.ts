@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,7 +7,10 @@ export interface HeldRequest {
   /** Sends a part of a stream; the first one begins the answer. */
   write(text: string): void;
   end(text?: string): void;
-  refuse(status: number, body: object): void;
+  /** Sends the text again and again, until the gateway has left. */
+  flood(text: string): Promise<void>;
+  /** Answers in JSON. */
+  send(status: number, body: object): void;
   /** Resolves when the gateway has left it. */
   readonly left: Promise<void>;
 }
@@ -71,7 +75,13 @@ function heldRequest(response: ServerResponse): HeldRequest {
       begin();
       response.end(text);
     },
-    refuse(status, body) {
+    async flood(text) {
+      begin();
+      while (!response.destroyed) {
+        if (!response.write(text)) await Promise.race([once(response, 'drain'), left]);
+      }
+    },
+    send(status, body) {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
     },

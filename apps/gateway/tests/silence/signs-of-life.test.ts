@@ -101,7 +101,7 @@ test('the signs of a response are the response so far, and its events stay numbe
 
 test.each(PATHS)('/v1/%s gets a later error as an event in its own form', async (path) => {
   const stream = await waitForSigns(path);
-  (await upstream.next()).refuse(500, { error: { message: 'out of order' } });
+  (await upstream.next()).send(500, { error: { message: 'out of order' } });
   const text = await stream.rest();
   const last = dataOf(text).at(-1);
   expect(last).toMatchObject(SURFACES[path].error);
@@ -114,7 +114,7 @@ test.each(PATHS)('/v1/%s gets a later error as an event in its own form', async 
 
 test.each(PATHS)('/v1/%s is answered by another model after that', async (path) => {
   const stream = await waitForSigns(path, { models: ['spare'] });
-  (await upstream.next()).refuse(500, { error: { message: 'out of order' } });
+  (await upstream.next()).send(500, { error: { message: 'out of order' } });
   (await other.next()).end(ANSWER);
   const text = await stream.rest();
   expect(text).toContain('Hello');
@@ -144,7 +144,7 @@ test('0 keeps quiet: an error is then a status', async () => {
     const held = await upstream.next();
     // As long as another gateway needs for two signs.
     const stream = await waitForSigns('chat/completions');
-    held.refuse(500, { error: { message: 'out of order' } });
+    held.send(500, { error: { message: 'out of order' } });
     expect((await asked).response.status).toBe(502);
     (await upstream.next()).end(ANSWER);
     await stream.rest();

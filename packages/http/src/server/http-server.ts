@@ -29,6 +29,8 @@ interface HttpServerOptions {
   /** How long new requests are still served after a stop began, until load balancers notice it. */
   readonly drainDelaySecs?: number;
   readonly drainTimeoutMs?: number;
+  /** A client that takes nothing of its answer for this long is disconnected. */
+  readonly clientStallSecs?: number | undefined;
 }
 
 /** A listening server. */
@@ -43,6 +45,7 @@ export interface HttpServer {
   drain(): Promise<void>;
 }
 
+export const CLIENT_STALL_SECS = 120;
 const DRAIN_TIMEOUT_MS = 30_000;
 /** The part of the time limit in which new requests are served. The rest is for the last of them. */
 const ACCEPTING_SHARE = 5 / 6;
@@ -64,10 +67,12 @@ export async function checkAddress(host: string, port: number): Promise<void> {
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const { app, host, port, log, metrics, tracing } = options;
   const { drainDelaySecs = 0, drainTimeoutMs = DRAIN_TIMEOUT_MS } = options;
+  const { clientStallSecs = CLIENT_STALL_SECS } = options;
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
   });
+  server.setTimeout(clientStallSecs * SECOND_MS);
   const inFlight = trackRequests();
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -89,6 +94,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   server.on('request', (request, response) => {
     simplifyTarget(request);
     inFlight.begin(response);
+    response.on('timeout', disconnectStalled);
     if (errorPage !== undefined) documentErrors(response, errorPage);
     observe(request, response, () => {
       if (isAllowedOrigin(request)) app.handle(request, response);
@@ -123,6 +129,14 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
       await closeAnswered(server, inFlight, endsAt - performance.now());
     },
   };
+}
+
+/**
+ * Called when nothing was read or taken for the time of a stall. A client that reads no more would keep its answer in memory,
+ * and its upstream at work; where nothing is to be taken, the client waits for its answer.
+ */
+function disconnectStalled(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
 }
 
 const originNotAllowed = (): ServiceError =>
