@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { readCliConfig } from './config.ts';
 
 test.each([
-  { HOME: '/home/ada', folder: '/home/ada/.config' },
-  { HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada', folder: '/etc/ada' },
+  { HOME: '/srv/ada', folder: '/srv/ada/.config' },
+  { HOME: '/srv/ada', XDG_CONFIG_HOME: '/etc/ada', folder: '/etc/ada' },
   { folder: join(userInfo().homedir, '.config') },
   { HOME: '', folder: join(userInfo().homedir, '.config') },
   { HOME: '.', folder: join(userInfo().homedir, '.config') },
