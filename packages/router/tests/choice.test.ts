@@ -85,7 +85,7 @@ test('a quick-start model that no backend serves: the error says how to serve it
   const model = 'Qwen/Qwen3-0.6B';
   await router.aliases.set('small', model);
   const advice = new RegExp(
-    `^No backend available for model: (${model}|small)\\. .*vllm serve ${model}`,
+    `^No backend available for model: (${model}|small)\\. .*POST /api/admin/backends`,
   );
   for (const asked of [model, 'small']) {
     await expect(router.choose(asked)).rejects.toMatchObject({ code: 'model_not_found' });
@@ -95,7 +95,7 @@ test('a quick-start model that no backend serves: the error says how to serve it
   expect(await chosen(model)).toBe('a');
   // It is served, but not by this provider.
   const hinted = await router.choose(model, { provider: 'b' }).catch(String);
-  expect(hinted).not.toContain('vllm serve');
+  expect(hinted).not.toContain('/api/admin/backends');
 });
 
 test('a backend that lacks a capability is passed over', async () => {

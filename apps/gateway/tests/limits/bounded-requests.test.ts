@@ -74,7 +74,8 @@ test.each(fullTable(TOO_MANY, { small: 3 }))(
 );
 
 test('as many messages and tools as are allowed are served', async () => {
-  const fields = `"messages":${list(10_000, MESSAGE)},"tools":${list(1_024, '{"type":"function"}')}`;
+  const tool = '{"type":"function","function":{"name":"f"}}';
+  const fields = `"messages":${list(10_000, MESSAGE)},"tools":${list(1_024, tool)}`;
   expect((await chat(fields)).status).toBe(200);
 });
 

@@ -11,7 +11,7 @@ import { END, textOf } from '../passed/upload-client.ts';
 
 const CAPABILITIES = ['images', 'speech', 'transcription', 'moderations'];
 /** How long a target may take until its first byte. */
-const TARGET_MS = 4_000;
+const TARGET_MS = 8_000;
 
 let gateway: GatewayUnderTest;
 let data: TemporaryFolder;

@@ -90,6 +90,8 @@ test('a lost connection fails every call in flight, and the next call reconnects
     expect(code).toBe(-32_000);
     expect(message).toMatch(/closed the connection/);
   }
+  // A call can have effects, so that none was sent again.
+  expect(engine.callsOf('Engine.Invoke')).toBe(before + lost.length);
   // Five consecutive failures opened the circuit of the backend; registering it again closes it.
   await scene.addBackend('eng', engine.url, 'engine');
   expect(await invoke({ method: 'again' })).toMatchObject({ method: 'again' });
