@@ -31,7 +31,7 @@ export { unknownSettings, type UnknownSetting } from './config/unknown-settings.
 export { createDeferred } from './async/deferred.ts';
 export { AppError, describeError, errorCode, isError, StartupError } from './errors/errors.ts';
 export { freePort } from './processes/free-port.ts';
-export { constantTimeEqual, newId, randomToken, sha256Hex } from './ids.ts';
+export { constantTimeEqual, newId, newTimedId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './config/generated-secret.ts';
 export {
   SYSTEM_ENVIRONMENT,

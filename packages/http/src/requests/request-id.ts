@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { newId } from '@model-gateway/kernel';
+import { newTimedId } from '@model-gateway/kernel';
 
 const HEADER = 'x-request-id';
 const ACCEPTED = /^[\x21-\x7e]{1,128}$/;
@@ -13,7 +13,7 @@ export function identify(request: IncomingMessage, response: Identified): string
   const known = response[ID];
   if (known !== undefined) return known;
   const sent = request.headers[HEADER];
-  const id = typeof sent === 'string' && ACCEPTED.test(sent) ? sent : newId();
+  const id = typeof sent === 'string' && ACCEPTED.test(sent) ? sent : newTimedId();
   response[ID] = id;
   return id;
 }

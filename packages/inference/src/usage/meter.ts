@@ -6,7 +6,7 @@ import {
   type PricedBackend,
 } from '@model-gateway/billing';
 import type { TokenUsage, UsageEvent } from '@model-gateway/contracts';
-import { newId, type Clock, type Metrics } from '@model-gateway/kernel';
+import { newTimedId, type Clock, type Metrics } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
@@ -191,7 +191,7 @@ const elapsedMs = (from: number, to: number): number => Math.max(0, Math.round(t
 
 /** The id of a request is that of its row. A second row of the same request has an id of its own. */
 function idOf(trace: RequestTrace | undefined): string {
-  if (trace === undefined || trace.isRecorded) return newId();
+  if (trace === undefined || trace.isRecorded) return newTimedId();
   trace.isRecorded = true;
   return trace.id;
 }

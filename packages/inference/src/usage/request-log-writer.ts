@@ -2,7 +2,7 @@ import type { FailedRequest, KeptBodies, RequestLogStore } from '@model-gateway/
 import { requestNotice, REQUESTS_CHANNEL, type RequestAttempt } from '@model-gateway/contracts';
 import {
   describeError,
-  newId,
+  newTimedId,
   withTimeout,
   type Channels,
   type Clock,
@@ -116,7 +116,7 @@ export function createRequestLogWriter(dependencies: WriterDependencies): Reques
     const { caller, surface, trace, refId, startedAt, status, code, message } = call;
     const counted = upstream?.model ?? (model === undefined ? undefined : servedName(model));
     return {
-      id: trace?.id ?? newId(),
+      id: trace?.id ?? newTimedId(),
       createdAt: new Date(clock.now()),
       userId: caller.userId,
       keyId: caller.keyId,

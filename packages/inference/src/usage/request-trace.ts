@@ -1,5 +1,5 @@
 import { ATTEMPTS_MAX, type RequestAttempt } from '@model-gateway/contracts';
-import { newId } from '@model-gateway/kernel';
+import { newTimedId } from '@model-gateway/kernel';
 import type { ChoiceTrace, SkippedTarget } from '@model-gateway/router';
 
 /** What the request log keeps of a request while it is served. */
@@ -30,7 +30,7 @@ export const createRequestTrace = (
   clientId?: string,
   isRepeat = false,
 ): RequestTrace => ({
-  id: id ?? newId(),
+  id: id ?? newTimedId(),
   clientId,
   isRepeat,
   attempts: undefined,
