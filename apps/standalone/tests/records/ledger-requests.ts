@@ -1,6 +1,7 @@
 import { pick, randomFrom, upTo, type Random } from '@model-gateway/testkit';
 
-export const LANES = [
+/** Who pays, and what the key allows. */
+const PAYERS = [
   'wallet',
   'small wallet',
   'small tier',
@@ -10,16 +11,25 @@ export const LANES = [
   'budget',
   'one model',
   'tier',
-  'tier again',
 ] as const;
 
-/** Each lane is a key of a user of its own, whose requests follow one another. */
-export type Lane = (typeof LANES)[number];
+export type Payer = (typeof PAYERS)[number];
+
+/** A key of a user of its own, whose requests follow one another. */
+export interface Lane {
+  readonly name: string;
+  readonly payer: Payer;
+}
+
+const LANES_EACH = 2;
+
+export const LANES: readonly Lane[] = PAYERS.flatMap((payer) =>
+  Array.from({ length: LANES_EACH }, (_, index) => ({ name: `${payer} ${index + 1}`, payer })),
+);
 
 /** A request, and what its client does. */
 export interface LedgerRequest {
   readonly ref: string;
-  readonly lane: Lane;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** Leaves when the upstream has the request, which it never answers. */
@@ -68,7 +78,7 @@ export const ROUTES: Readonly<
 
 interface Kind {
   readonly weight: number;
-  readonly make: (random: Random, text: string) => Omit<LedgerRequest, 'ref' | 'lane'>;
+  readonly make: (random: Random, text: string) => Omit<LedgerRequest, 'ref'>;
 }
 
 const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
@@ -136,24 +146,24 @@ const KINDS: readonly Kind[] = [
 const EACH_KIND = KINDS.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
 
 const SEED = 20_261_119;
-const REQUESTS_EACH = 50;
+const REQUESTS_EACH = 28;
 const REPEATED = 0.2;
 
-/** The same requests in every run, 500 in all. Some ask what was asked before in their lane, which a cache answers. */
+/** The same requests in every run, 504 in all. Some ask what was asked before in their lane, which a cache answers. */
 export function ledgerRequests(): ReadonlyMap<Lane, readonly LedgerRequest[]> {
   return new Map(LANES.map((lane, index) => [lane, requestsOf(lane, randomFrom(SEED + index))]));
 }
 
-function requestsOf(lane: Lane, random: Random): readonly LedgerRequest[] {
+function requestsOf({ name }: Lane, random: Random): readonly LedgerRequest[] {
   const requests: LedgerRequest[] = [];
   for (let number = 1; number <= REQUESTS_EACH; number += 1) {
-    const ref = `${lane} ${String(number).padStart(2, '0')}`;
+    const ref = `${name}, ${String(number).padStart(2, '0')}`;
     const earlier = requests.slice(0, -2).filter(isRead);
     const isRepeat = random() < REPEATED && earlier.length > 0;
     const made = isRepeat
       ? pick(random, earlier)
       : pick(random, EACH_KIND).make(random, `${ref}: ${'问'.repeat(upTo(random, 40))}`);
-    requests.push({ ...made, ref, lane });
+    requests.push({ ...made, ref });
   }
   return requests;
 }

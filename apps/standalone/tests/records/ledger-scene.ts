@@ -14,13 +14,13 @@ import { createGateway } from 'gateway/app';
 import { createRpc } from 'rpc/app';
 import { createVideoWorker } from 'video-worker/app';
 import { readStandaloneConfig } from '../../src/config.ts';
-import { ANSWER, LANES, MODELS, PRICED, ROUTES, type Lane } from './ledger-requests.ts';
+import { ANSWER, LANES, MODELS, PRICED, ROUTES, type Lane, type Payer } from './ledger-requests.ts';
 import { watchStores, type WatchedStores } from './watched-admission.ts';
 
 const POINTS_PER_USD = 1_000_000;
 const LARGE_POINTS = 1_000_000;
-const SMALL_POINTS = 1_500;
-const SMALL_QUOTA_USD = 0.005;
+const SMALL_POINTS = 900;
+const SMALL_QUOTA_USD = 0.002;
 
 /** Who pays for the requests of a lane. */
 export interface LaneKey {
@@ -85,7 +85,7 @@ export async function openLedgerScene(): Promise<LedgerScene> {
   const { token } = await createTestAccount(context, 'admin@example.com');
   await addRoutes(context);
   const keys = await addLanes(context, rpcUrl);
-  const secret = keys.get('tier')?.secret ?? '';
+  const [{ secret } = { secret: '' }] = keys.values();
   await waitUntil(() => areListed(url, secret));
   return {
     test,
@@ -131,9 +131,9 @@ async function addRoutes({ database, bus }: Context): Promise<void> {
   }
 }
 
-const SETTINGS: Partial<Record<Lane, object>> = {
+const SETTINGS: Partial<Record<Payer, object>> = {
   cache: { cache: { ttl_secs: 3_600 } },
-  budget: { budget_usd: 0.008, budget_period: 'month' },
+  budget: { budget_usd: 0.003, budget_period: 'month' },
   'one model': { models: [PRICED] },
 };
 
@@ -147,11 +147,12 @@ async function addLanes(context: Context, rpcUrl: string): Promise<ReadonlyMap<L
   });
   const keys = new Map<Lane, LaneKey>();
   for (const lane of LANES) {
-    const email = `${lane.replaceAll(' ', '-')}@example.com`;
+    const { name, payer } = lane;
+    const email = `${name.replaceAll(' ', '-')}@example.com`;
     const { id: userId, token } = await createTestAccount(context, email);
-    if (lane.startsWith('small')) await plans.assign(email, 'small');
+    if (payer.startsWith('small')) await plans.assign(email, 'small');
     const groupId = await fund(context, lane, userId, email);
-    const params = { name: lane, ...SETTINGS[lane], ...(groupId && { group_id: groupId }) };
+    const params = { name, ...SETTINGS[payer], ...(groupId && { group_id: groupId }) };
     const { result, error } = await rpcCall(rpcUrl, 'keys.create', params, token);
     if (error !== undefined) throw new Error(JSON.stringify(error));
     keys.set(lane, { userId, secret: (result as { readonly key: string }).key });
@@ -162,18 +163,18 @@ async function addLanes(context: Context, rpcUrl: string): Promise<ReadonlyMap<L
 /** Fills the wallet or the pool of a lane; answers the group of the pool. */
 async function fund(
   { database }: Context,
-  lane: Lane,
+  { name, payer }: Lane,
   userId: string,
   email: string,
 ): Promise<string | undefined> {
-  if (!lane.endsWith('wallet') && !lane.endsWith('pool')) return undefined;
+  if (!payer.endsWith('wallet') && !payer.endsWith('pool')) return undefined;
   const { groups, ledger, members } = database;
   const groupId = crypto.randomUUID();
-  const points = lane.startsWith('small') ? SMALL_POINTS : LARGE_POINTS;
-  await groups.create({ id: groupId, ownerId: userId, name: lane, description: '' });
+  const points = payer.startsWith('small') ? SMALL_POINTS : LARGE_POINTS;
+  await groups.create({ id: groupId, ownerId: userId, name, description: '' });
   await ledger.topUp({ groupId, points });
-  if (lane.endsWith('pool')) {
-    await members.save(groupId, userId, { costMultiplier: lane === 'pool' ? 1.5 : 0.37 });
+  if (payer.endsWith('pool')) {
+    await members.save(groupId, userId, { costMultiplier: payer === 'pool' ? 1.5 : 0.37 });
     return groupId;
   }
   await ledger.allocate({ groupId, email, points });

@@ -3,7 +3,7 @@ import { sendRequest, type LedgerAnswer } from './ledger-client.ts';
 import { LANES, ledgerRequests, type Lane, type LedgerRequest } from './ledger-requests.ts';
 import { openLedgerScene, type LedgerScene } from './ledger-scene.ts';
 
-// What 500 requests leave behind, with clients that leave, hedges, fallbacks, cached answers and failures: compared with what was
+// What some 500 requests leave behind, with clients that leave, hedges, fallbacks, cached answers and failures: compared with what was
 // recorded. `TEST_RECORD=1 npm test -- apps/standalone/tests/records` records it anew.
 
 let scene: LedgerScene;
@@ -17,7 +17,7 @@ const recorded = (name: string): URL => new URL(`recorded/${name}.jsonl`, import
 
 const keyOf = (lane: Lane) => {
   const key = scene.keys.get(lane);
-  if (key === undefined) throw new Error(`${lane} has no key`);
+  if (key === undefined) throw new Error(`${lane.name} has no key`);
   return key;
 };
 
@@ -68,7 +68,7 @@ const timeless = (row: object): object =>
     }),
   );
 
-test('500 requests leave the rows, points, log entries, ended reservations and counts that are recorded', async () => {
+test('some 500 requests leave the rows, points, log entries, ended reservations and counts that are recorded', async () => {
   const lanes = await Promise.all(
     [...ledgerRequests()].map(([lane, requests]) => sendAll(lane, requests)),
   );
@@ -105,7 +105,7 @@ const requestsOf = (answers: readonly LedgerAnswer[], rows: readonly Logged[]) =
 
 /** The failed requests of each lane, those that are alike together: whether they share a row depends on the time. */
 function failuresOf(logged: readonly Logged[]): ReadonlyMap<string, number> {
-  const lanes = new Map(LANES.map((lane) => [keyOf(lane).userId, lane]));
+  const lanes = new Map(LANES.map((lane) => [keyOf(lane).userId, lane.name]));
   const counts = new Map<string, number>();
   for (const each of logged.filter((row) => !isMetered(row))) {
     const { status, error_code: code, model, upstream } = each;
@@ -143,7 +143,7 @@ async function accountsOf(rows: readonly Logged[]): Promise<ReadonlyMap<string, 
     accounts.set(name, entries);
   }
   for (const lane of LANES)
-    accounts.set(`reservations of ${lane}`, scene.stores.endsOf(keyOf(lane).userId));
+    accounts.set(`reservations of ${lane.name}`, scene.stores.endsOf(keyOf(lane).userId));
   return new Map([...accounts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
