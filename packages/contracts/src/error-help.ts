@@ -8,6 +8,10 @@ export interface ErrorHelp {
 
 /** Every error of the service. The error reference is generated from it. */
 export const ERROR_HELP: Readonly<Record<ErrorCode, ErrorHelp>> = {
+  invalid_body: {
+    cause: 'The request has no body, and the route needs one.',
+    remedy: 'Send a JSON object; `{}` is one.',
+  },
   invalid_json: {
     cause: 'The body is not JSON.',
     remedy: 'Check quotes and commas; the body must be one JSON value in UTF-8.',

@@ -4,6 +4,7 @@ import { AppError } from '@model-gateway/kernel';
 export const ERROR_CODES = [
   // The request itself.
   'invalid_json',
+  'invalid_body',
   'invalid_request',
   'missing_fields',
   'invalid_value',

@@ -11,7 +11,7 @@ import type { BackendAdmin, ServiceRouter } from '@model-gateway/inference-runti
 import { Router } from 'express';
 import type { z } from 'zod';
 import { onlyTheseMethods } from '../only-these-methods.ts';
-import { readAdminBody } from './admin-request.ts';
+import { readAdminBody, requireAdminBody } from './admin-request.ts';
 import { backendList } from './backend-list.ts';
 import { createNamedBackendsAdmin } from './named-backends.ts';
 
@@ -27,7 +27,7 @@ export function createBackendsAdmin(
       response.json(backendList(router) satisfies z.input<typeof backendListSchema>);
     })
     .post(async (request, response) => {
-      const body = validated(backendRequestSchema, await readAdminBody(request));
+      const body = validated(backendRequestSchema, await requireAdminBody(request));
       const registered = await backends.register(body);
       response.json(registered satisfies z.input<typeof backendRegisteredSchema>);
     })

@@ -13,7 +13,7 @@ import type { BackendAdmin } from '@model-gateway/inference-runtime';
 import { Router } from 'express';
 import type { z } from 'zod';
 import { onlyTheseMethods } from '../only-these-methods.ts';
-import { readAdminBody } from './admin-request.ts';
+import { readAdminBody, requireAdminBody } from './admin-request.ts';
 
 /** `/api/admin/backends/by-name/{name}`: the same backends, without positions that shift. */
 export function createNamedBackendsAdmin(backends: BackendAdmin): Router {
@@ -25,7 +25,7 @@ export function createNamedBackendsAdmin(backends: BackendAdmin): Router {
     })
     .put(async (request, response) => {
       const { name } = request.params;
-      const given = await readAdminBody(request);
+      const given = await requireAdminBody(request);
       assertSameName(name, given['name']);
       const body = validated(backendRequestSchema, { ...given, name });
       const registered = await backends.register(body);
@@ -33,7 +33,7 @@ export function createNamedBackendsAdmin(backends: BackendAdmin): Router {
     })
     .patch(async (request, response) => {
       const { name } = request.params;
-      const given = await readAdminBody(request);
+      const given = await requireAdminBody(request);
       backends.get(name);
       assertSameName(name, given['name']);
       const changed = await backends.change(name, validated(backendChangeSchema, given));

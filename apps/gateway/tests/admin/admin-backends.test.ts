@@ -183,8 +183,11 @@ test('a backend that died while the service was down gets no requests after the 
   await admin(gateway, 'DELETE', 'backends', { index: (registered as { index: number }).index });
 });
 
-test('without a body the local model server is registered under the name of its type', async () => {
-  const response = await admin(gateway, 'POST', 'backends');
+test('without fields the local model server is registered under the name of its type', async () => {
+  const none = await admin(gateway, 'POST', 'backends');
+  expect(none.status).toBe(400);
+  expect(await none.json()).toMatchObject({ error: { code: 'invalid_body' } });
+  const response = await admin(gateway, 'POST', 'backends', {});
   expect(await response.json()).toMatchObject({
     name: 'local-server',
     type: 'local-server',
@@ -262,6 +265,12 @@ test.each([
   { field: 'capabilities', value: ['magic'] },
   { field: 'type', value: [] },
   { field: 'workflow', value: 'nodes' },
+  { field: 'workflow', value: { nodes: [{ 'a\u0000': 1 }] } },
+  { field: 'workflow', value: { text: '\ud800' } },
+  { field: 'models', value: ['a\u0000b'] },
+  { field: 'models', value: ['\ud800'] },
+  { field: 'name', value: 'a\udc00' },
+  { field: 'url', value: 'http://a\u0000b' },
 ])('$field with $value is refused, and the field is named', async ({ field, value }) => {
   const response = await registerBackend(gateway, { type: 'external', [field]: value });
   expect(response.status).toBe(400);

@@ -70,8 +70,16 @@ test('PUT registers or replaces a backend under the name in the path', async () 
     status: 200,
     body: { message: 'backend registered', name: 'new', type: 'external', state: 'Healthy' },
   });
+  expect(put.body).not.toHaveProperty('warnings');
+  for (const method of ['PUT', 'PATCH'])
+    expect(await named(method, 'new')).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_body' } },
+    });
+  expect((await named('GET', 'new')).body).toMatchObject({ has_api_key: true });
   const again = await named('PUT', 'new', { type: 'external', url: upstream.url });
   expect(again.body).toMatchObject({
+    warnings: [expect.stringContaining("'new' has no key any more")],
     state: 'Degraded',
     reason: expect.stringMatching(/401.*api_key/),
   });

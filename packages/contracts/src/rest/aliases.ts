@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { entrySource } from '../entry-source.ts';
+import { isStorableText } from '../storable.ts';
 
 const MODEL_CHARS_MAX = 128;
 
-const modelName = z.string().trim().min(1).max(MODEL_CHARS_MAX);
+const modelName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MODEL_CHARS_MAX)
+  .refine(isStorableText, 'must not contain NUL characters and lone surrogates');
 
 /** The body of `POST /api/admin/aliases`. */
 export const aliasRequestSchema = z.object({ alias: modelName, target: modelName });

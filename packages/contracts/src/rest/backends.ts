@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { entrySource } from '../entry-source.ts';
 import { anyObject } from '../open-object.ts';
+import { isStorable, isStorableText } from '../storable.ts';
 
 /** The capabilities that a backend can declare. */
 export const capability = z.enum([
@@ -26,15 +27,21 @@ const oneLine = (charsMax: number) =>
     .string()
     .trim()
     .max(charsMax)
-    .regex(/^\P{Cc}*$/u, 'must not contain control characters');
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+    .refine(isStorableText, UNSTORABLE);
+
+const UNSTORABLE = 'must not contain NUL characters and lone surrogates';
+
+/** An id of a model, as the upstream has it. */
+const modelText = z.string().min(1).max(128).refine(isStorableText, UNSTORABLE);
 
 const TYPE_DEFAULT = 'local-server';
 const URL_DEFAULT = 'http://localhost:11434';
 
 /** The name of a backend; usage rows, routes and metrics refer to it. */
 export const backendName = oneLine(64).min(1);
-const type = z.string().min(1).max(64);
-const url = z.string().min(1).max(2048);
+const type = z.string().min(1).max(64).refine(isStorableText, UNSTORABLE);
+const url = z.string().min(1).max(2048).refine(isStorableText, UNSTORABLE);
 const apiKey = oneLine(4096);
 const API_KEYS_MAX = 32;
 /** Used in turn; one that the upstream refuses, or whose rate limit is reached, rests alone. */
@@ -49,7 +56,7 @@ const authHeader = z
   .trim()
   .regex(AUTH_HEADER, "must be a header name, as 'api-key', or 'authorization: Bearer'")
   .refine((text) => !RESERVED_HEADER.test(text), 'must not be a header that HTTP itself needs');
-const models = z.array(z.string().min(1).max(128)).max(1000);
+const models = z.array(modelText).max(1000);
 const capabilities = z.array(capability).min(1).max(capability.options.length);
 const dialects = z.array(dialect).max(dialect.options.length);
 
@@ -87,7 +94,7 @@ export const backendRequestSchema = z.object({
   dialects: dialects.nullish(),
   limits: limits.nullish(),
   /** Sent by older clients; no backend uses it. */
-  workflow: anyObject().nullish().meta({ deprecated: true }),
+  workflow: anyObject().refine(isStorable, UNSTORABLE).nullish().meta({ deprecated: true }),
 });
 
 /** A backend that an RPC call describes: the same fields, without defaults for what makes it another one. */
@@ -128,6 +135,8 @@ export const backendRegisteredSchema = z.object({
   url: z.string(),
   index: z.int(),
   ...backendHealth,
+  /** What the request changed besides, such as a key that it did not keep; absent without one. */
+  warnings: z.array(z.string()).optional(),
 });
 
 const circuitState = z.enum(['closed', 'open', 'half-open']);

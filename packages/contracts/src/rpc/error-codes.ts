@@ -9,6 +9,7 @@ const INTERNAL_ERROR = -32_603;
 /** The RPC error code of every service error. */
 export const RPC_ERROR_CODES = {
   invalid_json: -32_700,
+  invalid_body: -32_600,
   invalid_request: -32_600,
   missing_fields: -32_602,
   invalid_value: -32_602,

@@ -28,6 +28,7 @@ const auth = (code: string, status: number): RestError => ({ status, type: 'auth
 /** Status, type and code of every error on the HTTP surfaces. */
 export const REST_ERRORS = {
   invalid_json: invalid('invalid_json'),
+  invalid_body: invalid('invalid_body'),
   invalid_request: invalid('invalid_request'),
   missing_fields: invalid('missing_fields'),
   invalid_value: invalid('invalid_value'),

@@ -9,7 +9,12 @@ import {
 import type { Cancel } from '@model-gateway/kernel';
 import type { BackendConfig } from '@model-gateway/router';
 import type { z } from 'zod';
-import { changeBackend, registerBackend, registrationOf } from './backend-registration.ts';
+import {
+  changeBackend,
+  registerBackend,
+  registrationOf,
+  replacementWarnings,
+} from './backend-registration.ts';
 import type { ServiceRouter } from '../service-router.ts';
 import { testBackend, testNewBackend } from './backend-test.ts';
 import { backendView } from './backend-view.ts';
@@ -66,7 +71,9 @@ export function createBackendAdmin(
   async function register(body: BackendBody): Promise<Registered> {
     const config = registrationOf(body);
     await fileEntries.assertChangeable('backends', config.name);
-    return registerBackend(registry, config);
+    const warnings = replacementWarnings(registry.find(config.name), config);
+    const registered = await registerBackend(registry, config);
+    return warnings.length === 0 ? registered : { ...registered, warnings };
   }
 
   return {

@@ -60,6 +60,19 @@ export function registrationOf(body: z.output<typeof backendRequestSchema>): Bac
   };
 }
 
+/** What a registration takes away from the one that it replaces, where that is easily overlooked. */
+export function replacementWarnings(
+  earlier: BackendConfig | undefined,
+  { name, apiKey, apiKeys }: BackendConfig,
+): string[] {
+  const hadKey =
+    earlier !== undefined && (earlier.apiKey !== null || earlier.apiKeys !== undefined);
+  if (!hadKey || apiKey !== null || apiKeys !== undefined) return [];
+  return [
+    `the backend '${name}' has no key any more: a registration replaces all fields; send 'api_key', or change single fields with PATCH`,
+  ];
+}
+
 /** The registration with the changes of a body; what the body does not have stays. */
 function changedRegistration(
   config: BackendConfig,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { passAllFields } from '../../open-object.ts';
+import { isStorable } from '../../storable.ts';
 import { answerCache } from './answer-cache.ts';
 import { BUDGET_PERIODS, modelId } from './records.ts';
 
@@ -49,7 +50,7 @@ export const keySettings = {
     z
       .record(z.string(), z.unknown())
       .refine(
-        isStorable,
+        isStorableMetadata,
         `must have at most ${METADATA_BYTES_MAX} bytes of JSON, without NUL characters and unpaired surrogates`,
       ),
   )
@@ -70,15 +71,7 @@ function listOf<Entry extends z.ZodType>(entry: Entry) {
   return z.array(entry).min(1).max(ENTRIES_MAX).nullable().optional();
 }
 
-/** Whether the database rejects the text within JSON. */
-const isUnstorable = (value: unknown): boolean =>
-  typeof value === 'string' && (value.includes('\u0000') || /\p{Surrogate}/u.test(value));
-
-function isStorable(metadata: Readonly<Record<string, unknown>>): boolean {
-  let isClean = true;
-  const text = JSON.stringify(metadata, (name, value: unknown) => {
-    isClean &&= !isUnstorable(name) && !isUnstorable(value);
-    return value;
-  });
-  return isClean && new TextEncoder().encode(text).length <= METADATA_BYTES_MAX;
+function isStorableMetadata(metadata: Readonly<Record<string, unknown>>): boolean {
+  const text = JSON.stringify(metadata);
+  return isStorable(metadata) && new TextEncoder().encode(text).length <= METADATA_BYTES_MAX;
 }
