@@ -362,25 +362,17 @@ test('keys are refused, and so is another method', async () => {
 
 test('it is in the OpenAPI document', async () => {
   const document: unknown = await (await fetch(`${gateway.url}/openapi.json`)).json();
+  const fields = { since: { type: ['string', 'null'] }, limit: { default: 100 } };
+  const schema = { $ref: '#/components/schemas/UsageQuery' };
   expect(document).toMatchObject({
     paths: {
       '/api/admin/usage/query': {
         post: {
           security: [{ adminToken: [] }],
-          requestBody: {
-            content: {
-              'application/json': {
-                schema: {
-                  properties: {
-                    since: { type: ['string', 'null'] },
-                    limit: { default: 100 },
-                  },
-                },
-              },
-            },
-          },
+          requestBody: { content: { 'application/json': { schema } } },
         },
       },
     },
+    components: { schemas: { UsageQuery: { properties: fields } } },
   });
 });

@@ -1,14 +1,16 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** How a stream goes on after its last piece. */
-type Ending = 'end' | 'reset' | 'silence';
+type Ending = 'end' | 'silence';
 
 /** An upstream whose streams are what a test says. */
 export interface CutUpstream {
   readonly url: string;
   /** What the next streams are. */
   answer(pieces: readonly string[], ending: Ending): void;
+  /** Breaks the connections of all streams. */
+  reset(): void;
   close(): Promise<void>;
 }
 
@@ -16,6 +18,7 @@ export interface CutUpstream {
 export async function startCutUpstream(): Promise<CutUpstream> {
   let script: readonly string[] = [];
   let how: Ending = 'end';
+  const streams = new Set<ServerResponse>();
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => {
@@ -25,10 +28,10 @@ export async function startCutUpstream(): Promise<CutUpstream> {
         return;
       }
       response.setHeader('content-type', 'text/event-stream');
-      response.write(script.join(''), () => {
-        if (how === 'end') response.end();
-        if (how === 'reset') response.destroy();
-      });
+      response.write(script.join(''));
+      if (how === 'end') response.end();
+      streams.add(response);
+      response.on('close', () => streams.delete(response));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -38,6 +41,9 @@ export async function startCutUpstream(): Promise<CutUpstream> {
     answer(pieces, ending) {
       script = pieces;
       how = ending;
+    },
+    reset() {
+      for (const stream of streams) stream.destroy();
     },
     close: () =>
       new Promise((resolve) => {
