@@ -42,8 +42,8 @@ export interface LedgerRequest {
 export const ANSWER = '好'.repeat(24);
 
 export const PRICED = 'gpt-4o-exact';
-export const UNPRICED = 'plain';
-export const EMBEDDING = 'text-embedding-3-small';
+const UNPRICED = 'plain';
+const EMBEDDING = 'text-embedding-3-small';
 const STALLS = [2, 5, 9] as const;
 const stalling = (chunks: number): string => `${PRICED}@stall:${chunks}`;
 const HANGING = `${PRICED}@hang`;
