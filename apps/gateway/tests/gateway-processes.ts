@@ -62,13 +62,13 @@ export async function createGatewayProcesses(
 }
 
 /** The backends in the list of a process. */
-export async function backendsOf(gateway: TestProcess) {
+export async function backendsOf(gateway: Pick<TestProcess, 'url'>) {
   const response = await admin(gateway, 'GET', 'backends');
   return backendListSchema.parse(await response.json()).backends.health;
 }
 
 /** The health and the circuit of one backend in the list of a process. */
-export async function stateOf(gateway: TestProcess, name: string): Promise<string> {
+export async function stateOf(gateway: Pick<TestProcess, 'url'>, name: string): Promise<string> {
   const found = (await backendsOf(gateway)).find((backend) => backend.name === name);
   return found === undefined ? 'none' : `${found.state}, ${found.circuit}`;
 }

@@ -76,10 +76,10 @@ const USUAL: readonly LargeAnswer[] = [
     isRefused: false,
   },
   {
-    what: 'a text of 40 MB',
+    what: 'a text of 70 MB',
     path: CHAT,
     request: ASK,
-    answer: () => json(answered(replied('a'.repeat(40_000_000)))),
+    answer: () => json(answered(replied('a'.repeat(70_000_000)))),
     isRefused: true,
   },
   {

@@ -13,7 +13,7 @@ import { bytesOf, cutAt, type WireText } from '../grammar/wire-text.ts';
 import { checkAnswer } from '../run/check-answer.ts';
 import { send } from '../run/send.ts';
 import type { ServiceScene, Target } from '../target.ts';
-import { checkBlame } from './upstream-http.ts';
+import { checkBlame, checkCut } from './upstream-http.ts';
 
 interface NodeAnswer {
   readonly head: WireText;
@@ -82,7 +82,7 @@ export const nodeAnswers: Target<NodeAnswer, ServiceScene> = {
     });
     node.answer = undefined;
     if (each.closes) await disconnect(scene, node);
-    if (received.outcome === 'broken off') return ['the connection broke'];
+    if (received.outcome === 'broken off') return checkCut(received);
     return [...checkAnswer(received, scene.secrets), ...checkBlame(received)];
   },
 };

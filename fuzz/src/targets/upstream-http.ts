@@ -61,7 +61,7 @@ export const upstreamHttp: Target<UpstreamCase, ServiceScene> = {
       if (received.outcome === 'broken off') return checkCut(received);
       return [
         ...checkAnswer(received, scene.secrets),
-        ...checkBlame(received),
+        ...checkBlame(received, answer.status),
         ...checkBody(received, isStream),
       ];
     } finally {
@@ -83,13 +83,17 @@ export function scripted(
   };
 }
 
+/** What clients of OpenAI's API get as the upstream answered it. */
+const PASSED_STATUSES: ReadonlySet<number> = new Set([400, 404, 408, 409, 413, 415, 422, 429]);
+
 /**
- * The request was valid, so that an error is none of the client's. An upstream that limited an earlier request is not asked for
- * some seconds.
+ * The request was valid, so that an error is none of the client's, unless the upstream says so. An upstream that limited an
+ * earlier request is not asked for some seconds.
  */
-export function checkBlame({ status, body }: Answer): readonly string[] {
+export function checkBlame({ status, body }: Answer, upstreamStatus?: number): readonly string[] {
   const isLimited = status === 429 && body.includes('limits its requests');
-  const isBlamed = status >= 400 && status < 500 && !isLimited;
+  const isPassed = PASSED_STATUSES.has(status) && status === upstreamStatus;
+  const isBlamed = status >= 400 && status < 500 && !isLimited && !isPassed;
   return isBlamed ? [`the client is blamed: ${status} ${body.toString().slice(0, 300)}`] : [];
 }
 

@@ -5,7 +5,7 @@ import { checkAnswer } from '../run/check-answer.ts';
 import { send, type Answer } from '../run/send.ts';
 import { modelOf } from '../scenes/scripted-upstreams.ts';
 import type { ServiceScene, Target } from '../target.ts';
-import { checkBlame, dataOfEvents, isJson, scripted } from './upstream-http.ts';
+import { checkBlame, checkCut, dataOfEvents, isJson, scripted } from './upstream-http.ts';
 
 const SURFACES = {
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'Hello' }] },
@@ -55,7 +55,7 @@ export const upstreamNative: Target<NativeCase, ServiceScene> = {
         headers: { authorization: `Bearer ${scene.values['api_key']}` },
         pieces: [Buffer.from(JSON.stringify(body))],
       });
-      if (received.outcome === 'broken off') return ['the connection broke'];
+      if (received.outcome === 'broken off') return checkCut(received);
       return [
         ...checkAnswer(received, scene.secrets),
         // The status of an upstream may pass to the client on these surfaces.

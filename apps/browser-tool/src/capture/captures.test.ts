@@ -29,13 +29,13 @@ test('requests and messages count towards the same limit, and clearing makes roo
   const id = webSockets.open('ws://feed.test/');
   for (let n = 0; n < 300; n += 1) webSockets.frame(id, frame('x'.repeat(FRAME_BYTES)));
   const headers = { cookie: 'c'.repeat(100_000), late: 'left out' };
-  for (let n = 0; n < 400; n += 1) {
+  for (let n = 0; n < 600; n += 1) {
     const request = { url: `http://a.test/${n}`, method: 'GET', type: 'fetch', initiator: '' };
     const entry = network.start({ ...request, request_headers: headers, post_data: null });
     network.finish(entry, { status: 200 });
   }
   const { resources, dropped } = network.query({ limit: 1_000 });
-  expect(resources.length + dropped).toBe(400);
+  expect(resources.length + dropped).toBe(600);
   // The frames are older.
   expect(webSockets.frames(id, 0, 1_000)).toMatchObject({ frames: [], dropped: 300 });
   const stored = resources.map((each) => network.find(each.id)?.request_headers['cookie'] ?? '');

@@ -95,7 +95,7 @@ test('an admin sets the price of a model, changes it and removes it', async () =
   await page.fill('Output, USD per million tokens', '0.5');
   await page.press('Save');
   await page.see('$0.125');
-  await page.press('Change the price of my-model');
+  await page.press('Edit the price of my-model');
   await page.fill('Cached input, USD per million tokens (optional)', '0.0625');
   await page.press('Save');
   await page.see('Cached in $0.0625 per million');

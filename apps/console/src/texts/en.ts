@@ -426,7 +426,7 @@ export const en = {
   'prices.intro': 'What tokens and videos cost, and what each tier includes.',
   'prices.none': 'No price.',
   'prices.set': 'Set a price',
-  'prices.change.of': 'Change the price of {pattern}',
+  'prices.change.of': 'Edit the price of {pattern}',
   'prices.remove.of': 'Remove the price of {pattern}',
   'prices.remove.title': 'Remove the price of {pattern}?',
   'prices.remove.text':

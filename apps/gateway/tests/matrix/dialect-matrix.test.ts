@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
+import { startGateway, type GatewayUnderTest } from '../gateway.ts';
 import { chatClient } from './clients/chat.ts';
 import type { MatrixClient } from './clients/client.ts';
 import { messagesClient } from './clients/messages.ts';
@@ -10,6 +10,7 @@ import { listOf, PNG, type ModelRequest, type Fields, type ModelAnswer } from '.
 import { FEATURES, GREETING, REFUSAL, type ClientName, type Feature } from './features.ts';
 import { ERROR_CASES } from './upstream-errors.ts';
 import { KINDS, type Kind, type MatrixKind } from './kinds.ts';
+import { registerKind } from './register-kind.ts';
 import type { MatrixUpstream } from './upstreams/wire-server.ts';
 
 const CLIENTS: Readonly<Record<ClientName, MatrixClient>> = {
@@ -29,28 +30,15 @@ beforeAll(async () => {
     SERVICE_BREAKER_FAILURES: '100000',
   });
   for (const name of KIND_NAMES) {
-    const kind: MatrixKind = KINDS[name];
-    const upstream = await kind.start();
+    const upstream = await KINDS[name].start();
     upstreams.set(name, upstream);
-    if (name === 'agent') await registerAgent(upstream);
-    else await registerBackend(gateway, { name, url: upstream.url, ...kind.registration });
+    await registerKind(gateway, name, upstream);
   }
 });
 afterAll(async () => {
   await gateway.test.close();
   await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
 });
-
-/** Nodes register themselves; the next registration reads it. */
-const registerAgent = ({ url }: MatrixUpstream): Promise<unknown> =>
-  gateway.test.context.database.backendConfigs.save({
-    name: 'agent',
-    type: 'agent',
-    url,
-    models: ['m'],
-    apiKey: null,
-    capabilities: null,
-  });
 
 const upstreamOf = (kind: Kind): MatrixUpstream => {
   const upstream = upstreams.get(kind);

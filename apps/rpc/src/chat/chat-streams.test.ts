@@ -7,6 +7,7 @@ import { createChatStreams } from './chat-streams.ts';
 type ServedRequest = Parameters<Meter['record']>[0];
 
 const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { content } }] });
+const FINISH: ChatChunk = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
 /** Streams whose upstream sends the given chunks, with a listener from the start. */
 function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
@@ -127,6 +128,7 @@ test('a turn in progress finishes when the process stops', async () => {
     yield chunk('one');
     await released;
     yield chunk(' two');
+    yield FINISH;
   }, 10_000);
   const { streamId } = await streams.begin(turn);
   expect(streams.isRunning(streamId)).toBe(true);

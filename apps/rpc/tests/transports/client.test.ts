@@ -84,7 +84,7 @@ describe.each(['http', 'websocket'] as const)('over %s', (transport) => {
     const { token } = await rpc.createAccount(`discover-${transport}@example.com`);
     const { methods } = await createClient({ transport, token }).discover();
     expect(methods.map(({ name }) => name)).toContain('keys.create');
-    expect(methods).toHaveLength(57);
+    expect(methods.filter((method) => !('x-extension' in method))).toHaveLength(57);
   });
 
   test('a body that is too large is refused, and the next call works', async () => {

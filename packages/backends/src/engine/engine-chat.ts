@@ -1,7 +1,7 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk, type UpstreamChat } from '@model-gateway/router';
-import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
+import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
 import { assertOneAnswer } from '../errors/cannot-send.ts';
 import { cleanMessage } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
@@ -22,7 +22,7 @@ export function engineCompletion(
     ...answerHead(clock),
     object: 'chat.completion',
     model,
-    choices: [{ index: 0, message, finish_reason: finish_reason ?? 'stop' }],
+    choices: [wholeChoice(message, { finish_reason: finish_reason ?? 'stop' })],
     usage,
   };
 }

@@ -8,7 +8,7 @@ import {
 } from '@model-gateway/dialects';
 import { randomToken, tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
-import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
+import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { countOf, fieldOf } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
@@ -31,19 +31,20 @@ export function completionOf(value: unknown, { model, clock }: AnswerContext): U
     created: head.created,
     model: answer.model ?? model,
     choices: [
-      {
-        index: 0,
-        message: {
+      wholeChoice(
+        {
           role: 'assistant',
           content: text === '' && calls.length > 0 ? null : text,
           ...(thought === '' ? {} : reasoningFields([{ type: 'reasoning', text: thought }])),
           ...imageFields(images),
           ...(calls.length === 0 ? {} : { tool_calls: calls }),
         },
-        finish_reason:
-          finishReason(answer, { hasCalls: calls.length > 0, hasContent: parts.length > 0 }) ??
-          'stop',
-      },
+        {
+          finish_reason:
+            finishReason(answer, { hasCalls: calls.length > 0, hasContent: parts.length > 0 }) ??
+            'stop',
+        },
+      ),
     ],
     usage: usage && chatUsage(usage),
   };

@@ -2,7 +2,7 @@ import type { UpstreamCompletion } from '@model-gateway/contracts';
 import { chatUsage, RESPONSES_API, withOrigin, type TurnUsage } from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
-import { answerHead, createChunkShape, type AnswerContext } from '../chunk-shape.ts';
+import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
 import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { createDeltaReader } from './event-delta.ts';
@@ -45,7 +45,7 @@ export function completionOfResponse(
     id: textOf(response, 'id') ?? head.id,
     object: 'chat.completion' as const,
     model: textOf(response, 'model') ?? model,
-    choices: [{ index: 0, message: messageOf(response), finish_reason: finishReason(response) }],
+    choices: [wholeChoice(messageOf(response), { finish_reason: finishReason(response) })],
     usage: usageOf(response) ?? null,
   };
 }

@@ -96,25 +96,14 @@ export async function* produceChat(
 ): AsyncGenerator<readonly ChatDelta[], ChatEnd> {
   const { full, signal } = turn;
   const { log } = dependencies;
-  /** Of the target that was asked last. */
-  let latest = createStreamObserver({ keepsReply: true });
   const ask = async ({ backend, model }: ChosenBackend, cancel: Cancel): Promise<Begun> => {
     if (backend.chatStream === undefined) throw cannotChat(backend.name);
     const stream = await backend.chatStream(upstreamBody(full, model), cancel);
     const observer = createStreamObserver({ keepsReply: true });
-    latest = observer;
     const rest = readDeltas(stream, { observer, log });
     return { observer, rest, first: await rest.next() };
   };
-  const query = {
-    ...routeRequestOf(turn, dependencies),
-    ...accepted.chosen,
-    // There may be reasoning before the first visible delta.
-    async onLeft(left: ChosenBackend): Promise<void> {
-      const outcome = { observer: latest, route: left, firstTokenAt: undefined, isComplete: false };
-      await settleStream(turn, dependencies, outcome);
-    },
-  };
+  const query = { ...routeRequestOf(turn, dependencies), ...accepted.chosen };
   const { answer, route, call } = await attemptModels(
     dependencies,
     query,

@@ -56,7 +56,7 @@ export interface EventReaderOptions {
   readonly onChunk?: (chunk: unknown) => void;
   /** Called with the text of chunks that were not parsed because they have nothing else; then only the first choice is read so. */
   readonly onText?: (text: string) => void;
-  /** Takes comments before the first chunk; without it, they wait for that. */
+  /** Takes comments before the first content; without it, they wait for that. */
   readonly onSign?: OnSign | undefined;
   readonly log: Log;
 }

@@ -17,7 +17,8 @@ interface ReadOptions {
 }
 
 /**
- * The deltas of an upstream's stream as they arrive; the observer sees all of them. Ends when the response is complete and
+ * The deltas of an upstream's stream as they arrive; the observer sees all of them. The first are those that came with the first
+ * content; there are none of a thought. Ends when the response is complete and
  * throws an UpstreamFailure when it is not.
  */
 export async function* readDeltas(
@@ -31,11 +32,13 @@ export async function* readDeltas(
   };
   const source = relay(stream, { ...options, onChunk, passesUsage: true, parsesAll: true });
   let isComplete = false;
+  let hasBegun = false;
   try {
     while (!isComplete) {
       isComplete = (await source.next()) === undefined;
-      if (deltas.length > 0) yield deltas;
+      if (deltas.length > 0 || !hasBegun) yield deltas;
       deltas = [];
+      hasBegun = true;
     }
   } finally {
     if (!isComplete) source.leave();

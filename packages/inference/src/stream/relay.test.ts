@@ -8,6 +8,7 @@ const token = {
   ...head,
   choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
 };
+const finish = { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 const failed = { error: { message: 'out of memory' } };
 const eventOf = (chunk: object) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
 const cleanMessage = (message: string) => `cleaned: ${message}`;
@@ -73,6 +74,57 @@ test('comments before the first chunk pass at once to a client that takes them',
   expect(signs).toEqual([': early\n\n', ': late\n\n']);
 });
 
+const role = {
+  ...head,
+  choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+};
+
+describe.each([
+  [
+    'events',
+    (...chunks: readonly object[]) => {
+      const { stream } = endless<Uint8Array>(...chunks.map(eventOf));
+      return relay({ form: 'events', bytes: stream, cleanMessage }, options());
+    },
+  ],
+  [
+    'chunks',
+    (...chunks: readonly object[]) => {
+      const { stream } = endless(...chunks.map((chunk) => ({ ...chunk })));
+      return relay({ form: 'chunks', chunks: stream }, options());
+    },
+  ],
+] as const)('a stream of %s begins with its first content', (_form, begin) => {
+  const saying = (delta: object) => ({ ...head, choices: [{ index: 0, delta }] });
+  const usage = { ...head, choices: [] };
+
+  test.each([
+    ['a text', { content: 'a' }],
+    ['a thought', { reasoning_content: 'hm' }],
+    ['a tool call', { tool_calls: [{ index: 0, id: 'c', function: { name: 'f' } }] }],
+    ['a refusal', { refusal: 'no' }],
+    ['a picture', { images: [{ type: 'image_url' }] }],
+  ])('which is %s; a role waits for it', async (_what, delta) => {
+    const first = saying(delta);
+    const text = (await begin(role, usage, role, first, token).next())?.toString();
+    expect(text?.match(/"assistant"/g)).toHaveLength(2);
+    for (const value of Object.values(delta)) expect(text).toContain(JSON.stringify(value));
+  });
+
+  test('an error after the role is one before the first content', async () => {
+    await expect(begin(role, failed).next()).rejects.toThrow('out of memory');
+  });
+
+  test('an answer that says nothing is whole', async () => {
+    expect((await begin(role, finish).next())?.toString()).toContain('"stop"');
+  });
+
+  test('roles without an end are not kept forever', async () => {
+    const roles = Array.from({ length: 1_001 }, () => role);
+    expect((await begin(...roles).next())?.length).toBeGreaterThan(64 * 1024);
+  });
+});
+
 describe('a stream with more text than can be kept', () => {
   const CHARS = 7 * 1024 * 1024;
   const long = {
@@ -105,8 +157,6 @@ test('a stream of chunks is left after an error of the upstream', async () => {
   await expect(relayed.next()).rejects.toThrow('out of memory');
   expect(state.left).toBe(1);
 });
-
-const finish = { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
 test.each([
   { ending: 'an end', hasMark: false },

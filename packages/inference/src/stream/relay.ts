@@ -13,7 +13,10 @@ import type { StreamObserver } from './stream-observer.ts';
 
 /** Forwards an upstream's stream to the client as server-sent events without the end mark; the observer sees all of them. */
 export interface Relay {
-  /** The next events; undefined when the response is complete. Rejects with an UpstreamFailure when it is not. */
+  /**
+   * The next events; undefined when the response is complete. Rejects with an UpstreamFailure when it is not. The first time it
+   * waits for the first content, so that an earlier failure can still be answered by another target.
+   */
   next(): Promise<Buffer | undefined>;
   /** Cancels the rest of the stream. */
   leave(): void;
@@ -32,6 +35,9 @@ const TOO_LONG = 'the upstream generated more text than an answer may have';
 const TAKEN = Buffer.alloc(0);
 /** An upstream may send comments for as long as it likes. */
 const COMMENTS_BYTES_MAX = 4 * 1024;
+/** With more than that, a stream has begun, whatever it says. */
+const EARLY_BYTES_MAX = 64 * 1024;
+const EARLY_CHUNKS_MAX = 1_000;
 
 type EventStream = UpstreamStream & { readonly form: 'events' };
 
@@ -44,10 +50,9 @@ class EventRelay implements Relay {
   readonly #reader: EventReader;
   readonly #onSign: OnSign | undefined;
   #isOver = false;
-  /** Whether there was more than comments, which keep a connection alive while nothing is generated yet. */
   #hasBegun = false;
-  /** Comments that wait for the first chunk. */
-  #comments: Buffer = TAKEN;
+  /** What came before the first content, such as a role or comments, and waits for it. */
+  #early: Buffer = TAKEN;
   /** A failure that is thrown after the events before it. */
   #failure: UpstreamFailure | undefined;
 
@@ -67,13 +72,15 @@ class EventRelay implements Relay {
         this.leave();
         throw exceeded(TOO_LONG);
       }
-      if (passed.length === 0) continue;
-      if (this.#hasBegun) return passed;
-      if (!isOnlyComments(passed)) return this.#begin(passed);
-      this.#keep(passed);
+      if (this.#hasBegun) {
+        if (passed.length > 0) return passed;
+      } else {
+        this.#keep(passed);
+        if (this.#observer.hasContent || this.#early.length > EARLY_BYTES_MAX) return this.#begin();
+      }
     }
     if (this.#failure !== undefined) throw this.#failure;
-    return undefined;
+    return this.#early.length > 0 ? this.#begin() : undefined;
   }
 
   leave(): void {
@@ -81,15 +88,20 @@ class EventRelay implements Relay {
     giveUp(this.#bytes);
   }
 
-  #begin(first: Buffer): Buffer {
+  #begin(): Buffer {
     this.#hasBegun = true;
-    return this.#comments.length === 0 ? first : Buffer.concat([this.#comments, first]);
+    const early = this.#early;
+    this.#early = TAKEN;
+    return early;
   }
 
-  #keep(comments: Buffer): void {
-    if (this.#onSign?.(comments) === true) return;
-    if (this.#comments.length + comments.length <= COMMENTS_BYTES_MAX)
-      this.#comments = Buffer.concat([this.#comments, comments]);
+  #keep(events: Buffer): void {
+    if (events.length === 0) return;
+    if (isOnlyComments(events)) {
+      if (this.#onSign?.(events) === true) return;
+      if (this.#early.length + events.length > COMMENTS_BYTES_MAX) return;
+    }
+    this.#early = this.#early.length === 0 ? events : Buffer.concat([this.#early, events]);
   }
 
   #finish(): void {
@@ -134,6 +146,8 @@ class EventRelay implements Relay {
 class ChunkRelay implements Relay {
   readonly #chunks: AsyncIterator<ChatChunk>;
   readonly #options: EventReaderOptions;
+  #hasBegun = false;
+  readonly #early: Buffer[] = [];
 
   constructor(chunks: AsyncIterable<ChatChunk>, options: EventReaderOptions) {
     this.#chunks = chunks[Symbol.asyncIterator]();
@@ -141,31 +155,47 @@ class ChunkRelay implements Relay {
   }
 
   async next(): Promise<Buffer | undefined> {
-    const { observer, onChunk, passesUsage } = this.#options;
+    const { observer } = this.#options;
     for (;;) {
       const next = await this.#chunks.next();
       if (next.done === true) {
         if (!observer.isFinished) throw brokenOff(CUT_OFF);
-        return undefined;
+        return this.#early.length > 0 ? this.#begin() : undefined;
       }
-      const chunk = next.value;
-      const error = errorOf(chunk);
-      if (error !== undefined) {
-        this.leave();
-        throw brokenOffBy(error);
+      const passed = this.#pass(next.value);
+      if (this.#hasBegun) {
+        if (passed !== undefined) return passed;
+      } else {
+        if (passed !== undefined) this.#early.push(passed);
+        if (observer.hasContent || this.#early.length > EARLY_CHUNKS_MAX) return this.#begin();
       }
-      observer.observe(chunk);
-      if (observer.isTooLong) {
-        this.leave();
-        throw exceeded(TOO_LONG);
-      }
-      if (onChunk !== undefined) {
-        onChunk(chunk);
-        return TAKEN;
-      }
-      if (passesUsage) return eventOf(chunk);
-      if (!isUsageOnly(chunk)) return eventOf(withoutUsage(chunk));
     }
+  }
+
+  #begin(): Buffer {
+    this.#hasBegun = true;
+    return Buffer.concat(this.#early.splice(0));
+  }
+
+  /** The event for the client; undefined when it gets none. */
+  #pass(chunk: ChatChunk): Buffer | undefined {
+    const { observer, onChunk, passesUsage } = this.#options;
+    const error = errorOf(chunk);
+    if (error !== undefined) {
+      this.leave();
+      throw brokenOffBy(error);
+    }
+    observer.observe(chunk);
+    if (observer.isTooLong) {
+      this.leave();
+      throw exceeded(TOO_LONG);
+    }
+    if (onChunk !== undefined) {
+      onChunk(chunk);
+      return TAKEN;
+    }
+    if (passesUsage) return eventOf(chunk);
+    return isUsageOnly(chunk) ? undefined : eventOf(withoutUsage(chunk));
   }
 
   leave(): void {

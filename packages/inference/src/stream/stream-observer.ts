@@ -24,6 +24,8 @@ export interface StreamObserver {
   observe(chunk: unknown): void;
   /** The text of a chunk that was not parsed. */
   addText(text: string): void;
+  /** Whether anything of the answer itself was seen: a text, a thought, a tool call or a finish reason, not only a role. */
+  readonly hasContent: boolean;
   /** The latest usage that the upstream reported. */
   readonly usage: TokenUsage | undefined;
   /** The part of the prompt that the upstream read from its cache, as it reported. */
@@ -64,6 +66,18 @@ export const streamOutcome = (
   ...(finishReason === undefined ? {} : { finishReasons: [finishReason] }),
 });
 
+/** Whether a delta has more than a role and empty fields. */
+const saysSomething = (delta: unknown): boolean =>
+  typeof delta === 'object' &&
+  delta !== null &&
+  Object.entries(delta).some(([name, value]) => name !== 'role' && !isEmpty(value));
+
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0);
+
 const isReason = (reason: unknown): reason is string => typeof reason === 'string' && reason !== '';
 
 const TEXT_CHARS_MAX = 32 * 1024 * 1024;
@@ -73,6 +87,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
   const pieces: string[] = [];
   let reportedPieces = 0;
   let chars = 0;
+  let hasContent = false;
   const reply = keepsReply ? createReplyCollector() : undefined;
   let usage: TokenUsage | undefined;
   let cachedTokens: number | undefined;
@@ -87,6 +102,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
 
   function keep(text: string): void {
     if (text === '') return;
+    hasContent = true;
     pieces.push(text);
     chars += text.length;
   }
@@ -98,6 +114,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
       delta === undefined ? contentOf({ content: property(choice, 'text') }) : textOfDelta(delta),
     );
     const reason = property(choice, 'finish_reason');
+    hasContent ||= isReason(reason) || saysSomething(delta);
     observeReason(property(choice, 'index') ?? 0, reason);
     if (!isFirstChoice(choice)) return;
     if (isReason(reason)) finishReason = reason;
@@ -134,6 +151,9 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     addText(text) {
       keep(text);
       reply?.addText(text);
+    },
+    get hasContent() {
+      return hasContent;
     },
     get usage() {
       return usage;

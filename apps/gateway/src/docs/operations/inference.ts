@@ -25,7 +25,7 @@ import { messagesOperations } from './messages.ts';
 import { CHUNK_STREAM, inferenceHeaders, type Operation } from './operation.ts';
 import { responsesOperations } from './responses.ts';
 
-export const audioSchema = z.file();
+const audioSchema = z.file();
 
 /** An API that passes to backends with its capability. */
 const passed = { method: 'post', security: ['apiKey'], headers: inferenceHeaders } as const;

@@ -25,6 +25,7 @@ export async function startEngineServer(): Promise<MatrixUpstream> {
         chunks: chunksOf(said),
       }),
     refuse: (_status, message) => engine.answerError(message),
+    answerAfter: (milliseconds) => engine.answerAfter(milliseconds),
     lastAsked: () => readChat(fieldsOf(requests().at(-1)?.params)),
     close: () => engine.close(),
   };

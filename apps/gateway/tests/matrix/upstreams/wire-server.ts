@@ -11,15 +11,15 @@ export interface MatrixUpstream {
   answer(said: ModelAnswer, options: { readonly stream: boolean }): void;
   /** Refuses the next requests. */
   refuse(status: number, message: string): void;
+  /** Answers the next requests this late. */
+  answerAfter(milliseconds: number): void;
   /** What the last request said. */
   lastAsked(): ModelRequest;
   close(): Promise<void>;
 }
 
-/** One that speaks HTTP, so that it can be slow. */
+/** One that speaks HTTP. */
 export interface WireServer extends MatrixUpstream {
-  /** Answers the next requests this late. */
-  answerAfter(milliseconds: number): void;
   /** Ends the bodies of the next answers this late; `Infinity`: never. */
   endAfter(milliseconds: number): void;
   /** How many connections are open. */

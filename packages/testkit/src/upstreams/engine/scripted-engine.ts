@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createChanges, createFaultPlan, extend } from '@model-gateway/demo-model/server-parts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
 import { RpcMethodError, type RpcMethod } from '../wire/json-rpc-call.ts';
@@ -16,6 +17,8 @@ interface ScriptedEngine extends RunningRpcServer {
   answer(script: EngineScript): void;
   /** The next chats are errors. */
   answerError(message: string): void;
+  /** Answers the next chats this late. */
+  answerAfter(milliseconds: number): void;
 }
 
 type Method = 'Engine.Handshake' | 'Engine.Models' | 'Engine.Chat' | 'Engine.ChatStart';
@@ -23,6 +26,7 @@ type Method = 'Engine.Handshake' | 'Engine.Models' | 'Engine.Chat' | 'Engine.Cha
 export async function startScriptedEngine(models: readonly string[]): Promise<ScriptedEngine> {
   const changes = createChanges();
   let chats = 0;
+  let answerAfterMs = 0;
   let read: () => EngineScript = () => ({ result: {}, chunks: [] });
   const methods: Record<Method, RpcMethod<RpcFault>> = {
     'Engine.Handshake': () => ({
@@ -31,12 +35,17 @@ export async function startScriptedEngine(models: readonly string[]): Promise<Sc
       models,
     }),
     'Engine.Models': () => ({ models }),
-    'Engine.Chat': () => read().result,
+    async 'Engine.Chat'() {
+      await pause(answerAfterMs);
+      return read().result;
+    },
     'Engine.ChatStart'({ connection, afterAnswer }) {
       const { chunks } = read();
       const chat_id = `chat-${(chats += 1)}`;
       afterAnswer(() => {
-        for (const chunk of chunks) connection.notify('Engine.ChatChunk', { chat_id, ...chunk });
+        setTimeout(() => {
+          for (const chunk of chunks) connection.notify('Engine.ChatChunk', { chat_id, ...chunk });
+        }, answerAfterMs);
       });
       return { chat_id };
     },
@@ -53,6 +62,9 @@ export async function startScriptedEngine(models: readonly string[]): Promise<Sc
       read = () => {
         throw new RpcMethodError(message);
       };
+    },
+    answerAfter(milliseconds: number) {
+      answerAfterMs = milliseconds;
     },
   });
 }
