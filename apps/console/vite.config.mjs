@@ -16,6 +16,10 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1024,
     rolldownOptions: {
+      output: {
+        // Each script with a route lists what its page needs; one script for all lists it once.
+        codeSplitting: { groups: [{ name: 'routes', test: /\/src\/pages\/.*route\.ts$/ }] },
+      },
       // The libraries say "use client" for servers that render pages; there is none here.
       onLog: (level, log, handle) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);
