@@ -1,5 +1,5 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { keyState, listOf, localTime, settingsOf } from './key-settings.ts';
+import { keyState, listOf, localTime, previousUntil, settingsOf } from './key-settings.ts';
 
 type Key = RpcResult<'keys.list'>[number];
 
@@ -8,6 +8,18 @@ function formOf(values: Readonly<Record<string, string>>): FormData {
   for (const [name, value] of Object.entries(values)) form.set(name, value);
   return form;
 }
+
+const NOW = Date.parse('2026-03-01T00:00:00Z');
+
+const keyWith = (fields: Partial<Key>): Key =>
+  ({
+    active: true,
+    revoked_at: null,
+    expires_at: null,
+    budget_usd: null,
+    budget_used_usd: null,
+    ...fields,
+  }) as Key;
 
 test('an empty form clears every limit', () => {
   expect(settingsOf(formOf({ budget_period: 'month' }))).toEqual({
@@ -70,13 +82,24 @@ test.each([
   { state: 'exhausted', fields: { budget_usd: 1, budget_used_usd: 1 } },
   { state: 'active', fields: { budget_usd: 1, budget_used_usd: 0.5 } },
 ])('$fields is $state', ({ state, fields }) => {
-  const key = {
-    active: true,
-    revoked_at: null,
-    expires_at: null,
-    budget_usd: null,
-    budget_used_usd: null,
-    ...fields,
-  } as Key;
-  expect(keyState(key, Date.parse('2026-03-01T00:00:00Z'))).toBe(state);
+  expect(keyState(keyWith(fields), NOW)).toBe(state);
+});
+
+const LATER = '2026-04-01T00:00:00Z';
+
+test.each([
+  { why: 'a rotated key', fields: { previous_until: LATER }, until: LATER },
+  { why: 'one that was never rotated', fields: { previous_until: null }, until: undefined },
+  {
+    why: 'one whose time is over',
+    fields: { previous_until: '2026-02-01T00:00:00Z' },
+    until: undefined,
+  },
+  {
+    why: 'one that was revoked since',
+    fields: { previous_until: LATER, active: false, revoked_at: '2026-02-01T00:00:00Z' },
+    until: undefined,
+  },
+])('the previous secret of $why works until $until', ({ fields, until }) => {
+  expect(previousUntil(keyWith(fields), NOW)).toBe(until);
 });

@@ -49,6 +49,13 @@ export function keyState(
   return budget !== null && used !== null && used >= budget ? 'exhausted' : 'active';
 }
 
+/** Until when the secret before the last rotation works too; undefined where it does not. */
+export function previousUntil(key: Key, now: number): string | undefined {
+  const isAccepted = ['active', 'exhausted'].includes(keyState(key, now));
+  const end = key.previous_until;
+  return isAccepted && end !== null && Date.parse(end) > now ? end : undefined;
+}
+
 /** In the form of an input, in the zone of the viewer. */
 export function localTime(time: string): string {
   const date = new Date(time);

@@ -12,7 +12,7 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { When } from '../../ui/when.tsx';
 import { CreateKey } from './create-key.tsx';
 import { EditKey, RevokeKey, RotateKey } from './key-dialogs.tsx';
-import { keyState } from './key-settings.ts';
+import { keyState, previousUntil } from './key-settings.ts';
 import { keysRoute } from './route.ts';
 
 type Key = RpcResult<'keys.list'>[number];
@@ -168,7 +168,8 @@ const BADGES = {
 /** The limits that a key has, each in a few words. */
 function Limits({ limited }: { readonly limited: Key }) {
   const { t, format } = useLanguage();
-  const { expires_at: end, previous_until: previous, rpm, tpm, models, addresses } = limited;
+  const { expires_at: end, rpm, tpm, models, addresses } = limited;
+  const previous = previousUntil(limited, Date.now());
   const { budget_usd: budget, budget_used_usd: used } = limited;
   const texts = [
     ...(budget === null
@@ -179,7 +180,9 @@ function Limits({ limited }: { readonly limited: Key }) {
     ...(tpm === null ? [] : [t('keys.limit.tpm', { limit: tpm })]),
     ...(models === null ? [] : [models.join(', ')]),
     ...(addresses === null ? [] : [addresses.join(', ')]),
-    ...(previous === null ? [] : [t('keys.limit.previous', { time: format.dateTime(previous) })]),
+    ...(previous === undefined
+      ? []
+      : [t('keys.limit.previous', { time: format.dateTime(previous) })]),
   ];
   return texts.length === 0 ? (
     t('keys.limit.none')
