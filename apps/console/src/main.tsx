@@ -14,7 +14,7 @@ import { createSession } from './api/session.ts';
 import { ApiContext } from './api/use-api.ts';
 import { ConnectionContext } from './api/use-connection.ts';
 import { LanguageProvider } from './preferences/language.tsx';
-import { applyTheme, storedLanguage, storedTheme } from './preferences/preferences.ts';
+import { applyTheme, forgetTab, storedLanguage, storedTheme } from './preferences/preferences.ts';
 import { createConsoleRouter } from './router.ts';
 import { loadTexts } from './texts/texts.ts';
 
@@ -42,7 +42,10 @@ session.onChange(() => {
   // Another account signed in with another page: nothing of the one before may stay.
   if (shownUser !== undefined && user !== undefined && user !== shownUser) location.reload();
   shownUser = user;
-  if (state.status === 'signed-out') queries.clear();
+  if (state.status === 'signed-out') {
+    queries.clear();
+    forgetTab();
+  }
   void router.invalidate();
 });
 

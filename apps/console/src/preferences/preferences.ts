@@ -28,26 +28,28 @@ export function storedLanguage(): Language {
 export const storeLanguage = (language: Language): void => writePreference(LANGUAGE_KEY, language);
 
 /** What this browser keeps for the console: choices of the viewer, never secrets. */
-export function readPreference(key: string): string | null {
+export const readPreference = (key: string): string | null =>
+  tried(() => localStorage.getItem(key));
+
+export const removePreference = (key: string): void =>
+  void tried(() => localStorage.removeItem(key));
+
+export const writePreference = (key: string, value: string): void =>
+  void tried(() => localStorage.setItem(key, value));
+
+/** What a tab keeps until it is closed, or its user signs out. */
+export const readTab = (key: string): string | null => tried(() => sessionStorage.getItem(key));
+
+export const writeTab = (key: string, value: string): void =>
+  void tried(() => sessionStorage.setItem(key, value));
+
+export const forgetTab = (): void => void tried(() => sessionStorage.clear());
+
+/** A browser may keep nothing; what is chosen then lasts until the page is closed. */
+function tried<Result>(use: () => Result): Result | null {
   try {
-    return localStorage.getItem(key);
+    return use();
   } catch {
     return null;
-  }
-}
-
-export function removePreference(key: string): void {
-  try {
-    localStorage.removeItem(key);
-  } catch {
-    // Then nothing was stored.
-  }
-}
-
-export function writePreference(key: string, value: string): void {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // The choice then lasts until the page is closed.
   }
 }

@@ -1,4 +1,5 @@
 import { CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { problemOf, remedyOfCall } from '../api/problem.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { Button } from './button.tsx';
@@ -18,28 +19,49 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   if (error === undefined || error === null) return null;
   const { title, message, remedy, requestId, retryAfterSecs, doc } = problemOf(error);
   return (
+    <AlertNote
+      title={t(title)}
+      message={message}
+      remedy={t(onRetry === undefined ? remedyOfCall(remedy) : remedy)}
+    >
+      {retryAfterSecs === undefined ? null : (
+        <p>{t('error.retry_after', { seconds: retryAfterSecs })}</p>
+      )}
+      {requestId === undefined ? null : (
+        <p className="note-id">
+          {t('error.request_id')} <code>{requestId}</code> <CopyButton text={requestId} />
+        </p>
+      )}
+      {doc === undefined ? null : (
+        <p>
+          <a href={doc} target="_blank" rel="noreferrer">
+            {t('error.more')}
+          </a>
+        </p>
+      )}
+      {onRetry === undefined ? null : <Button onClick={onRetry}>{t('action.retry')}</Button>}
+    </AlertNote>
+  );
+}
+
+interface AlertNoteProps {
+  readonly title: string;
+  /** In words of the service. */
+  readonly message: string | undefined;
+  readonly remedy: string;
+  readonly children?: ReactNode;
+}
+
+/** That something failed, why, and what to do. */
+export function AlertNote({ title, message, remedy, children }: AlertNoteProps) {
+  return (
     <div className="note note-error" role="alert" ref={revealInDialog}>
       <CircleAlert aria-hidden size={18} className="note-icon" />
       <div className="note-body">
-        <strong>{t(title)}</strong>
+        <strong>{title}</strong>
         {message === undefined ? null : <p className="note-message">{message}</p>}
-        <p>{t(onRetry === undefined ? remedyOfCall(remedy) : remedy)}</p>
-        {retryAfterSecs === undefined ? null : (
-          <p>{t('error.retry_after', { seconds: retryAfterSecs })}</p>
-        )}
-        {requestId === undefined ? null : (
-          <p className="note-id">
-            {t('error.request_id')} <code>{requestId}</code> <CopyButton text={requestId} />
-          </p>
-        )}
-        {doc === undefined ? null : (
-          <p>
-            <a href={doc} target="_blank" rel="noreferrer">
-              {t('error.more')}
-            </a>
-          </p>
-        )}
-        {onRetry === undefined ? null : <Button onClick={onRetry}>{t('action.retry')}</Button>}
+        <p>{remedy}</p>
+        {children}
       </div>
     </div>
   );

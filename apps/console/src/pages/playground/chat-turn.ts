@@ -1,4 +1,4 @@
-import { randomId, RpcCallError } from '@model-gateway/client';
+import { RpcCallError } from '@model-gateway/client';
 import type { RpcInput } from '@model-gateway/contracts';
 import type { Api } from '../../api/api.ts';
 
@@ -17,8 +17,6 @@ export interface ChatEnd {
   readonly firstTokenMs: number | undefined;
   readonly totalMs: number;
   readonly memory: string;
-  /** The reference in the usage row. */
-  readonly refId: string;
 }
 
 interface TurnOptions {
@@ -27,20 +25,40 @@ interface TurnOptions {
   readonly signal: AbortSignal;
 }
 
-type TurnRequest = Omit<RpcInput<'chat.send'>, 'ref_id'>;
+/** The model or its backend failed; nothing is wrong with what it was asked. */
+export class ModelFailure extends RpcCallError {}
+
+const REFUSED = -32_000;
+/** What a backend answers that does not accept the key of the service, or has no time. */
+const NOT_ITS_REQUEST: readonly number[] = [401, 403, 408, 409, 425, 429];
+
+/** The error at the end of a stream. A 4xx of the backend says what is wrong with the request. */
+export function streamError(
+  code: number,
+  message: string,
+  data: Readonly<Record<string, unknown>> | undefined,
+): RpcCallError {
+  const status = upstreamOf(data)?.status ?? 0;
+  const isRefusal = status >= 400 && status < 500 && !NOT_ITS_REQUEST.includes(status);
+  return code === REFUSED && !isRefusal
+    ? new ModelFailure(code, message, data)
+    : new RpcCallError(code, message, data);
+}
+
+/** What the backend answered in place of a completion, if it did. */
+export const upstreamOf = (
+  data: unknown,
+): { readonly status: number; readonly message?: string } | undefined =>
+  (data as { readonly upstream?: { readonly status: number } } | undefined)?.upstream;
 
 /** Streams one answer. When the signal is aborted, the upstream is stopped, and the reason of the signal is thrown. */
 export async function runTurn(
   api: Pick<Api, 'call' | 'subscribe'>,
-  request: TurnRequest,
+  request: RpcInput<'chat.send'>,
   { onToken, onToolCalls, signal }: TurnOptions,
 ): Promise<ChatEnd> {
-  const refId = `console-${randomId()}`;
   const startedAt = performance.now();
-  const { stream_id: streamId, memory } = await api.call('chat.send', {
-    ...request,
-    ref_id: refId,
-  });
+  const { stream_id: streamId, memory } = await api.call('chat.send', request);
   // A turn continues when its listener disconnects, so it is stopped by a call. One that has ended needs none.
   const stop = (): void =>
     void api.call('chat.stop', { stream_id: streamId }).catch(() => undefined);
@@ -57,8 +75,10 @@ export async function runTurn(
         if (params.tool_calls !== undefined) onToolCalls?.(params.tool_calls);
         continue;
       }
-      if ('error' in params && params.error !== undefined)
-        throw new RpcCallError(params.error.code, params.error.message);
+      if ('error' in params && params.error !== undefined) {
+        const { code, message, data } = params.error;
+        throw streamError(code, message, data);
+      }
       const usage = 'usage' in params ? params.usage : undefined;
       return {
         model: 'model' in params ? params.model : undefined,
@@ -67,7 +87,6 @@ export async function runTurn(
         firstTokenMs,
         totalMs: performance.now() - startedAt,
         memory,
-        refId,
       };
     }
   } finally {

@@ -22,7 +22,8 @@ import { Parameters, settingsOf } from './parameters.tsx';
 import { storedModel, storeModel } from './stored-model.ts';
 import { storedParameters, storeParameters } from './stored-parameters.ts';
 import { playgroundRoute } from './route.ts';
-import { useChat, type Question } from './use-chat.ts';
+import { useKeptChat } from './use-kept-chat.ts';
+import type { Question, useChat } from './use-chat.ts';
 import { NoModel } from './no-model.tsx';
 
 const NONE = '';
@@ -33,15 +34,15 @@ export function PlaygroundPage() {
   const { t } = useLanguage();
   const api = useApi();
   const models = useQuery(modelsQuery(api));
-  const { model: wanted, beside, conversation } = playgroundRoute.useSearch();
+  const search = playgroundRoute.useSearch();
+  const { model: wanted, conversation } = search;
   const navigate = playgroundRoute.useNavigate();
   const [texts, setTexts] = useState(storedParameters);
   const [isKept, setKept] = useState(false);
   const [open, setOpen] = useState<'code' | 'conversations'>();
   // On a phone the chat is first.
   const [isWide] = useState(() => matchMedia('(min-width: 900px)').matches);
-  const chat = useChat();
-  const other = useChat();
+  const { chat, other, isRunning, beside, setBeside } = useKeptChat(search);
   const create = useCall('conversations.create', { changes: ['conversations.list'] });
   const stored = useStoredTurns(conversation, chat.show);
   const chatModels = useMemo(() => (models.data ?? []).filter(canChat), [models.data]);
@@ -50,7 +51,6 @@ export function PlaygroundPage() {
   const model = find(wanted) ?? find(remembered) ?? chatModels[0]?.id;
   const second = find(beside);
   const settings = { ...settingsOf(texts), model: model ?? '', conversationId: conversation };
-  const isRunning = chat.isRunning || other.isRunning;
 
   const change = (next: {
     readonly model?: string;
@@ -142,7 +142,10 @@ export function PlaygroundPage() {
                   { value: NONE, label: t('playground.beside.none') },
                   ...chatModels.map(({ id }) => ({ value: id, label: id })),
                 ]}
-                onChange={(next) => change({ beside: next })}
+                onChange={(next) => {
+                  setBeside(next);
+                  change({ beside: next });
+                }}
               />
             ) : null}
             <details className="details" open={isWide}>
@@ -217,6 +220,7 @@ export function PlaygroundPage() {
           onOpen={(id) => {
             setOpen(undefined);
             other.clear();
+            setBeside(NONE);
             change({ conversation: id, beside: NONE });
           }}
         />

@@ -8,10 +8,11 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import type { ChatEnd } from './chat-turn.ts';
+import { ModelFailure, type ChatEnd } from './chat-turn.ts';
+import { ModelFailureNote } from './model-failure-note.tsx';
+import { requestOfQuery } from './request-of.ts';
 import { TurnEdit } from './turn-edit.tsx';
 import type { Turn } from './use-chat.ts';
-import { usageOfQuery } from './usage-of.ts';
 
 interface TurnViewProps {
   readonly turn: Turn;
@@ -44,10 +45,14 @@ export function TurnView({ turn, onRegenerate, onEdit }: TurnViewProps) {
           </pre>
         ))}
         {turn.state === 'stopped' ? <p className="turn-state">{t('playground.stopped')}</p> : null}
-        <ErrorNote error={turn.error} />
+        {turn.error instanceof ModelFailure ? (
+          <ModelFailureNote turn={turn} failure={turn.error} />
+        ) : (
+          <ErrorNote error={turn.error} />
+        )}
         {turn.state === 'running' ? null : (
           <div className="turn-foot">
-            {turn.end === undefined ? null : <Numbers end={turn.end} />}
+            {turn.end === undefined ? null : <Numbers end={turn.end} refId={turn.refId} />}
             <span className="turn-actions">
               <CopyButton text={turn.answer} />
               {onEdit === undefined ? null : (
@@ -68,10 +73,15 @@ export function TurnView({ turn, onRegenerate, onEdit }: TurnViewProps) {
   );
 }
 
-function Numbers({ end }: { readonly end: ChatEnd }) {
+interface NumbersProps {
+  readonly end: ChatEnd;
+  readonly refId: string | undefined;
+}
+
+function Numbers({ end, refId }: NumbersProps) {
   const { t, format } = useLanguage();
   const api = useApi();
-  const usage = useQuery(usageOfQuery(api, end.refId)).data;
+  const usage = useQuery(requestOfQuery(api, refId)).data;
   const seconds = (end.totalMs - (end.firstTokenMs ?? 0)) / 1000;
   const speed = seconds > 0 ? (end.completionTokens ?? 0) / seconds : undefined;
   const facts: readonly (readonly [name: string, value: string])[] = [

@@ -1,3 +1,4 @@
+import { randomId } from '@model-gateway/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
@@ -9,6 +10,8 @@ import { addToolCalls, type ToolCall } from './tool-calls.ts';
 export interface Turn extends EarlierTurn {
   readonly id: number;
   readonly model: string;
+  /** The reference in the request log; undefined for what was stored earlier. */
+  readonly refId?: string;
   readonly toolCalls: readonly ToolCall[];
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly error?: unknown;
@@ -22,13 +25,15 @@ export interface Question {
   readonly images: readonly string[];
 }
 
+const NO_TURNS: readonly Turn[] = [];
+
 /** A chat in this page: asks, streams, stops. */
-export function useChat() {
+export function useChat(first = NO_TURNS) {
   const api = useApi();
   const queries = useQueryClient();
-  const [turns, setTurns] = useState<readonly Turn[]>([]);
+  const [turns, setTurns] = useState(first);
   const running = useRef<AbortController>(undefined);
-  const nextId = useRef(1);
+  const nextId = useRef(1 + Math.max(0, ...first.map(({ id }) => id)));
   useEffect(() => () => running.current?.abort(), []);
 
   const update = useCallback((id: number, change: (turn: Turn) => Turn) => {
@@ -43,10 +48,12 @@ export function useChat() {
       const id = nextId.current;
       nextId.current += 1;
       const { model } = settings;
-      const turn = { id, question: text, images, answer: '', model, toolCalls: [] };
+      const refId = `console-${randomId()}`;
+      const turn = { id, question: text, images, answer: '', model, refId, toolCalls: [] };
       setTurns([...earlier, { ...turn, state: 'running' }]);
       try {
-        const end = await runTurn(api, requestOf(settings, earlier, text, images), {
+        const request = { ...requestOf(settings, earlier, text, images), ref_id: refId };
+        const end = await runTurn(api, request, {
           signal: stopping.signal,
           onToken: (token) => update(id, (now) => ({ ...now, answer: now.answer + token })),
           onToolCalls: (parts) =>
@@ -59,7 +66,6 @@ export function useChat() {
           isStopped ? { ...now, state: 'stopped' } : { ...now, state: 'failed', error },
         );
       }
-      await queries.invalidateQueries({ queryKey: ['usage.list'] });
       if (settings.conversationId !== undefined)
         await queries.invalidateQueries({ queryKey: ['conversations.list'] });
     },

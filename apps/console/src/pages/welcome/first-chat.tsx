@@ -8,7 +8,7 @@ import { chatSnippets, KEY_PLACEHOLDER } from '../../ui/code-snippets.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Snippets } from '../../ui/snippets.tsx';
 import { TurnView } from '../playground/turn-view.tsx';
-import { usageOfQuery } from '../playground/usage-of.ts';
+import { requestOfQuery } from '../playground/request-of.ts';
 import { useChat } from '../playground/use-chat.ts';
 import { RequestTable } from '../../spend/request-table.tsx';
 
@@ -53,7 +53,7 @@ export function FirstChat({ model: chosen, apiKey = KEY_PLACEHOLDER }: FirstChat
         </div>
       </form>
       <div aria-live="polite">{turn === undefined ? null : <TurnView turn={turn} />}</div>
-      {turn?.end === undefined ? null : <FirstUsage refId={turn.end.refId} />}
+      {turn?.end === undefined ? null : <FirstUsage refId={turn.refId} />}
       <Snippets
         snippets={chatSnippets(location.origin, apiKey, {
           model,
@@ -64,10 +64,10 @@ export function FirstChat({ model: chosen, apiKey = KEY_PLACEHOLDER }: FirstChat
   );
 }
 
-function FirstUsage({ refId }: { readonly refId: string }) {
+function FirstUsage({ refId }: { readonly refId: string | undefined }) {
   const { t } = useLanguage();
   const api = useApi();
-  const row = useQuery(usageOfQuery(api, refId)).data;
+  const row = useQuery(requestOfQuery(api, refId)).data;
   return (
     <>
       <h2>{t('welcome.usage')}</h2>
