@@ -2,6 +2,7 @@ import {
   preparedDataDir,
   rpcCall,
   startProcess,
+  waitUntil,
   type TemporaryFolder,
   type TestProcess,
 } from '@model-gateway/testkit';
@@ -9,7 +10,7 @@ import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/test
 import { startTool, type ToolUnderTest } from '../tool.ts';
 import { createConsolePage, registerAdmin, type ConsolePage } from './console-page.ts';
 
-// The chat of the playground. The tests continue each other.
+// The chat of the playground, and the search. The tests continue each other.
 
 const ADMIN = { email: 'admin@example.com', password: 'a long password' };
 
@@ -121,4 +122,51 @@ test('a new chat forgets the one before, and so does signing out', async () => {
   expect(await page.evaluate(kept)).toBe('{}');
   await page.signIn(ADMIN);
   expect(await shown()).not.toContain('A secret question?');
+});
+
+test('the search finds what a person may see, and what can be done', async () => {
+  const find = async (text: string, found: string): Promise<void> => {
+    await page.key('Control+k');
+    await page.see('Pages');
+    await tool.post('/type', { target: '.search input.input', text });
+    await waitUntil(
+      async () =>
+        String(await page.evaluate('document.querySelector(".search-list")?.innerText')).includes(
+          found,
+        ),
+      { what: `${found} among what is found` },
+    );
+  };
+  const options = (): Promise<unknown> =>
+    page.evaluate('[...document.querySelectorAll("[role=option]")].map((one) => one.innerText)');
+  await find('cloud', 'Backends');
+  expect(await options()).toEqual(['cloud-model', 'cloud']);
+  await page.key('Escape');
+  await find('admin@', 'People');
+  await page.key('Enter');
+  await page.see('Search by email or name');
+  await page.see(ADMIN.email);
+  await find('create a key', 'Actions');
+  await page.key('Enter');
+  await page.fill('Name', 'From the search');
+  await page.key('Enter');
+  await page.see('Copy it now.');
+  await page.press('I have copied it');
+  await page.see('From the search');
+  expect(await page.evaluate('location.hash')).toBe('');
+});
+
+test('the search shows nothing of admins to others', async () => {
+  await signOut();
+  await page.press('Create an account');
+  await page.fill('Email', 'second@example.com');
+  await page.fill('Password', 'another password');
+  await page.press('Create the account');
+  await page.see('Playground');
+  await page.key('Control+k');
+  await page.see('Create a group');
+  const list = 'document.querySelector(".search-list").innerText';
+  expect(await page.evaluate(list)).not.toMatch(/Backends|People|Add a backend/);
+  await tool.post('/type', { target: '.search input.input', text: 'admin@' });
+  await page.see('Nothing found for “admin@”.');
 });

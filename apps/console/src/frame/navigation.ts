@@ -25,6 +25,8 @@ export interface NavigationItem {
   readonly to: string;
   readonly text: TextKey;
   readonly icon: LucideIcon;
+  /** What the page creates, in its dialog. */
+  readonly action?: TextKey;
   /** Whether only admins see it. */
   readonly isForAdmins?: boolean;
 }
@@ -47,7 +49,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     text: 'frame.group.use',
     items: [
       { to: '/playground', text: 'playground.title', icon: MessageSquare },
-      { to: '/keys', text: 'keys.title', icon: KeyRound },
+      { to: '/keys', text: 'keys.title', icon: KeyRound, action: 'keys.create' },
       { to: '/usage', text: 'usage.title', icon: Activity },
       { to: '/plan', text: 'plan.title', icon: Wallet },
     ],
@@ -55,7 +57,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     text: 'frame.group.team',
     items: [
-      { to: '/groups', text: 'groups.title', icon: Users },
+      { to: '/groups', text: 'groups.title', icon: Users, action: 'groups.create' },
       { to: '/people', text: 'people.title', icon: UserRound, isForAdmins: true },
     ],
   },
@@ -65,17 +67,35 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       { to: '/overview', text: 'overview.title', icon: Gauge },
       { to: '/requests', text: 'requests.title', icon: ScrollText },
       { to: '/models', text: 'models.title', icon: Boxes, isForAdmins: true },
-      { to: '/backends', text: 'backends.title', icon: Server, isForAdmins: true },
-      { to: '/routes', text: 'routes.title', icon: Split, isForAdmins: true },
-      { to: '/nodes', text: 'nodes.title', icon: Cpu, isForAdmins: true },
-      { to: '/video', text: 'video.title', icon: Film },
-      { to: '/prices', text: 'prices.title', icon: ReceiptText, isForAdmins: true },
+      {
+        to: '/backends',
+        text: 'backends.title',
+        icon: Server,
+        action: 'backends.add',
+        isForAdmins: true,
+      },
+      { to: '/routes', text: 'routes.title', icon: Split, action: 'routes.add', isForAdmins: true },
+      { to: '/nodes', text: 'nodes.title', icon: Cpu, action: 'nodes.add', isForAdmins: true },
+      { to: '/video', text: 'video.title', icon: Film, action: 'video.create' },
+      {
+        to: '/prices',
+        text: 'prices.title',
+        icon: ReceiptText,
+        action: 'prices.set',
+        isForAdmins: true,
+      },
     ],
   },
   {
     text: 'frame.group.system',
     items: [
-      { to: '/webhooks', text: 'webhooks.title', icon: Webhook, isForAdmins: true },
+      {
+        to: '/webhooks',
+        text: 'webhooks.title',
+        icon: Webhook,
+        action: 'webhooks.create',
+        isForAdmins: true,
+      },
       { to: '/audit', text: 'audit.title', icon: ShieldCheck, isForAdmins: true },
       { to: '/settings', text: 'settings.title', icon: Settings, isForAdmins: true },
     ],

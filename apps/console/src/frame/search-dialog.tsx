@@ -1,38 +1,19 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
-import { modelsQuery } from '../api/models.ts';
-import { useApi, useUser } from '../api/use-api.ts';
-import { useQuery } from '../api/use-query.ts';
+import { useState } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
-import { matching } from '../ui/matching.ts';
-import { ACCOUNT_PAGE, NAVIGATION } from './navigation.ts';
+import { useSearchHits, type Hit, type HitGroup } from './use-search-hits.ts';
 
-interface Hit {
-  readonly id: string;
-  readonly label: string;
-  readonly to: string;
-  readonly search?: Readonly<Record<string, string>>;
-}
-
-interface HitGroup {
-  readonly value: string;
-  readonly items: readonly Hit[];
-}
-
-const SHOWN_MAX = 20;
-const REQUEST_ID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/i;
-
-/** Finds pages, models and keys by their names, and requests by their ids (Ctrl-K). */
+/** Finds pages, actions and what has a name, and requests by their ids (Ctrl-K). */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useLanguage();
   const navigate = useNavigate();
   const [text, setText] = useState('');
-  const groups = useHits(text);
-  const choose = ({ to, search }: Hit): void => {
+  const groups = useSearchHits(text);
+  const choose = ({ to, search, hash }: Hit): void => {
     onClose();
-    void navigate({ to, search: search ?? {} } as never);
+    void navigate({ to, search: search ?? {}, hash } as never);
   };
   return (
     <BaseDialog.Root
@@ -90,52 +71,4 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
       </BaseDialog.Portal>
     </BaseDialog.Root>
   );
-}
-
-function useHits(text: string): readonly HitGroup[] {
-  const { t } = useLanguage();
-  const api = useApi();
-  const { is_admin: isAdmin } = useUser();
-  const models = useQuery(modelsQuery(api)).data;
-  const keys = useQuery(api.query('keys.list')).data;
-  const all = useMemo((): readonly HitGroup[] => {
-    const pages = [...NAVIGATION.flatMap(({ items }) => items), ACCOUNT_PAGE]
-      .filter(({ isForAdmins = false }) => isAdmin || !isForAdmins)
-      .map((item) => ({ id: `page ${item.to}`, label: t(item.text), to: item.to }));
-    return [
-      { value: t('frame.search.pages'), items: pages },
-      {
-        value: t('frame.search.models'),
-        items: (models ?? []).map(({ id }) => ({
-          id: `model ${id}`,
-          label: id,
-          to: '/playground',
-          search: { model: id },
-        })),
-      },
-      {
-        value: t('frame.search.keys'),
-        items: (keys ?? []).map(({ id, name, key_hint: hint }) => ({
-          id: `key ${id}`,
-          label: `${name} (${hint})`,
-          to: '/keys',
-          search: { find: hint },
-        })),
-      },
-    ];
-  }, [t, isAdmin, models, keys]);
-  return useMemo(() => {
-    const found = all.map(({ value, items }) => ({
-      value,
-      items: matching(items, text, { nameOf: ({ label }) => label, max: SHOWN_MAX }),
-    }));
-    const request = REQUEST_ID.exec(text)?.[0].toLowerCase();
-    const requests =
-      request === undefined
-        ? []
-        : [{ id: `request ${request}`, label: request, to: '/requests', search: { request } }];
-    return [{ value: t('frame.search.requests'), items: requests }, ...found].filter(
-      ({ items }) => items.length > 0,
-    );
-  }, [t, all, text]);
 }

@@ -1,4 +1,5 @@
 import type { RpcResult } from '@model-gateway/contracts';
+import { useLocation } from '@tanstack/react-router';
 import { useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -22,19 +23,21 @@ interface BackendCardProps {
 const STATES = { Healthy: 'good', Degraded: 'warning', Unhealthy: 'bad' } as const;
 const CIRCUITS = { closed: 'good', 'half-open': 'warning', open: 'bad' } as const;
 const MODELS_MAX = 6;
+const show = (card: HTMLLIElement | null): void => card?.scrollIntoView({ block: 'center' });
 
 /** One backend: its state and why, what it serves, how it did, and a test. */
 export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProps) {
   const { t, format } = useLanguage();
   const test = useCall('backends.test', { changes: ['backends.list'] });
   const { name, type, state, reason, circuit, models, url, checked_at: checkedAt } = backend;
+  const isWanted = useLocation({ select: ({ hash }) => hash === `backend-${name}` });
   const kind = kindOf(type);
   const limitTexts = LIMITS.flatMap((limit) => {
     const value = backend.limits?.[limit] ?? null;
     return value === null ? [] : `${t(`backends.limit.${limit}`)}: ${format.number(value)}`;
   });
   return (
-    <li className="card" aria-label={name}>
+    <li className="card" aria-label={name} ref={isWanted ? show : null}>
       <div className="card-head">
         <h2 className="card-title">{name}</h2>
         {checkedAt === null ? (

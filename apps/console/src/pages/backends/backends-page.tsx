@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { AddBackend } from './add-backend.tsx';
 import { BackendCard } from './backend-card.tsx';
 import { EditBackend } from './edit-backend.tsx';
@@ -37,7 +38,7 @@ export function BackendsPage() {
         { signal },
       ),
   });
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useCreating();
   const [editing, setEditing] = useState<BackendRow>();
   const [removing, setRemoving] = useState<BackendRow>();
   const all = backends.data ?? [];

@@ -12,6 +12,7 @@ import { TextField } from '../../ui/field.tsx';
 import { trimmedText } from '../../ui/form-text.ts';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { RowLink } from '../../ui/row-link.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { GroupPage } from './group-page.tsx';
 import { groupsRoute } from './route.ts';
 
@@ -27,7 +28,7 @@ function GroupList() {
   const { t } = useLanguage();
   const api = useApi();
   const groups = useQuery(api.query('group.list'));
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useCreating();
   const create = (
     <Button kind="primary" onClick={() => setCreating(true)}>
       {t('groups.create')}

@@ -9,6 +9,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { matching } from '../../ui/matching.ts';
 import { SearchField } from '../../ui/search-field.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { When } from '../../ui/when.tsx';
 import { CreateKey } from './create-key.tsx';
 import { EditKey, RevokeKey, RotateKey } from './key-dialogs.tsx';
@@ -34,7 +35,7 @@ export function KeysPage() {
     [keys.data, find],
   );
   const isSearched = find !== '' || (keys.data ?? []).length > SEARCHED_MIN;
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useCreating();
   const [changing, setChanging] = useState<{ readonly key: Key; readonly action: Action }>();
   const close = (): void => setChanging(undefined);
   const create = (

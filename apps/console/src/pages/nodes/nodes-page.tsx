@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { DeployModel } from './deploy-model.tsx';
 import { NodeCard } from './node-card.tsx';
 import { RegisterNode } from './register-node.tsx';
@@ -16,7 +17,6 @@ type Node = RpcResult<'agents.list'>[number];
 
 /** What an admin is about to do. */
 type Intent =
-  | { readonly kind: 'register' }
   | { readonly kind: 'deploy' | 'remove'; readonly node: Node }
   | { readonly kind: 'stop'; readonly node: Node; readonly model: string };
 
@@ -28,10 +28,11 @@ export function NodesPage() {
   const { t } = useLanguage();
   const api = useApi();
   const nodes = useQuery({ ...api.query('agents.list'), refetchInterval: AGAIN_MS });
+  const [isAdding, setAdding] = useCreating();
   const [intent, setIntent] = useState<Intent>();
   const close = (): void => setIntent(undefined);
   const register = (
-    <Button kind="primary" onClick={() => setIntent({ kind: 'register' })}>
+    <Button kind="primary" onClick={() => setAdding(true)}>
       {t('nodes.add')}
     </Button>
   );
@@ -53,7 +54,7 @@ export function NodesPage() {
           ))}
         </ul>
       )}
-      {intent?.kind === 'register' ? <RegisterNode onClose={close} /> : null}
+      {isAdding ? <RegisterNode onClose={() => setAdding(false)} /> : null}
       {intent?.kind === 'deploy' ? <DeployModel node={intent.node} onClose={close} /> : null}
       {intent?.kind === 'stop' ? (
         <StopModel node={intent.node} model={intent.model} onClose={close} />

@@ -1,6 +1,5 @@
 import './prices.css';
 import type { ModelEntry, RpcResult } from '@model-gateway/contracts';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { canChat, canEmbed, modelsQuery } from '../../api/models.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -9,8 +8,10 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Skeleton } from '../../ui/page.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { PriceForm, RemovePrice } from './price-form.tsx';
 import { PriceTable } from './price-table.tsx';
+import { pricesRoute } from './route.ts';
 import { TierTable, VideoPrices } from './tiers-and-videos.tsx';
 
 type Price = RpcResult<'billing.pricing.get'>['pricing'][number];
@@ -22,22 +23,24 @@ const UNPRICED_MAX = 20;
 export function PricesPage() {
   const { t } = useLanguage();
   const api = useApi();
-  // Not from the route, which would be a script of its own in the first load of every page.
-  const { model: wanted } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { model: wanted } = pricesRoute.useSearch();
+  const navigate = pricesRoute.useNavigate();
   const plan = useQuery(api.query('billing.plan'));
   const prices = useQuery(api.query('billing.pricing.get'));
   const videos = useQuery(api.query('billing.video.pricing.get'));
   const models = useQuery(modelsQuery(api));
   const [setting, setSetting] = useState<Pick<Price, 'pattern'> & Partial<Price>>();
+  const [isNew, setNew] = useCreating();
   const [removing, setRemoving] = useState<Price>();
   const unpriced = useMemo(() => withoutPrice(models.data ?? []), [models.data]);
   const change = useCallback((price: Price) => setSetting(price), []);
   const error = plan.error ?? prices.error ?? videos.error ?? models.error;
-  const open = setting ?? (wanted === undefined ? undefined : { pattern: wanted });
+  const asked = wanted === undefined ? undefined : { pattern: wanted };
+  const open = setting ?? asked ?? (isNew ? NEW : undefined);
   const close = (): void => {
     setSetting(undefined);
-    if (wanted !== undefined) void navigate({ to: '/prices', search: {}, replace: true });
+    setNew(false);
+    if (wanted !== undefined) void navigate({ search: {}, replace: true });
   };
   return (
     <Page
@@ -45,7 +48,7 @@ export function PricesPage() {
       intro={t('prices.intro')}
       isBusy={prices.isFetching}
       actions={
-        <Button kind="primary" onClick={() => setSetting(NEW)}>
+        <Button kind="primary" onClick={() => setNew(true)}>
           {t('prices.set')}
         </Button>
       }

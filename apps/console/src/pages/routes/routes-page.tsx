@@ -12,6 +12,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { FromFile } from '../../ui/from-file.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { RowLink } from '../../ui/row-link.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { EditRoute } from './edit-route.tsx';
 import { inOrder } from './route-draft.ts';
 
@@ -24,10 +25,11 @@ export function RoutesPage() {
   const { t } = useLanguage();
   const api = useApi();
   const routes = useQuery(api.query('routes.list'));
-  const [editing, setEditing] = useState<Route | 'new'>();
+  const [editing, setEditing] = useState<Route>();
+  const [isAdding, setAdding] = useCreating();
   const [removing, setRemoving] = useState<string>();
   const add = (
-    <Button kind="primary" onClick={() => setEditing('new')}>
+    <Button kind="primary" onClick={() => setAdding(true)}>
       {t('routes.add')}
     </Button>
   );
@@ -51,11 +53,14 @@ export function RoutesPage() {
       {routes.data === undefined || routes.data.length === 0 ? null : (
         <RouteTable routes={routes.data} onEdit={setEditing} onRemove={setRemoving} />
       )}
-      {editing === undefined ? null : (
+      {editing === undefined && !isAdding ? null : (
         <EditRoute
-          route={editing === 'new' ? undefined : editing}
+          route={editing}
           takenModels={(routes.data ?? []).map(({ model }) => model)}
-          onClose={() => setEditing(undefined)}
+          onClose={() => {
+            setEditing(undefined);
+            setAdding(false);
+          }}
         />
       )}
       {removing === undefined ? null : (

@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Gauge } from '../../ui/gauge.tsx';
 import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { When } from '../../ui/when.tsx';
 import { CreateVideo } from './create-video.tsx';
 import { useVideoProgress } from './use-video-progress.ts';
@@ -46,7 +47,7 @@ export function VideoPage() {
     (jobs.data?.jobs ?? []).filter(isUnfinished).map(({ job_id: id }) => id),
   );
   const [watched, setWatched] = useState<string>();
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useCreating();
   const [cancelling, setCancelling] = useState<string>();
   const create = (
     <Button kind="primary" onClick={() => setCreating(true)}>

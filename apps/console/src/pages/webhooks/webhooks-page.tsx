@@ -11,6 +11,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { FromFile } from '../../ui/from-file.tsx';
 import { Empty, Page, Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
+import { useCreating } from '../../ui/use-creating.ts';
 import { CreateWebhook } from './create-webhook.tsx';
 import { Deliveries } from './deliveries.tsx';
 
@@ -30,7 +31,7 @@ export function WebhooksPage() {
     initialPageParam: null as string | null,
     getNextPageParam: ({ after }) => after,
   });
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useCreating();
   const [opened, setOpened] = useState<Opened>();
   const webhooks = list.data?.pages.flatMap((page) => page.webhooks) ?? [];
   const create = (
