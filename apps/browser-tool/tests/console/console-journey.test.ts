@@ -25,7 +25,6 @@ const ENGINE = fileURLToPath(
   new URL('../../../gpu-agent/tests/child/chat-engine.mjs', import.meta.url),
 );
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
-const ACTION_TIMEOUT_MS = 30_000;
 const WIDE = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
@@ -64,7 +63,7 @@ afterAll(async () => {
 
 /** Acts on an element, and fails with what the page shows instead. */
 async function act(path: string, body: Readonly<Record<string, unknown>>): Promise<void> {
-  const answer = await tool.post(path, { timeout_ms: ACTION_TIMEOUT_MS, ...body });
+  const answer = await tool.post(path, { timeout_ms: 30_000, ...body });
   if (answer.ok) return;
   throw new Error(`${answer.error}\n${String(await evaluate('document.body.innerText'))}`);
 }
@@ -261,6 +260,7 @@ test('the settings are shown with where they come from, and no secret', async ()
   expect(await row('SERVICE_API_RATE_LIMIT_RPM')).toMatch(/100000[^]*Environment/);
   for (const generated of ['SERVICE_JWT_SECRET', 'SERVICE_ADMIN_TOKEN'])
     expect(await row(generated)).toMatch(/Set[^]*Data directory/);
+  for (const name of ['DATABASE_URL', 'REDIS_URL']) expect(await row(name)).toMatch(/embedded/);
 });
 
 test('the key works until it is revoked', async () => {

@@ -119,10 +119,14 @@ const entryTable = (entries: readonly Entry[]): string =>
   table(entries, [
     { title: 'SEQ', isNumber: true, value: ({ seq }) => String(seq) },
     { title: 'TIME (UTC)', value: ({ at }) => moment(at) },
-    { title: 'BY', value: ({ actor, actor_email, actor_id }) => actor_email ?? actor_id ?? actor },
+    {
+      title: 'BY',
+      value: ({ actor, actor_email, actor_id }) =>
+        actor_email ?? actor_id ?? actor.replace('-', ' '),
+    },
     { title: 'ACTION', value: ({ action }) => action },
     { title: 'TARGET', value: ({ target }) => target ?? '-' },
-    { title: 'FROM', value: ({ client_ip }) => client_ip },
+    { title: 'ADDRESS', value: ({ client_ip }) => client_ip },
   ]);
 
 /** The service checks a part of the chain at a time. */

@@ -123,7 +123,7 @@ function AuditTable({ entries, onShow }: AuditTableProps) {
       },
       {
         id: 'action',
-        header: t('audit.column.action'),
+        header: t('audit.action'),
         cell: ({ action }) => <code>{action}</code>,
       },
       {
@@ -164,7 +164,7 @@ function AuditDetails({ entry, onClose }: { readonly entry: Entry; readonly onCl
       <dl className="card-facts">
         <dt>{t('audit.column.time')}</dt>
         <dd>{format.dateTime(entry.at)}</dd>
-        <dt>{t('audit.column.action')}</dt>
+        <dt>{t('audit.action')}</dt>
         <dd>
           <code>{entry.action}</code>
         </dd>
