@@ -1,6 +1,7 @@
 // Prepares a fresh clone on a machine with only Node and npm, so that everything can be built and run.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ensureTool } from './ensure-tool.mjs';
 import { longStep } from './progress.mjs';
@@ -11,17 +12,29 @@ import { startProblem } from './start-problems.mjs';
 const FETCHED = new Set(['fetched', 'found_in_store']);
 const STAMPS = join(ROOT, 'node_modules', '.stamps');
 const API_CLIENTS = 'api-clients';
+/**
+ * What is installed and built: all, or for `npm start` only these apps and what they depend on. Where all is there, the service
+ * is too.
+ */
+const FILTERS = { all: [], service: ['standalone...', 'cli...'] };
 
-/** Fetches the pinned pnpm, which turbo and the scripts of packages call by name, and installs dependencies if they have changed. */
-export async function ensureToolchain() {
+/**
+ * Fetches the pinned pnpm, which turbo and the scripts of packages call by name, and installs dependencies if they have changed.
+ *
+ * @param {keyof typeof FILTERS} part
+ */
+export async function ensureToolchain(part = 'all') {
   const stamp = hashOf(
     [...manifests(), 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
     [process.version, process.arch, process.platform],
   );
   await ensureTool('pnpm');
-  if (isFresh('install', stamp)) return;
-  await install('Dependencies', ['--prod=false']);
-  saveStamp('install', stamp);
+  if (isDone('install', part, stamp)) return;
+  removeStamp('install');
+  // Of the packages that they depend on, also what only development needs: it builds them.
+  const filters = FILTERS[part].map((filter) => `--filter-prod=${filter}`);
+  await install('Dependencies', ['--prod=false', ...filters]);
+  saveStamp('install', `${part} ${stamp}`);
 }
 
 /** Installs the generators of clients, which only one long test needs. */
@@ -45,14 +58,42 @@ async function install(title, flags) {
   if (!ok) fail(startProblem('no_dependencies'), errors);
 }
 
-/** Builds every app and package if something has changed since the last build. */
-export async function ensureBuilt() {
-  const folders = workspaceFolders();
-  const stamp = hashOf([
-    ...folders.flatMap((folder) => [
-      ...filesBelow(join(folder, 'src')),
-      ...filesBelow(join(folder, 'scripts')),
-      join(folder, 'package.json'),
+/**
+ * Builds the apps and packages of a part if something has changed since the last build.
+ *
+ * @param {keyof typeof FILTERS} part
+ */
+export async function ensureBuilt(part = 'all') {
+  if (isDone('build', part, [hashOfSources(), ...builtFolders()].join(' '))) return;
+  const { ok } = await longStep('Build', 'compiling packages and apps', (report) =>
+    build({ part, onLine: buildProgress(report) }),
+  );
+  if (!ok) fail(startProblem('build_failed'), (await build({ part })).output);
+}
+
+/** Builds with turbo, which skips unchanged packages. It prints either what begins, for `onLine`, or the output of what fails. */
+export async function build({ part = 'all', onLine } = {}) {
+  const sources = hashOfSources();
+  removeStamp('build');
+  const logs = `--output-logs=${onLine === undefined ? 'errors-only' : 'hash-only'}`;
+  const filters = FILTERS[part].map((filter) => `--filter=${filter}`);
+  const result = await runCommand(
+    'node',
+    ['node_modules/turbo/bin/turbo', 'run', 'build', logs, ...filters],
+    {
+      env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
+      onLine,
+    },
+  );
+  if (result.ok) saveStamp('build', [part, sources, ...builtFolders()].join(' '));
+  return result;
+}
+
+function hashOfSources() {
+  return hashOf([
+    ...workspaceFolders().flatMap((folder) => [
+      ...['src', 'scripts', 'public'].flatMap((name) => filesBelow(join(folder, name))),
+      ...['package.json', 'index.html', 'vite.config.mjs'].map((name) => join(folder, name)),
     ]),
     ...filesBelow('prisma'),
     'prisma.config.ts',
@@ -63,26 +104,11 @@ export async function ensureBuilt() {
     'turbo.json',
     'pnpm-lock.yaml',
   ]);
-  const isComplete = folders.every(
-    (folder) =>
-      manifest(join(folder, 'package.json')).scripts?.build === undefined ||
-      existsSync(join(ROOT, folder, 'dist')),
-  );
-  if (isComplete && isFresh('build', stamp)) return;
-  const { ok } = await longStep('Build', 'compiling all packages and apps', (report) =>
-    build({ onLine: buildProgress(report) }),
-  );
-  if (!ok) fail(startProblem('build_failed'), (await build()).output);
-  saveStamp('build', stamp);
 }
 
-/** Builds with turbo, which skips unchanged packages. It prints either what begins, for `onLine`, or the output of what fails. */
-export function build({ onLine } = {}) {
-  const logs = `--output-logs=${onLine === undefined ? 'errors-only' : 'hash-only'}`;
-  return runCommand('node', ['node_modules/turbo/bin/turbo', 'run', 'build', logs], {
-    env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1', DO_NOT_TRACK: '1' },
-    onLine,
-  });
+/** Part of the stamp of a build, so that one that was removed is made again. */
+function builtFolders() {
+  return workspaceFolders().filter((folder) => existsSync(join(ROOT, folder, 'dist')));
 }
 
 /** Reads the events of pnpm. */
@@ -118,7 +144,8 @@ function workspaceFolders() {
   const grouped = ['apps', 'packages'].flatMap((group) =>
     readdirSync(join(ROOT, group)).map((name) => join(group, name)),
   );
-  return [...grouped, 'chaos', 'fuzz', 'infra'].filter((folder) =>
+  const ofTests = grouped.map((folder) => join(folder, 'tests'));
+  return [...grouped, ...ofTests, 'chaos', 'fuzz', 'infra', 'scripts'].filter((folder) =>
     existsSync(join(ROOT, folder, 'package.json')),
   );
 }
@@ -146,16 +173,21 @@ function hashOf(files, more = []) {
   return hash.digest('hex');
 }
 
+function isDone(name, part, stamp) {
+  return isFresh(name, `all ${stamp}`) || isFresh(name, `${part} ${stamp}`);
+}
+
 function isFresh(name, stamp) {
   const file = join(STAMPS, name);
   return existsSync(file) && readFileSync(file, 'utf8') === stamp;
 }
 
+/** Before work that may be interrupted. */
+function removeStamp(name) {
+  rmSync(join(STAMPS, name), { force: true });
+}
+
 function saveStamp(name, stamp) {
   mkdirSync(STAMPS, { recursive: true });
   writeFileSync(join(STAMPS, name), stamp);
-}
-
-function manifest(file) {
-  return JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
 }

@@ -8,8 +8,8 @@ const problem = await portProblem(process.env);
 if (problem !== undefined) fail(problem);
 await continueOnNode24();
 const releaseSignals = endChildrenOnSignal();
-await ensureToolchain();
-await ensureBuilt();
+await ensureToolchain('service');
+await ensureBuilt('service');
 if (!process.env.SERVICE_BUILD_HASH) {
   const { ok, output } = await runCommand('git', ['rev-parse', 'HEAD']);
   if (ok) process.env.SERVICE_BUILD_HASH = output.trim();

@@ -29,11 +29,11 @@ export interface DocumentedWorld {
 const START_TIMEOUT_MS = 180_000;
 /** The packages that the guides import, and where they are installed. */
 const GUIDE_PACKAGES = [
-  ['apps/gateway', 'openai'],
+  ['apps/gateway/tests', 'openai'],
   ['packages/testkit', 'ws'],
-  ['apps/standalone', '@langchain/openai'],
-  ['apps/standalone', '@ai-sdk/openai-compatible'],
-  ['apps/standalone', 'ai'],
+  ['apps/standalone/tests', '@langchain/openai'],
+  ['apps/standalone/tests', '@ai-sdk/openai-compatible'],
+  ['apps/standalone/tests', 'ai'],
 ] as const;
 const VIDEO_STEPS = ['Processing', 'Processing', 'Success'] as const;
 const SECRETS = {
