@@ -103,6 +103,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       silenceMs,
       alive: () => writer.alive(),
       fail: failed,
+      isFailureEnough: true,
     };
     await sendEvents(response, options, async (sink) => {
       const streamed = await streamChunks(turn, dependencies);

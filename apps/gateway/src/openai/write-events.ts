@@ -14,6 +14,8 @@ export interface EventOptions {
   readonly alive: () => string;
   /** The last event of an answer that failed after it was opened. */
   readonly fail: (failure: unknown) => string | Buffer;
+  /** Whether that event alone tells clients that the answer is not whole; otherwise the connection closes, too. */
+  readonly isFailureEnough?: boolean | undefined;
 }
 
 /** Where the events of an answer go. */
@@ -81,7 +83,8 @@ class ResponseSink implements EventSink {
     if (this.#response.headersSent) return;
     beginResponse(this.#response, 200, [...this.#options.headers, ...headers, ...STREAM_HEADERS]);
     this.#response.socket?.setNoDelay(true);
-    endsWithEvent(this.#response, this.#options.fail);
+    const { fail, isFailureEnough: isEnough } = this.#options;
+    endsWithEvent(this.#response, fail, { isEnough });
   }
 
   write(events: Buffer | string): Promise<void> | undefined {

@@ -112,6 +112,14 @@ test.each(PATHS)('/v1/%s gets a later error as an event in its own form', async 
   expect(row).toMatchObject({ status: 502 });
 });
 
+test.each(PATHS)('after that event, /v1/%s ends as its clients expect', async (path) => {
+  const stream = await waitForSigns(path);
+  (await upstream.next()).send(500, { error: { message: 'out of order' } });
+  const isEnough = path === 'messages' || path === 'responses';
+  await stream.rest();
+  expect(stream.isWhole()).toBe(isEnough);
+});
+
 test.each(PATHS)('/v1/%s is answered by another model after that', async (path) => {
   const stream = await waitForSigns(path, { models: ['spare'] });
   (await upstream.next()).send(500, { error: { message: 'out of order' } });

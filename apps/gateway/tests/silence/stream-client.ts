@@ -7,6 +7,8 @@ export interface ReadStream {
   until(isEnough: (text: string) => boolean): Promise<string>;
   /** The text of the whole answer, or what came of it. */
   rest(): Promise<string>;
+  /** Whether the answer has ended, and its connection did not break. */
+  isWhole(): boolean;
 }
 
 /** Sends a request and reads what comes as it comes. Resolves when the answer is open. */
@@ -22,10 +24,12 @@ export async function readStream(
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
+  let isWhole = false;
   const read = async (): Promise<boolean> => {
     // A connection that breaks ends the answer too.
     const part = await reader?.read().catch(() => undefined);
     text += part?.value ?? '';
+    isWhole = part?.done === true;
     return part?.done === false;
   };
   return {
@@ -40,6 +44,7 @@ export async function readStream(
       while (await read());
       return text;
     },
+    isWhole: () => isWhole,
   };
 }
 

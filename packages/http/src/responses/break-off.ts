@@ -10,13 +10,23 @@ const LAST_EVENT = Symbol('the last event of a stream that breaks off');
 
 type WriteLastEvent = (failure: unknown) => string | Buffer;
 
+interface LastEvent {
+  readonly write: WriteLastEvent;
+  /** Whether the event alone says that the answer is not whole; otherwise the connection closes, too. */
+  readonly isEnough: boolean;
+}
+
 interface Streamed {
-  [LAST_EVENT]?: WriteLastEvent | undefined;
+  [LAST_EVENT]?: LastEvent | undefined;
 }
 
 /** From now on this response ends with such an event if it breaks off. */
-export function endsWithEvent(response: ServerResponse & Streamed, write: WriteLastEvent): void {
-  response[LAST_EVENT] = write;
+export function endsWithEvent(
+  response: ServerResponse & Streamed,
+  write: WriteLastEvent,
+  { isEnough = false }: { readonly isEnough?: boolean | undefined } = {},
+): void {
+  response[LAST_EVENT] = { write, isEnough };
 }
 
 /** Whether the client learns from an event that this response breaks off. */
@@ -25,16 +35,20 @@ export const hasLastEvent = (response: ServerResponse & Streamed): boolean =>
 
 /**
  * Ends a response that is not whole: after the event of the failure, if it has one, its connection closes in the middle of the
- * body, so that no client takes the answer for whole.
+ * body, so that no client takes the answer for whole; unless that event is enough.
  */
 export function breakOff(response: ServerResponse & Streamed, failure: unknown): void {
-  const write = response[LAST_EVENT];
-  if (write === undefined || response.writableEnded) {
+  const last = response[LAST_EVENT];
+  if (last === undefined || response.writableEnded) {
     closeConnection(response);
     return;
   }
   response[LAST_EVENT] = undefined;
-  response.write(write(failure));
+  if (last.isEnough) {
+    response.end(last.write(failure));
+    return;
+  }
+  response.write(last.write(failure));
   const timer = setTimeout(() => closeConnection(response), LAST_EVENT_MS).unref();
   response.once('close', () => clearTimeout(timer));
 }
