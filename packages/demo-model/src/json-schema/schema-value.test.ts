@@ -217,3 +217,50 @@ test.each<[string, unknown]>([
   const text = JSON.stringify(schemaValue(given, { withOptional: true }));
   expect(text.length).toBeLessThan(1_000_000);
 });
+
+const LONG_TEXT = { type: 'string', minLength: 1e9 };
+const names = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `p${index}`);
+const repeated = (part: object, count = 9_000) => ({
+  $defs: { part },
+  allOf: Array.from({ length: count }, () => ({ $ref: '#/$defs/part' })),
+});
+const manyOf = (items: object) => ({ type: 'array', minItems: 1e9, items });
+
+// A schema is written by a client, and its value is made in the process that serves everybody: each of these once took
+// seconds or minutes, or made a text of many megabytes.
+test.each<[string, Schema]>([
+  ['a thousand long texts', manyOf(LONG_TEXT)],
+  ['long texts in lists of lists', manyOf(manyOf(LONG_TEXT))],
+  [
+    'properties with long texts, many times',
+    manyOf({
+      type: 'object',
+      required: names(900),
+      properties: Object.fromEntries(names(900).map((name) => [name, LONG_TEXT])),
+    }),
+  ],
+  ['a long constant, many times', manyOf({ const: 'x'.repeat(200_000) })],
+  ['a long list as a constant, many times', manyOf({ const: names(20_000) })],
+  ['a long choice, many times', manyOf({ enum: ['x'.repeat(200_000)] })],
+  ['a list as a choice, many times', manyOf({ enum: [names(20_000)] })],
+  ['a long name, many times', manyOf({ type: 'object', required: ['x'.repeat(200_000)] })],
+  [
+    'a property that needs many, many times',
+    manyOf({ type: 'object', required: ['a'], dependentRequired: { a: names(50_000) } }),
+  ],
+  ['many choices, merged many times', repeated({ enum: names(30_000) })],
+  ['many required names, merged many times', repeated({ required: names(30_000) })],
+  ['many types, merged many times', repeated({ type: names(30_000) })],
+  [
+    'many properties, merged many times',
+    { type: 'object', allOf: names(9_000).map((name) => ({ properties: { [name]: {} } })) },
+  ],
+  ['a long reference, many times', manyOf({ $ref: `#${'/%41'.repeat(100_000)}` })],
+  ['a pattern of many classes, many times', manyOf({ type: 'string', pattern: '[a]'.repeat(333) })],
+])('a value for %s is neither long nor late', (_, given) => {
+  const startedAt = performance.now();
+  const text = JSON.stringify(schemaValue(given, { withOptional: true }));
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(text.length).toBeLessThan(700_000);
+});
