@@ -65,11 +65,19 @@ async function measure(options, { folder, opened }) {
     const scene = await withClient(databaseUrl, sceneOf);
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
+    if (!isThere) await countDays(database);
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
     sizes.push({ rows, databaseUrl, database, scene });
     print(`${shown(rows)} rows are there`);
   }
   await compareSizes(options, machine, await measureAll(sizes, options));
+}
+
+async function countDays({ spendSums }) {
+  let days = 0;
+  for await (const { wrongLines } of spendSums.check({ repairs: true }))
+    days += wrongLines > 0 ? 1 : 0;
+  print(`the sums of ${days} days were counted`);
 }
 
 /** Rows until noon of another day would be in the past. */

@@ -6,16 +6,7 @@ const DAY_MS = HOURS_PER_DAY * 3_600_000;
 /** When of the last 24 hours the most hours and rows are outside of whole days. */
 const HOURS_OF_TODAY = 12;
 const ROWS_PER_LINE = 1_000_000;
-const TABLES = [
-  'usage_records',
-  'usage_totals',
-  'usage_daily',
-  'usage_daily_refs',
-  'usage_ref_days',
-  'usage_hourly',
-  'usage_sums',
-  'request_failures',
-];
+const TABLES = ['usage_records', 'usage_totals', 'key_spend', 'request_failures'];
 const REFS = 200;
 const GROUPS = 20;
 /** Failed requests that were not metered, in the log only. */
@@ -33,7 +24,8 @@ const RARE_KEY = '00000000-0000-4000-b000-000000000000';
  * Fills the tables with this many rows in the order of time, as a service writes them: 12 models of 4 upstreams, 1,000
  * users. Nine users in ten call with a key, each with one, and half of the keys belong to one of 20 groups; the others call with a
  * token. One row in three has one of 200 references, each of which uses three of the models. One request in a hundred more failed.
- * Only the number of rows differs between runs; 60 rows of a rare model, project and key are there at any size.
+ * Only the number of rows differs between runs; 60 rows of a rare model, project and key are there at any size. The sums of days and
+ * hours are not counted yet.
  */
 export async function seed(client, { rows, days, now }, print) {
   const today = new Date(Math.floor(now / DAY_MS) * DAY_MS);
@@ -53,7 +45,6 @@ export async function seed(client, { rows, days, now }, print) {
   await withoutIndexes(client, async () => {
     let there = 0;
     for (let day = 0; day <= days; day += 1) {
-      // A day for each statement, so that hardly any kept line is written twice.
       const hours = day < days ? HOURS_PER_DAY : HOURS_OF_TODAY;
       const share = (day * HOURS_PER_DAY + hours) / (days * HOURS_PER_DAY + HOURS_OF_TODAY);
       const count = Math.round(share * rows) - there;
@@ -65,6 +56,8 @@ export async function seed(client, { rows, days, now }, print) {
     await client.query(INSERT_RARE, [RARE_ROWS, since, days, BUSY_USER, RARE_KEY]);
     await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, days]);
   });
+  await client.query(COUNT_TOTALS);
+  await client.query(COUNT_KEYS);
 }
 
 /** What the queries ask for. The rows end at noon of the current day. */
@@ -88,7 +81,7 @@ async function withoutIndexes(client, fill) {
     `SELECT pg_get_indexdef(indexrelid) AS definition, indexrelid::regclass::text AS name
      FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
      WHERE NOT indisunique AND NOT relispartition
-       AND (indrelid::regclass::text = 'usage_records' OR indrelid::regclass::text LIKE 'usage\\_sums%')`,
+       AND indrelid::regclass::text = 'usage_records'`,
   );
   for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
   await fill();
@@ -189,3 +182,16 @@ const INSERT_FAILURES = `
     SELECT n, CASE WHEN n % 10 = 0 THEN 0 ELSE (n * 7919) % ${USERS} END AS person
     FROM generate_series(1, $1::int) n
   ) AS drawn`;
+
+const COUNT_TOTALS = `
+  INSERT INTO usage_totals (user_id, project, month, requests, tier_requests, tier_cost, tier_tokens, updated_at)
+  SELECT
+    user_id, CASE WHEN key_id IS NULL THEN '' ELSE project END, date_trunc('month', created_at, 'UTC')::date, count(*),
+    count(*) FILTER (WHERE points IS NULL), coalesce(sum(cost::numeric) FILTER (WHERE points IS NULL), 0),
+    coalesce(sum(total_tokens) FILTER (WHERE points IS NULL), 0), now()
+  FROM usage_records GROUP BY 1, 2, 3`;
+
+const COUNT_KEYS = `
+  INSERT INTO key_spend (key_id, day, requests, cost, updated_at)
+  SELECT key_id, (created_at AT TIME ZONE 'UTC')::date, count(*), coalesce(sum(cost::numeric), 0), now()
+  FROM usage_records WHERE key_id IS NOT NULL GROUP BY 1, 2`;

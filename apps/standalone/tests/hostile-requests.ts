@@ -120,20 +120,6 @@ async function storeLarge(
   return (JSON.parse(text) as { id: string }).id;
 }
 
-/** A JSON answer of the demo model, which runs in the process that serves everybody. */
-const demoSchema = (what: string, schema: object): HostileRequest => ({
-  what,
-  async prepare({ url, newAttacker }) {
-    const { key } = await newAttacker();
-    const body = JSON.stringify({
-      model: 'demo-chat',
-      messages: [{ role: 'user', content: SMALL }],
-      response_format: { type: 'json_schema', json_schema: { name: 'x', schema } },
-    });
-    return async () => (await send(`${url}/v1/chat/completions`, { bearer: key, body })).status;
-  },
-});
-
 /** Add an entry for every request that was found to cost others something. */
 export const HOSTILE_REQUESTS: readonly HostileRequest[] = [
   repeated('an audited call', 'group.update', async (scene, attacker) => ({
@@ -176,15 +162,6 @@ export const HOSTILE_REQUESTS: readonly HostileRequest[] = [
         (await send(`${url}${paths[index % paths.length]}`, { bearer: key, body })).status;
     },
   },
-  demoSchema('a schema for long texts', {
-    type: 'array',
-    minItems: 1e9,
-    items: { type: 'string', minLength: 1e9 },
-  }),
-  demoSchema('a schema that is merged many times', {
-    $defs: { part: { enum: Array.from({ length: 3_000 }, (_, index) => `p${index}`) } },
-    allOf: Array.from({ length: 3_000 }, () => ({ $ref: '#/$defs/part' })),
-  }),
   {
     what: 'a large body to be counted',
     async prepare({ url, newAttacker }) {

@@ -1,11 +1,6 @@
 import type { AppContext } from '@model-gateway/server-process';
 import { sendNotFound, createProbes, pathOf, type ServerApp } from '@model-gateway/http';
-import {
-  createFactRefresh,
-  createRecorder,
-  createRetention,
-  createSumsCatchUp,
-} from '@model-gateway/recorder';
+import { createFactRefresh, createRecorder, createRetention } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import { createServiceRouter } from '@model-gateway/inference-runtime';
 import type { VideoWorkerConfig } from './config.ts';
@@ -47,10 +42,10 @@ export function createVideoWorker(
     clock,
     log,
   });
-  const sumsCatchUp = createSumsCatchUp({ spendSums: database.spendSums, clock, log });
   const retention = createRetention({
     requestLog: database.requestLogStore,
     responses: database.responses,
+    spendSums: database.spendSums,
     locks: bus.locks,
     clock,
     log,
@@ -66,7 +61,6 @@ export function createVideoWorker(
     async start() {
       await recorder.start();
       await factRefresh.start();
-      await sumsCatchUp.start();
       await retention.start();
       if (options.router === undefined) await router.start();
       await videoJobs.start();
@@ -77,7 +71,6 @@ export function createVideoWorker(
       await videoJobs.stop();
       if (options.router === undefined) await router.stop();
       await retention.stop();
-      await sumsCatchUp.stop();
       await factRefresh.stop();
       await recorder.stop();
     },

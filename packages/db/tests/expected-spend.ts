@@ -1,7 +1,9 @@
 import type { FailedRequest, SpendFilter, SpendGrouping, SpendSums } from '@model-gateway/billing';
 import * as fc from 'fast-check';
 import type { Database } from '../src/database.ts';
+import { SUM_TABLES } from '../src/usage/sum-tables.ts';
 import { row, type Row } from './random-usage.ts';
+import { addSettledRows, settledRow } from './settled-rows.ts';
 import type { OpenedDatabase } from './test-database.ts';
 
 export const KEY_OF: Record<SpendGrouping, (row: Row) => string | null> = {
@@ -83,31 +85,29 @@ export async function insertRows(database: OpenedDatabase, all: readonly Row[]):
   await database.requestLogStore.addFailures(
     all.filter(({ repeats }) => repeats > 0).map(failedRequest),
   );
-  await database.raw.query(
-    `INSERT INTO usage_records
-       (id, user_id, key_id, group_id, project, api_key_id, model, backend, upstream, status, prompt_tokens,
-        completion_tokens, total_tokens, cached_tokens, cost, points, created_at)
-     SELECT id, user_id, key_id, group_id, project, 'x', model, 'gateway', upstream, status, prompt, completion,
-       prompt + completion, cached, cost, points, at
-     FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::int[],
-         $9::int[], $10::int[], $11::int[], $12::float8[], $13::int[], $14::timestamptz[])
-       AS row (id, user_id, key_id, group_id, project, model, upstream, status, prompt, completion, cached, cost, points, at)`,
-    [
-      rows.map(({ id }) => id),
-      rows.map(({ userId }) => userId),
-      rows.map(({ keyId }) => keyId),
-      rows.map(({ groupId }) => groupId),
-      rows.map(({ project }) => project),
-      rows.map(({ model }) => model),
-      rows.map(({ upstream }) => upstream),
-      rows.map(({ status }) => status),
-      rows.map(({ promptTokens }) => promptTokens),
-      rows.map(({ completionTokens }) => completionTokens),
-      rows.map(({ cachedTokens }) => cachedTokens),
-      rows.map(({ cost }) => cost),
-      rows.map(({ points }) => points),
-      rows.map(({ createdAt }) => createdAt.toISOString()),
-    ],
+  await addSettledRows(
+    database.raw,
+    rows.map((each) =>
+      settledRow(
+        {
+          id: each.id,
+          user_id: each.userId,
+          key_id: each.keyId,
+          group_id: each.groupId,
+          project: each.project,
+          model: each.model,
+          upstream: each.upstream,
+          status: each.status,
+          prompt_tokens: each.promptTokens,
+          completion_tokens: each.completionTokens,
+          total_tokens: each.promptTokens + each.completionTokens,
+          cached_tokens: each.cachedTokens,
+          cost: each.cost,
+          created_at: each.createdAt.toISOString(),
+        },
+        each.points,
+      ),
+    ),
   );
 }
 
@@ -127,7 +127,7 @@ const failedRequest = (each: Row): FailedRequest => ({
 
 export const forgetAll = (database: OpenedDatabase) =>
   database.raw.query(
-    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums, request_failures',
+    `TRUNCATE usage_records, usage_totals, key_spend, request_failures, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
   );
 
 export const someRows = (minLength: number, maxLength: number) =>

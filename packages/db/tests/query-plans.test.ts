@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId, silentLog } from '@model-gateway/kernel';
 import { createDatabase, type Database } from '../src/database.ts';
+import { wrongDays } from './expected-spend.ts';
 import { openTestDatabase, type OpenedDatabase } from './test-database.ts';
 import { usageEvent } from './usage-event.ts';
 
@@ -29,8 +30,10 @@ const SEED = [
      CASE WHEN n % 600 = 0 THEN 'running' WHEN n % 600 = 1 THEN 'queued' ELSE 'done' END,
      '2026-01-01T00:00:00Z'::timestamptz + n * INTERVAL '1 minute'
    FROM generate_series(1, 6000) AS n`,
-  `UPDATE usage_totals SET updated_at = '2026-01-01'`,
-  'VACUUM ANALYZE',
+  `INSERT INTO usage_totals (user_id, project, month, requests, tier_requests, tier_cost, tier_tokens, updated_at)
+   SELECT user_id, project, date_trunc('month', created_at, 'UTC')::date, count(*), count(*), sum(cost::numeric),
+     sum(total_tokens), '2026-01-01'
+   FROM usage_records GROUP BY 1, 2, 3`,
 ];
 
 describe('with many rows no whole table is read', () => {
@@ -40,6 +43,8 @@ describe('with many rows no whole table is read', () => {
   beforeAll(async () => {
     database = await openTestDatabase();
     for (const statement of SEED) await database.raw.query(statement);
+    await wrongDays(database, true);
+    await database.raw.query('VACUUM ANALYZE');
   });
 
   afterAll(() => database.close());
@@ -47,7 +52,6 @@ describe('with many rows no whole table is read', () => {
   const READ_IN_WHOLE = `
     SELECT relname AS name, seq_tup_read::int AS rows FROM pg_stat_user_tables
     WHERE (relname LIKE 'usage%' OR relname LIKE 'ledger%' OR relname LIKE 'video%')
-      AND relname <> 'usage_sums_state' -- one row
     ORDER BY 1`;
   const READ_BY_INDEXES_OF_ROWS = `
     SELECT indexrelname AS name, idx_tup_read::int AS rows FROM pg_stat_user_indexes

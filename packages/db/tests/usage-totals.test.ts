@@ -1,5 +1,10 @@
-import { newId } from '@model-gateway/kernel';
+import type { UsageEvent } from '@model-gateway/contracts';
+import { newId, silentLog } from '@model-gateway/kernel';
+import { createDatabase } from '../src/database.ts';
 import { listMigrations, prismaFolder, readMigrations } from '../src/migrations/migrations.ts';
+import { SUM_TABLES } from '../src/usage/sum-tables.ts';
+import { wrongDays } from './expected-spend.ts';
+import { addSettledRows, settledRow } from './settled-rows.ts';
 import {
   createTestDatabase,
   openTestDatabase,
@@ -11,7 +16,7 @@ import { usageEvent } from './usage-event.ts';
 const TOTALS = `SELECT project, month::text, requests::int, tier_requests::int, tier_cost::text, tier_tokens::int
   FROM usage_totals WHERE user_id = $1 ORDER BY month, project`;
 
-/** Rows as a person would insert them: a key's of two projects and two months, one that points paid for, and a JWT's. */
+/** Rows of a key of two projects and two months, one that points paid for, and one of a JWT. */
 const BY_HAND = `
   INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens,
     cost, created_at, ref_id, points, account_type, user_id, key_id, project)
@@ -21,6 +26,37 @@ const BY_HAND = `
     ('service-', 'm', 'gateway', 1, 2, 3, 0.7, '2026-03-30T23:59:59Z', 'r', 70, 'user', $1, $1, 'shop'),
     ('service-', 'm', 'gateway', 1, 2, 3, NULL, '2026-04-01T00:00:00Z', NULL, NULL, NULL, $1, $1, 'default'),
     ('jwt', 'm', 'rpc', 1, 2, 3, 0.4, '2026-04-02T00:00:00Z', NULL, NULL, NULL, $1, NULL, 'stray')`;
+
+/** The same, as the recorder settles them. */
+const rowsOf = (user_id: string) => {
+  const row = (values: Partial<UsageEvent>, points: number | null = null) =>
+    settledRow(
+      {
+        user_id,
+        key_id: user_id,
+        project: 'shop',
+        model: 'm',
+        prompt_tokens: 1,
+        completion_tokens: 2,
+        total_tokens: 3,
+        ...values,
+      },
+      points,
+    );
+  return [
+    row({ cost: 0.1, created_at: '2026-03-31T23:59:59.999Z', ref_id: 'r' }),
+    row({ cost: 0.2, created_at: '2026-03-31T00:00:00Z' }),
+    row({ cost: 0.7, created_at: '2026-03-30T23:59:59Z', ref_id: 'r' }, 70),
+    row({ cost: null, created_at: '2026-04-01T00:00:00Z', project: 'default' }),
+    row({
+      cost: 0.4,
+      created_at: '2026-04-02T00:00:00Z',
+      backend: 'rpc',
+      key_id: null,
+      project: 'stray',
+    }),
+  ];
+};
 
 const COUNTED = [
   {
@@ -58,49 +94,36 @@ const sums = (requests: number, cost: string) => ({
 });
 
 const DAYS = [
-  { day: '2026-03-30', backend: 'gateway', ...sums(1, '0.7') },
-  { day: '2026-03-31', backend: 'gateway', ...sums(2, '0.3') },
-  { day: '2026-04-01', backend: 'gateway', ...sums(1, '0') },
-  { day: '2026-04-02', backend: 'rpc', ...sums(1, '0.4') },
+  { since: '2026-03-30T00:00', surface: 'gateway', ...sums(1, '0.7') },
+  { since: '2026-03-31T00:00', surface: 'gateway', ...sums(2, '0.3') },
+  { since: '2026-04-01T00:00', surface: 'gateway', ...sums(1, '0') },
+  { since: '2026-04-02T00:00', surface: 'rpc', ...sums(1, '0.4') },
 ];
 
 const DAYS_OF_REFS = [
-  { ref_id: 'r', day: '2026-03-30', backend: 'gateway', ...sums(1, '0.7') },
-  { ref_id: 'r', day: '2026-03-31', backend: 'gateway', ...sums(1, '0.1') },
+  { ref_id: 'r', since: '2026-03-30T00:00', surface: 'gateway', ...sums(1, '0.7') },
+  { ref_id: 'r', since: '2026-03-31T00:00', surface: 'gateway', ...sums(1, '0.1') },
 ];
-
-const REF_DAYS = DAYS_OF_REFS.map(({ backend: _backend, ...day }) => day);
 
 const HOURS = [
-  { hour: '2026-03-30T23:00', backend: 'gateway', ...sums(1, '0.7') },
-  { hour: '2026-03-31T00:00', backend: 'gateway', ...sums(1, '0.2') },
-  { hour: '2026-03-31T23:00', backend: 'gateway', ...sums(1, '0.1') },
-  { hour: '2026-04-01T00:00', backend: 'gateway', ...sums(1, '0') },
-  { hour: '2026-04-02T00:00', backend: 'rpc', ...sums(1, '0.4') },
+  { since: '2026-03-30T23:00', surface: 'gateway', ...sums(1, '0.7') },
+  { since: '2026-03-31T00:00', surface: 'gateway', ...sums(1, '0.2') },
+  { since: '2026-03-31T23:00', surface: 'gateway', ...sums(1, '0.1') },
+  { since: '2026-04-01T00:00', surface: 'gateway', ...sums(1, '0') },
+  { since: '2026-04-02T00:00', surface: 'rpc', ...sums(1, '0.4') },
 ];
 
-const ROLLUPS = [DAYS, DAYS_OF_REFS, REF_DAYS, HOURS];
+const ROLLUPS = [DAYS, HOURS, DAYS_OF_REFS];
 
-const SUMS = `requests::int, prompt_tokens::int AS prompt, completion_tokens::int AS completion,
-  total_tokens::int AS total, cost::text`;
+const SUMS = `to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI') AS since, surface, requests::int,
+  prompt_tokens::int AS prompt, completion_tokens::int AS completion, total_tokens::int AS total, cost::text`;
 
-async function readRollups(database: TestDatabase) {
-  return [
-    await database.query(
-      `SELECT day::text, backend, ${SUMS} FROM usage_daily ORDER BY day, backend`,
-    ),
-    await database.query(
-      `SELECT ref_id, day::text, backend, ${SUMS} FROM usage_daily_refs ORDER BY ref_id, day`,
-    ),
-    await database.query(
-      `SELECT ref_id, day::text, ${SUMS} FROM usage_ref_days ORDER BY ref_id, day`,
-    ),
-    await database.query(
-      `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI') AS hour, backend, ${SUMS}
-       FROM usage_hourly ORDER BY hour`,
-    ),
-  ];
-}
+const readRollups = (database: TestDatabase) =>
+  Promise.all([
+    database.query(`SELECT ${SUMS} FROM usage_by_model_day ORDER BY 1`),
+    database.query(`SELECT ${SUMS} FROM usage_by_model_hour ORDER BY 1`),
+    database.query(`SELECT ref_id, ${SUMS} FROM usage_by_ref_day ORDER BY 2`),
+  ]);
 
 describe('the totals of usage', () => {
   let database: OpenedDatabase;
@@ -112,14 +135,14 @@ describe('the totals of usage', () => {
   afterEach(async () => {
     await database.raw.query('DROP TABLE IF EXISTS usage_records_2026_03');
     await database.raw.query(
-      'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums',
+      `TRUNCATE usage_records, usage_totals, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
     );
   });
   afterAll(() => database.close());
 
-  it('agree with rows that were inserted by hand', async () => {
+  it('agree with the rows', async () => {
     const userId = newId();
-    await database.raw.query(BY_HAND, [userId]);
+    await addSettledRows(database.raw, rowsOf(userId));
     expect(await database.raw.query(TOTALS, [userId])).toEqual(COUNTED);
     expect(await readRollups(database.raw)).toEqual(ROLLUPS);
     const whole = { userId, project: null, month: '2026-04' };
@@ -143,15 +166,17 @@ describe('the totals of usage', () => {
 
   it('are nothing for rows that a failed transaction took back', async () => {
     const userId = newId();
-    await database.raw.query('BEGIN');
-    await database.raw.query(BY_HAND, [userId]);
-    await database.raw.query('ROLLBACK');
+    const [row] = rowsOf(userId);
+    const tooLong = settledRow({ user_id: userId, model: 'm'.repeat(1_000) });
+    await expect(
+      addSettledRows(database.raw, row === undefined ? [] : [row, tooLong]),
+    ).rejects.toThrow('too long');
     expect(await database.raw.query(TOTALS, [userId])).toEqual([]);
   });
 
-  it('do not count rows again that are moved out of the default partition', async () => {
+  it('stay as they are when rows are moved out of the default partition', async () => {
     const userId = newId();
-    await database.raw.query(BY_HAND, [userId]);
+    await addSettledRows(database.raw, rowsOf(userId));
     await database.raw.query(`
       BEGIN;
       CREATE TABLE usage_records_2026_03 (LIKE usage_records INCLUDING ALL);
@@ -193,5 +218,42 @@ it('rows that were there before the totals are counted by the migration', async 
   for (const { sql } of later) await database.query(sql);
   expect(await database.query(TOTALS, [userId])).toEqual(COUNTED);
   expect(await readRollups(database)).toEqual(ROLLUPS);
+  await database.drop();
+});
+
+it('sums of an earlier version are counted again, with failed requests that the log has no longer', async () => {
+  const database = await createTestDatabase();
+  const folder = prismaFolder();
+  const names = await listMigrations(folder);
+  const before = names.findIndex((name) => name.endsWith('_three_cuts'));
+  const migrations = await readMigrations(folder, names);
+  for (const { sql } of migrations.slice(0, before)) await database.query(sql);
+  await database.query(BY_HAND, [newId()]);
+  await database.query(
+    `INSERT INTO request_failures
+       (id, created_at, user_id, api_key_id, backend, counted_model, status, error_code, error, repeats)
+     SELECT gen_random_uuid(), at, $1, 'x', 'gateway', 'm', status, 'e', '', repeats
+     FROM (VALUES
+       ('2026-03-01T10:00:00Z'::timestamptz, 502, 3), ('2026-03-31T10:00:00Z', 502, 4), ('2026-03-31T11:00:00Z', 499, 5)
+     ) AS failure (at, status, repeats)`,
+    [newId()],
+  );
+  await database.query(`DELETE FROM request_failures WHERE created_at < '2026-03-30'`);
+  await database.query(`UPDATE usage_sums_state SET failures_since = '2026-03-30T00:00:00Z'`);
+  for (const { sql } of migrations.slice(before)) await database.query(sql);
+  const upgraded = createDatabase({ databaseUrl: database.url, log: silentLog });
+  expect(await wrongDays(upgraded, false)).toEqual([]);
+  const asked = {
+    since: new Date('2026-03-01T00:00:00Z'),
+    until: new Date('2026-05-01T00:00:00Z'),
+  };
+  for (const by of ['day', 'model', 'project', 'hour'] as const)
+    expect((await upgraded.spend.summary(asked, by)).total).toMatchObject({
+      requests: 5,
+      failed: 12,
+      errors: 7,
+      costUsd: 1.4,
+    });
+  await upgraded.close();
   await database.drop();
 });

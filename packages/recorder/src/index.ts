@@ -3,5 +3,4 @@ export { createPointsCount } from './points-count.ts';
 export { createRecorder } from './recorder.ts';
 export { createRetention } from './retention.ts';
 export { runRejectedUsageCommand } from './rejected-usage-command.ts';
-export { createSumsCatchUp } from './sums-catch-up.ts';
 export { runUsageSumsCommand } from './usage-sums-command.ts';

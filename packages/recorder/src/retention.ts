@@ -1,10 +1,11 @@
-import type { RequestLogStore } from '@model-gateway/billing';
+import type { RequestLogStore, SpendSumsStore } from '@model-gateway/billing';
 import { describeError, type Clock, type Locks, type Log, type Part } from '@model-gateway/kernel';
 
 interface RetentionDependencies {
   readonly requestLog: Pick<RequestLogStore, 'removeRows' | 'removeBodies'>;
   /** Stored responses have their own expiry. */
   readonly responses: { removeExpired(before: Date, countMax: number): Promise<number> };
+  readonly spendSums: Pick<SpendSumsStore, 'forgetHours'>;
   readonly locks: Locks;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,10 +23,11 @@ const BATCH_ROWS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Deletes what is too old from the request log, and expired responses, a batch at a time. Usage rows stay: they are the bill.
+ * Deletes what is too old from the request log, expired responses and sums by the hour that are kept for a while only, a batch at a
+ * time. Usage rows stay: they are the bill.
  */
 export function createRetention(dependencies: RetentionDependencies): Part {
-  const { requestLog, responses, locks, clock, log, rowDays, bodyDays } = dependencies;
+  const { requestLog, responses, spendSums, locks, clock, log, rowDays, bodyDays } = dependencies;
   const { intervalMs = INTERVAL_MS } = dependencies;
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -42,6 +44,7 @@ export function createRetention(dependencies: RetentionDependencies): Part {
     await removeAll(() => responses.removeExpired(daysAgo(0), BATCH_ROWS));
     await removeAll(() => requestLog.removeBodies(daysAgo(bodyDays), BATCH_ROWS));
     await removeAll(() => requestLog.removeRows(daysAgo(rowDays), BATCH_ROWS));
+    await spendSums.forgetHours(daysAgo(0));
   }
 
   function tick(): void {

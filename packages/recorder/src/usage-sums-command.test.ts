@@ -1,6 +1,4 @@
 import type { CheckedDay } from '@model-gateway/billing';
-import { manualClock, silentLog } from '@model-gateway/kernel';
-import { createSumsCatchUp } from './sums-catch-up.ts';
 import { runUsageSumsCommand } from './usage-sums-command.ts';
 
 /** Two days, of which one differs until it is repaired; `staysWrong` cannot be repaired. */
@@ -43,38 +41,4 @@ test.each([[[]], [['else']], [['check', 'more']]])('%j prints the help', async (
     code: 2,
     printed: expect.stringContaining('rebuild'),
   });
-});
-
-test('counting earlier usage is tried again after a failure, old hours are forgotten from time to time, and both end with the process', async () => {
-  let calls = 0;
-  const forgotten: Date[] = [];
-  let resolve = (): void => undefined;
-  const again = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  let stopped: AbortSignal | undefined;
-  const part = createSumsCatchUp({
-    spendSums: {
-      async catchUp(signal) {
-        stopped = signal;
-        calls += 1;
-        if (calls === 1) throw new Error('the database is away');
-        return 1;
-      },
-      async forgetHours(now) {
-        forgotten.push(now);
-        if (forgotten.length === 2) resolve();
-        return 1;
-      },
-    },
-    clock: manualClock(5),
-    log: silentLog,
-    retryAfterMs: 1,
-    intervalMs: 1,
-  });
-  await part.start();
-  await again;
-  await part.stop();
-  expect(stopped?.aborted).toBe(true);
-  expect(forgotten[0]).toEqual(new Date(5));
 });

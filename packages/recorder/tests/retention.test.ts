@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 2, 31);
 
 /** Stores with so many old rows, bodies and responses, which they remove in batches. */
 function createScene(locks: Locks) {
-  const left = { rows: 12_000, bodies: 7_000, responses: 6_000 };
+  const left = { rows: 12_000, bodies: 7_000, responses: 6_000, hours: 24 };
   const before = new Set<string>();
   const remove = (what: keyof typeof left) => (until: Date, limit: number) => {
     before.add(`${what} ${until.toISOString().slice(0, 10)}`);
@@ -21,6 +21,7 @@ function createScene(locks: Locks) {
   const part = createRetention({
     requestLog: { removeRows: remove('rows'), removeBodies: remove('bodies') },
     responses: { removeExpired: remove('responses') },
+    spendSums: { forgetHours: (now) => remove('hours')(now, left.hours) },
     locks,
     clock: manualClock(NOW),
     log: silentLog,
@@ -33,10 +34,15 @@ function createScene(locks: Locks) {
 test('what is too old is deleted, all of it, in batches', async () => {
   const { part, left, before } = createScene(free);
   await part.start();
-  await waitUntil(() => left.rows === 0);
+  await waitUntil(() => left.hours === 0);
   await part.stop();
-  expect(left).toEqual({ rows: 0, bodies: 0, responses: 0 });
-  expect([...before]).toEqual(['responses 2026-03-31', 'bodies 2026-03-24', 'rows 2026-03-01']);
+  expect(left).toEqual({ rows: 0, bodies: 0, responses: 0, hours: 0 });
+  expect([...before]).toEqual([
+    'responses 2026-03-31',
+    'bodies 2026-03-24',
+    'rows 2026-03-01',
+    'hours 2026-03-31',
+  ]);
 });
 
 test('one process deletes at a time', async () => {

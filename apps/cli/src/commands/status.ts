@@ -48,7 +48,7 @@ async function showStatus({ service, signal }: CommandContext): Promise<Answer> 
       `Service   ${service.url}, version ${oneLine(String(health['version']))}, up for ${duration(uptimeMs)}`,
       `Health    ${oneLine(String(health['status']))}${checks.map(([name, state]) => `, ${oneLine(`${name} ${String(state)}`)}`).join('')}`,
       `Models    ${oneLine(String(health['models']))} of your backends, GPU nodes online: ${count(system.agents_online)}`,
-      `Requests  ${count(system.requests_total)} accepted since the start, ${count(system.requests_per_minute)} in the last minute`,
+      `Requests  ${count(system.requests_total)} since the start, ${count(system.requests_per_minute)} in the last minute`,
     ].join('\n'),
     ...(isOk ? {} : { note: 'Find out why: gateway doctor' }),
     exitStatus: isOk ? EXIT_OK : EXIT_FAILED,

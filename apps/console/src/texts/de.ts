@@ -624,7 +624,7 @@ export const de: Texts = {
   // Status and settings
   'status.title': 'Status',
   'status.uptime': 'Läuft seit',
-  'status.requests': 'Angenommene Anfragen bisher',
+  'status.requests': 'Anfragen bisher',
   'status.requests_per_minute': 'Anfragen in der letzten Minute',
   'status.nodes': 'Knoten online',
   'status.gpu_nodes': 'Knoten mit GPU',

@@ -610,7 +610,7 @@ export const en = {
   // Status and settings
   'status.title': 'Status',
   'status.uptime': 'Running for',
-  'status.requests': 'Requests accepted so far',
+  'status.requests': 'Requests so far',
   'status.requests_per_minute': 'Requests in the last minute',
   'status.nodes': 'Nodes online',
   'status.gpu_nodes': 'Nodes with a GPU',

@@ -583,7 +583,7 @@ export const zhHans: Texts = {
   // Status and settings
   'status.title': '状态',
   'status.uptime': '已运行',
-  'status.requests': '累计接受的请求',
+  'status.requests': '累计请求',
   'status.requests_per_minute': '最近一分钟请求',
   'status.nodes': '在线节点',
   'status.gpu_nodes': '带 GPU 的节点',

@@ -1,5 +1,5 @@
 import { readRetryAfter } from './retry-after.ts';
-import { cleanMessage, upstreamFailed, upstreamRefused } from './upstream-error.ts';
+import { cleanMessage, upstreamRefused } from './upstream-error.ts';
 
 const KEY = 'sk-upstream-1';
 const message = (status: number, body: unknown, key: string | null = null): string =>
@@ -175,32 +175,4 @@ test('the time of the next try is part of the failure', () => {
     details: { upstream: { status: 503 }, retry_after_secs: 12 },
   });
   expect(refused(503, {}).retryAfterSecs).toBeUndefined();
-});
-
-test.each([
-  ['UND_ERR_SOCKET', 'other side closed', 'the upstream closed the connection'],
-  ['ECONNRESET', 'read ECONNRESET', 'the upstream closed the connection'],
-  ['EPIPE', 'write EPIPE', 'the upstream closed the connection'],
-  ['UND_ERR_HEADERS_TIMEOUT', 'Headers Timeout Error', 'the upstream sent nothing for too long'],
-  ['UND_ERR_BODY_TIMEOUT', 'Body Timeout Error', 'the upstream sent nothing for too long'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error', 'no connection to the upstream in time'],
-])('an error of the HTTP client, %s, says what the upstream did', (code, reason, says) => {
-  const error = upstreamFailed(Object.assign(new Error(reason), { code }));
-  expect(error.message).toBe(`${says} (${reason})`);
-});
-
-test('a server that speaks no TLS is named without the words of the TLS library', () => {
-  const reason =
-    '40DD62F7FA7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/x.c:77:\n';
-  const failure = Object.assign(new Error(reason), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' });
-  expect(upstreamFailed(failure).message).toBe(
-    'the upstream speaks no TLS at this port: its address begins with http:// in place of https://',
-  );
-});
-
-test('other errors keep their own text', () => {
-  const failure = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
-    code: 'ECONNREFUSED',
-  });
-  expect(upstreamFailed(failure).message).toBe('connect ECONNREFUSED 127.0.0.1:1');
 });

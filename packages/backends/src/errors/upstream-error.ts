@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { describeError, errorCode } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { readUpstreamError } from './error-answer.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -12,22 +12,6 @@ const LABEL_CHARS_MAX = 128;
 
 const TOO_MANY_REQUESTS = 429;
 const TIMEOUT = /time.?d?.?out|took longer/i;
-
-const CLOSED = 'the upstream closed the connection';
-const SILENT = 'the upstream sent nothing for too long';
-/** What the upstream did, by the codes of errors whose texts do not name it. */
-const DEEDS = new Map([
-  ['UND_ERR_SOCKET', CLOSED],
-  ['ECONNRESET', CLOSED],
-  ['EPIPE', CLOSED],
-  ['UND_ERR_HEADERS_TIMEOUT', SILENT],
-  ['UND_ERR_BODY_TIMEOUT', SILENT],
-  ['UND_ERR_CONNECT_TIMEOUT', 'no connection to the upstream in time'],
-]);
-/** What the TLS library says of a server that answers without TLS. */
-const NO_TLS_CODE = 'ERR_SSL_WRONG_VERSION_NUMBER';
-const NO_TLS =
-  'the upstream speaks no TLS at this port: its address begins with http:// in place of https://';
 
 /** The failure of an upstream that responded with an error status or an error body. */
 export function upstreamRefused(
@@ -73,14 +57,7 @@ export function upstreamFailed(
   if (cause instanceof UpstreamFailure) return cause;
   const isTimeout = isTimeoutError(cause);
   const details = { isBackendAtFault: true, hadNoEffect, isTimeout, cause };
-  return new UpstreamFailure(describeTransport(cause), details);
-}
-
-function describeTransport(cause: unknown): string {
-  const code = errorCode(cause) ?? '';
-  if (code === NO_TLS_CODE) return NO_TLS;
-  const deed = DEEDS.get(code);
-  return deed === undefined ? describeError(cause) : `${deed} (${describeError(cause)})`;
+  return new UpstreamFailure(describeError(cause), details);
 }
 
 /** The errors of the HTTP client have codes, ours have messages. */

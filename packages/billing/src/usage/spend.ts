@@ -70,8 +70,6 @@ export interface CheckedDay {
 export interface SpendSumsStore {
   /** The days that have rows or kept sums, the newest first, each in a transaction of its own. */
   check(options: { readonly repairs: boolean }): AsyncIterable<CheckedDay>;
-  /** Counts the rows that were there before there were kept sums, the newest day first; ends when all are counted. */
-  catchUp(signal: AbortSignal): Promise<number>;
   /** Deletes sums of hours that are kept for a while only. */
   forgetHours(now: Date): Promise<number>;
 }

@@ -1,5 +1,6 @@
 import { newId } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+import { usageEvent } from '../../tests/usage-event.ts';
 
 let database: OpenedDatabase;
 let ownerId: string;
@@ -89,12 +90,9 @@ describe('groups in Postgres', () => {
     await expect(create(groupId, memberId)).rejects.toMatchObject({ code: 'group_id_taken' });
     const metered = newId();
     await create(metered, ownerId);
-    await database.raw.query(
-      `INSERT INTO usage_records
-         (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, user_id, group_id)
-       VALUES ('service-', 'm', 'gateway', 1, 1, 2, $1, $2)`,
-      [ownerId, metered],
-    );
+    await database.usage.record([usageEvent({ user_id: ownerId, group_id: metered })], {
+      pointsPerUsd: 100,
+    });
     await database.groups.delete(metered);
     await expect(create(metered, memberId)).rejects.toMatchObject({ code: 'group_id_taken' });
     expect(await database.groups.find(metered, memberId)).toBeUndefined();

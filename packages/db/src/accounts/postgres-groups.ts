@@ -137,8 +137,7 @@ async function hasHistory(queries: Queries, groupId: string): Promise<boolean> {
   const rows = await queries.$queryRaw<unknown[]>`
     SELECT 1 FROM ledger_accounts WHERE owner_type = 'group' AND owner_id = ${groupId}::uuid
     UNION ALL (
-      SELECT 1 FROM usage_sums
-      WHERE cut = 'group' AND grain = 'day' AND group_id = ${groupId}::uuid LIMIT 1
+      SELECT 1 FROM usage_by_account_day WHERE group_id = ${groupId}::uuid LIMIT 1
     )`;
   return rows.length > 0;
 }

@@ -1,6 +1,7 @@
 import { NO_KEY_SETTINGS, type KeySettings, type NewApiKey } from '@model-gateway/accounts';
 import { newId, sha256Hex } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+import { usageEvent } from '../../tests/usage-event.ts';
 
 describe('API keys in Postgres', () => {
   let database: OpenedDatabase;
@@ -223,12 +224,10 @@ describe('API keys in Postgres', () => {
   it('report what is spent already when their budget is lowered, and again what a raised one reaches', async () => {
     const key = newKey();
     await database.keys.create(key);
-    await database.raw.query(
-      `INSERT INTO usage_records
-         (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, user_id, key_id)
-       VALUES ('service-', 'm', 'gateway', 1, 1, 2, 0.9, $1, $2)`,
-      [userId, key.id],
-    );
+    const spent = { user_id: userId, key_id: key.id, cost: 0.9 };
+    await database.usage.record([usageEvent({ ...spent, created_at: new Date().toISOString() })], {
+      pointsPerUsd: 100,
+    });
     const reportedAt = async (budgetUsd: number) => {
       const budget = { budgetUsd, budgetPeriod: 'month' } as const;
       const at = new Date();

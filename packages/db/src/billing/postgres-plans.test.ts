@@ -1,4 +1,5 @@
 import { newId } from '@model-gateway/kernel';
+import { addSettledRows, settledRow } from '../../tests/settled-rows.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
 let database: OpenedDatabase;
@@ -75,12 +76,19 @@ test('a missing user and a missing tier are distinguished', async () => {
 
 test('the standing counts every request of the month, and cost and tokens of those that no points were paid for', async () => {
   const add = (createdAt: string, project: string | null, points: number | null, cost: number) =>
-    database.raw.query(
-      `INSERT INTO usage_records
-         (user_id, key_id, api_key_id, project, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, points, created_at)
-       VALUES ($1, $2, 'service-', $3, 'm', 'gateway', 1, 2, 3, $4, $5, $6)`,
-      [userId, project === null ? null : newId(), project, cost, points, createdAt],
-    );
+    addSettledRows(database.raw, [
+      settledRow(
+        {
+          user_id: userId,
+          key_id: project === null ? null : newId(),
+          project,
+          total_tokens: 3,
+          cost,
+          created_at: createdAt,
+        },
+        points,
+      ),
+    ]);
   await add('2025-05-01T00:00:00Z', 'default', null, 0.1);
   await add('2025-05-15T00:00:00Z', 'web', null, 0.2);
   await add('2025-05-31T23:59:59.999Z', null, null, 0.3);

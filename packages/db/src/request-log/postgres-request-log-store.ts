@@ -1,7 +1,10 @@
 import type { FailedRequest, RequestLogStore } from '@model-gateway/billing';
-import type { Connection, Queries } from '../connection/connection.ts';
+import type { Connection, RawQueries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { storableJson, storableText } from '../connection/storable-text.ts';
+import { countLines } from '../usage/kept-lines.ts';
+import { shareSettlementLock } from '../usage/settlement-lock.ts';
+import { linesOfFailures } from '../usage/usage-lines.ts';
 import { erasedUser } from './erased-user.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,8 +13,11 @@ const DAY_MS = 86_400_000;
 export function createPostgresRequestLogStore(connection: Connection): RequestLogStore {
   return {
     addFailures: (failures) =>
-      connection.run(async (queries) => {
-        await insertFailures(queries, failures);
+      connection.rawTransaction(async (queries) => {
+        await shareSettlementLock(queries);
+        const added = await insertFailures(queries, failures);
+        // Of several with one id, the first is stored.
+        await countLines(queries, linesOfFailures(failures.filter(({ id }) => added.delete(id))));
       }),
 
     addBodies: (bodies) =>
@@ -34,8 +40,8 @@ export function createPostgresRequestLogStore(connection: Connection): RequestLo
         const day = new Date(Math.floor(before.getTime() / DAY_MS) * DAY_MS);
         // Before the rows go, so that a check of the sums never misses rows that it expects.
         await queries.$executeRaw`
-          UPDATE usage_sums_state SET failures_since = ${day}::timestamptz
-          WHERE failures_since IS NULL OR failures_since < ${day}::timestamptz`;
+          UPDATE request_log_state SET kept_since = ${day}::timestamptz
+          WHERE kept_since IS NULL OR kept_since < ${day}::timestamptz`;
         const failures = await queries.$executeRaw`
           DELETE FROM request_failures WHERE id IN (
             SELECT id FROM request_failures WHERE created_at < ${day}::timestamptz
@@ -57,9 +63,13 @@ export function createPostgresRequestLogStore(connection: Connection): RequestLo
 
 const text = (value: string | null): string | null => (value === null ? null : storableText(value));
 
-async function insertFailures(queries: Queries, failures: readonly FailedRequest[]): Promise<void> {
+/** Answers the ids of those that were not stored before. */
+async function insertFailures(
+  queries: RawQueries,
+  failures: readonly FailedRequest[],
+): Promise<Set<string>> {
   const column = <Value>(pick: (failure: FailedRequest) => Value): Value[] => failures.map(pick);
-  await queries.$executeRaw`
+  const added = await queries.$queryRaw<{ readonly id: string }[]>`
     INSERT INTO request_failures (
       id, created_at, user_id, key_id, group_id, api_key_id, project, backend, model, counted_model, upstream, ref_id,
       latency_ms, status, error_code, error, request_id, attempts, repeats
@@ -94,5 +104,7 @@ async function insertFailures(queries: Queries, failures: readonly FailedRequest
       latency_ms, status, error_code, error, request_id, attempts, repeats
     )
     CROSS JOIN LATERAL (SELECT EXISTS (${erasedUser(Prisma.sql`failure`)}) AS is_erased) AS account
-    ON CONFLICT DO NOTHING`;
+    ON CONFLICT DO NOTHING
+    RETURNING id`;
+  return new Set(added.map(({ id }) => id));
 }

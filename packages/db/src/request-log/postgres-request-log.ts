@@ -12,7 +12,7 @@ import { Prisma } from '../generated/client.ts';
 import { asksForFailures, asksForMetered, failedThat, meteredThat } from './request-conditions.ts';
 import { withOwner } from '../usage/key-owner.ts';
 import { readRequestDetails, type RequestDetails } from './request-details.ts';
-import { readSumsState, type SumsState } from '../spend/sums-state.ts';
+import { logKeptSince } from './log-state.ts';
 import { USAGE_RECORD } from '../usage/usage-record-columns.ts';
 
 interface Page {
@@ -51,7 +51,7 @@ export function createPostgresRequestLog(connection: Connection): RequestLog {
           SELECT ${USAGE_RECORD} FROM usage_records WHERE id = ${id}::uuid LIMIT 1`;
         if (metered !== undefined) {
           const details = await readRequestDetails(queries, [id]);
-          return loggedOf(metered, details.get(id), await readSumsState(queries));
+          return loggedOf(metered, details.get(id), await logKeptSince(queries));
         }
         const [failed] = await queries.$queryRaw<LoggedRequest[]>`
           SELECT ${FAILED_REQUEST} FROM request_failures WHERE id = ${id}::uuid`;
@@ -77,7 +77,7 @@ async function meteredRequests(
   filter: RequestFilter,
   page: Page,
 ): Promise<readonly Found<LoggedRequest>[]> {
-  const state = await readSumsState(queries);
+  const keptSince = await logKeptSince(queries);
   const rows = await queries.$queryRaw<Found<UsageRecord>[]>`
     SELECT ${USAGE_RECORD}, ${AT} FROM usage_records
     WHERE ${meteredThat(filter, page.after)}
@@ -87,7 +87,7 @@ async function meteredRequests(
     queries,
     rows.map(({ id }) => id),
   );
-  return rows.map(({ at, ...row }) => ({ ...loggedOf(row, details.get(row.id), state), at }));
+  return rows.map(({ at, ...row }) => ({ ...loggedOf(row, details.get(row.id), keptSince), at }));
 }
 
 const failedRequests = (
@@ -111,7 +111,7 @@ const FAILED_REQUEST = Prisma.sql`
 function loggedOf(
   row: UsageRecord,
   details: RequestDetails | undefined,
-  { failuresSince }: Pick<SumsState, 'failuresSince'>,
+  keptSince: Date | null,
 ): LoggedRequest {
   const { status } = row;
   const end = status !== null && status >= ERROR_MIN ? endOf(status) : undefined;
@@ -120,7 +120,7 @@ function loggedOf(
     requestId: details?.requestId ?? row.id,
     errorCode: end?.code ?? null,
     error: end?.message ?? null,
-    attempts: details?.attempts ?? onlyAttempt(row, failuresSince),
+    attempts: details?.attempts ?? onlyAttempt(row, keptSince),
     repeats: 1,
   };
 }
@@ -131,9 +131,9 @@ function loggedOf(
  */
 function onlyAttempt(
   { upstream, model, latencyMs, firstTokenMs, createdAt }: UsageRecord,
-  oldestDay: Date | null,
+  keptSince: Date | null,
 ): LoggedRequest['attempts'] {
-  if (upstream === null || (oldestDay !== null && createdAt < oldestDay)) return null;
+  if (upstream === null || (keptSince !== null && createdAt < keptSince)) return null;
   const answered = { outcome: 'answered', reason: null, status: null } as const;
   return [{ backend: upstream, model, ...answered, ms: firstTokenMs ?? latencyMs ?? 0 }];
 }

@@ -16,7 +16,6 @@ const NOW = new Date();
 const TODAY_MS = Math.floor(NOW.getTime() / DAY_MS) * DAY_MS;
 const YESTERDAY = new Date(TODAY_MS - DAY_MS).toISOString().slice(0, 10);
 const DAY_BEFORE = new Date(TODAY_MS - 2 * DAY_MS).toISOString().slice(0, 10);
-const HOURS_OF_ALL = `cut = 'all' AND grain = 'hour'`;
 
 let database: OpenedDatabase;
 
@@ -82,7 +81,7 @@ test('the hours of all dimensions are read, a check finds wrong ones and a repai
     (await database.spend.summary({ ...asked, model: 'gpt-4o' }, by)).total.points;
   const before = await points('model');
   // Something that only these lines have shows that they are read.
-  await database.raw.query(`UPDATE usage_sums SET points = points + 1000 WHERE ${HOURS_OF_ALL}`);
+  await database.raw.query('UPDATE usage_by_all_hour SET points = points + 1000');
   expect(await points('model')).toBeGreaterThan(before + 999);
   expect(await points('hour')).toBeGreaterThan(before + 999);
   const wrong = [YESTERDAY, DAY_BEFORE];
@@ -97,7 +96,7 @@ test('hours of all dimensions are kept for two months; of earlier ones the rows 
   await insertRows(database, rows);
   const ranges = rangesOf(rows[1]?.userId ?? '');
   const hours = (): Promise<readonly unknown[]> =>
-    database.raw.query(`SELECT 1 FROM usage_sums WHERE ${HOURS_OF_ALL} LIMIT 1`);
+    database.raw.query('SELECT 1 FROM usage_by_all_hour LIMIT 1');
   await database.spendSums.forgetHours(new Date(TODAY_MS + 60 * DAY_MS));
   expect(await hours()).toHaveLength(1);
   expect(await database.spendSums.forgetHours(new Date(TODAY_MS + 64 * DAY_MS))).toBeGreaterThan(0);

@@ -4,27 +4,13 @@ import { Prisma } from '../generated/client.ts';
 import { withOwner } from '../usage/key-owner.ts';
 import { shownKey } from './slice-sql.ts';
 import { spendSlices } from './spend-slices.ts';
-import { readSumsState } from './sums-state.ts';
 
 /** Sums over usage by every dimension, in Postgres. */
 export function createPostgresSpend(connection: Connection): SpendQueries {
-  /** Whether all rows are counted, which stays so. */
-  let isComplete = false;
-
-  async function countedSince(): Promise<Date | null> {
-    if (isComplete) return null;
-    const state = await connection.run(readSumsState);
-    isComplete = state.countedSince === null;
-    return state.countedSince;
-  }
-
   return {
     async summary(filter, by) {
       const owned = await connection.run((queries) => withOwner(queries, filter));
-      const lines = spendSlices(owned, by, {
-        countedSince: await countedSince(),
-        now: new Date(),
-      });
+      const lines = spendSlices(owned, by, new Date());
       const shown = shownKey(by);
       // Keys are ordered by code point, independent of the collation of the database.
       const order =

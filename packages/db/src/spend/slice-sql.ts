@@ -1,19 +1,14 @@
 import type { SpendFilter, SpendGrouping, TimeSpan } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
-
-/** Stands for an id that a kept line or a row does not have. */
-export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+import { NIL_UUID, type Grain } from '../usage/sum-tables.ts';
 
 /**
  * A constant in the statement and no parameter: Postgres does not recognize two expressions with parameters as the same when it
  * groups by them.
  */
-export const NIL = Prisma.raw(`'${NIL_UUID}'::uuid`);
+const NIL = Prisma.raw(`'${NIL_UUID}'::uuid`);
 
 export type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';
-
-/** What a kept line is about. */
-type Grain = 'day' | 'hour';
 
 const COLUMNS = {
   userId: Prisma.sql`user_id`,
@@ -44,9 +39,9 @@ export const SLICE_COLUMNS = Prisma.sql`
 
 const KEPT: readonly Prisma.Sql[] = [
   Prisma.sql`requests`,
-  Prisma.sql`errors + failed`,
+  Prisma.sql`errors + failed - failed_cancelled`,
   Prisma.sql`failed`,
-  Prisma.sql`0::bigint`,
+  Prisma.sql`cancelled`,
   Prisma.sql`prompt_tokens`,
   Prisma.sql`completion_tokens`,
   Prisma.sql`cached_tokens`,
@@ -56,9 +51,9 @@ const KEPT: readonly Prisma.Sql[] = [
 ];
 const OF_ROW: readonly Prisma.Sql[] = [
   Prisma.sql`1::bigint`,
-  Prisma.sql`(status >= 400 IS TRUE)::int::bigint`,
+  Prisma.sql`(status >= 400 AND status <> 499 IS TRUE)::int::bigint`,
   Prisma.sql`0::bigint`,
-  Prisma.sql`0::bigint`,
+  Prisma.sql`(status = 499 IS TRUE)::int::bigint`,
   Prisma.sql`prompt_tokens::bigint`,
   Prisma.sql`completion_tokens::bigint`,
   Prisma.sql`coalesce(cached_tokens, 0)::bigint`,
@@ -67,77 +62,45 @@ const OF_ROW: readonly Prisma.Sql[] = [
   Prisma.sql`coalesce(points, 0)::bigint`,
 ];
 const NONE = Prisma.sql`0::bigint`;
-const FAILED = Prisma.sql`repeats::bigint`;
-const NOTHING_USED: readonly Prisma.Sql[] = [NONE, NONE, NONE, NONE, Prisma.sql`0::numeric`, NONE];
-const OF_FAILURE: readonly Prisma.Sql[] = [NONE, FAILED, FAILED, NONE, ...NOTHING_USED];
-const OF_CANCELLED_ROW: readonly Prisma.Sql[] = [
+const OF_FAILURE: readonly Prisma.Sql[] = [
   NONE,
-  Prisma.sql`-1::bigint`,
-  NONE,
-  Prisma.sql`1::bigint`,
-  ...NOTHING_USED,
-];
-const OF_CANCELLED_FAILURE: readonly Prisma.Sql[] = [
-  NONE,
-  Prisma.sql`-${FAILED}`,
+  Prisma.sql`CASE WHEN status = 499 THEN 0 ELSE repeats END::bigint`,
+  Prisma.sql`repeats::bigint`,
   NONE,
   NONE,
-  ...NOTHING_USED,
+  NONE,
+  NONE,
+  NONE,
+  Prisma.sql`0::numeric`,
+  NONE,
 ];
 
-/** Kept lines of one kind that begin within a span. */
+/** Kept lines of a table that begin within a span. */
 export function keptSlice(
-  { cut, grain }: { readonly cut: string; readonly grain: Grain },
+  { cut, grain }: { readonly cut: 'model' | 'account' | 'all'; readonly grain: Grain },
   { since, until }: TimeSpan,
   filter: SpendFilter,
   by: SpendGrouping,
 ): Prisma.Sql {
   return Prisma.sql`
-    SELECT ${keyOf(by, Prisma.sql`since`, grain)}, ${Prisma.join(KEPT)} FROM usage_sums
-    WHERE cut = ${cut} AND grain = ${grain}
-      AND since >= ${since}::timestamptz AND since < ${until}::timestamptz ${matching(filter)}`;
+    SELECT ${keyOf(by, Prisma.sql`since`, grain)}, ${Prisma.join(KEPT)}
+    FROM ${Prisma.raw(`usage_by_${cut}_${grain}`)}
+    WHERE since >= ${since}::timestamptz AND since < ${until}::timestamptz ${matching(filter)}`;
 }
 
 /** The rows of a span, and the failed requests that have none. */
-export const rowSlices = (
-  span: TimeSpan,
-  filter: SpendFilter,
-  by: SpendGrouping,
-): readonly Prisma.Sql[] =>
-  slicesOf(by, isWithin(span, filter, HIDDEN), { row: OF_ROW, failure: OF_FAILURE });
-
-/**
- * The requests of a span that their clients stopped. Kept sums and the rows above count them as errors, so these subtract them.
- * They have indexes of their own.
- */
-export const cancelledSlices = (
-  span: TimeSpan,
-  filter: SpendFilter,
-  by: SpendGrouping,
-): readonly Prisma.Sql[] =>
-  slicesOf(by, Prisma.sql`status = 499 AND ${isWithin(span, filter)}`, {
-    row: OF_CANCELLED_ROW,
-    failure: OF_CANCELLED_FAILURE,
-  });
-
-const isWithin = (
+export function rowSlices(
   { since, until }: TimeSpan,
   filter: SpendFilter,
-  hidden: readonly Dimension[] = [],
-): Prisma.Sql => Prisma.sql`
-  created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz ${matching(filter, hidden)}`;
-
-/** What usage rows and failed requests that meet a condition add. */
-function slicesOf(
   by: SpendGrouping,
-  condition: Prisma.Sql,
-  sums: { readonly row: readonly Prisma.Sql[]; readonly failure: readonly Prisma.Sql[] },
 ): readonly Prisma.Sql[] {
   const key = keyOf(by, Prisma.sql`created_at`);
+  const condition = Prisma.sql`
+    created_at >= ${since}::timestamptz AND created_at < ${until}::timestamptz ${matching(filter, HIDDEN)}`;
   return [
-    Prisma.sql`SELECT ${key}, ${Prisma.join(sums.row)} FROM usage_records WHERE ${condition}`,
+    Prisma.sql`SELECT ${key}, ${Prisma.join(OF_ROW)} FROM usage_records WHERE ${condition}`,
     Prisma.sql`
-      SELECT ${key}, ${Prisma.join(sums.failure)} FROM (
+      SELECT ${key}, ${Prisma.join(OF_FAILURE)} FROM (
         SELECT created_at, user_id, key_id, group_id, project, counted_model AS model, upstream, status, repeats
         FROM request_failures
       ) AS failure
@@ -147,7 +110,7 @@ function slicesOf(
 
 /** A slice without lines. */
 export const emptySlice = (by: SpendGrouping): Prisma.Sql =>
-  Prisma.sql`SELECT ${keyOf(by, Prisma.sql`since`)}, ${Prisma.join(KEPT)} FROM usage_sums WHERE false`;
+  Prisma.sql`SELECT ${keyOf(by, Prisma.sql`since`)}, ${Prisma.join(KEPT)} FROM usage_by_all_day WHERE false`;
 
 /**
  * What a line is grouped by. Kept lines begin with their day or hour. Of other times `date_bin` finds it with a division, where

@@ -7,7 +7,6 @@ import {
 import { Prisma } from '../generated/client.ts';
 import { firstHourOfAll } from './hours-of-all.ts';
 import {
-  cancelledSlices,
   DIMENSIONS,
   emptySlice,
   GROUPED,
@@ -19,7 +18,7 @@ import {
 
 /** A kind of kept lines, by their dimensions (docs/decisions/0019-kept-sums.md). */
 interface Cut {
-  readonly name: string;
+  readonly name: 'model' | 'account' | 'all';
   readonly dimensions: readonly Dimension[];
 }
 
@@ -28,37 +27,18 @@ const ALL: Cut = { name: 'all', dimensions: DIMENSIONS };
 /** The cuts with the fewest lines come first. */
 const CUTS: readonly Cut[] = [
   { name: 'model', dimensions: ['model', 'upstream'] },
-  { name: 'group', dimensions: ['groupId'] },
-  { name: 'project', dimensions: ['project'] },
-  { name: 'group-model', dimensions: ['groupId', 'model', 'upstream'] },
   { name: 'account', dimensions: ['userId', 'keyId', 'groupId', 'project'] },
   ALL,
 ];
-
-/** What kept sums have, and the current time. */
-interface KeptSums {
-  /** Rows before this moment are not counted yet; null if all are. */
-  readonly countedSince: Date | null;
-  readonly now: Date;
-}
 
 /**
  * The lines whose sums are those of the rows that match the filter: whole days and hours come from kept sums, the rest from the
  * rows. Rows and kept sums change in one transaction, so they agree.
  */
-export function spendSlices(
-  filter: SpendFilter,
-  by: SpendGrouping,
-  { countedSince, now }: KeptSums,
-): Prisma.Sql {
-  const kept = spanOf(later(filter.since, countedSince), filter.until);
-  const uncounted =
-    countedSince === null ? [] : spanOf(filter.since, earlier(filter.until, countedSince));
-  const slices = [
-    ...uncounted.flatMap((span) => rowSlices(span, filter, by)),
-    ...kept.flatMap((span) => keptSlices(span, filter, by, now)),
-    ...spanOf(filter.since, filter.until).flatMap((span) => cancelledSlices(span, filter, by)),
-  ];
+export function spendSlices(filter: SpendFilter, by: SpendGrouping, now: Date): Prisma.Sql {
+  const slices = spanOf(filter.since, filter.until).flatMap((span) =>
+    keptSlices(span, filter, by, now),
+  );
   const all = Prisma.join(slices.length > 0 ? slices : [emptySlice(by)], ' UNION ALL ');
   return Prisma.sql`(${all}) AS line ${SLICE_COLUMNS}`;
 }

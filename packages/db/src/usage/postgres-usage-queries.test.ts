@@ -2,7 +2,9 @@ import type { UsageFilter, UsageGrouping, UsageSums, UsageWanted } from '@model-
 import { newId } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
 import { fullSize } from '../../tests/config.ts';
+import { addSettledRows, settledRow } from '../../tests/settled-rows.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+import { SUM_TABLES } from './sum-tables.ts';
 
 /** What is counted of a row. */
 interface Row {
@@ -113,29 +115,31 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 async function insert(rows: readonly Row[]): Promise<void> {
-  await database.raw.query(
-    `INSERT INTO usage_records
-       (id, user_id, api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, cost, ref_id, created_at)
-     SELECT id, $1, 'jwt-x', model, backend, prompt, completion, prompt + completion, cost, ref, at
-     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::int[], $6::int[], $7::float8[], $8::text[], $9::timestamptz[])
-       AS row (id, model, backend, prompt, completion, cost, ref, at)`,
-    [
-      newId(),
-      rows.map(({ id }) => id),
-      rows.map(({ model }) => model),
-      rows.map(({ backend }) => backend),
-      rows.map(({ promptTokens }) => promptTokens),
-      rows.map(({ completionTokens }) => completionTokens),
-      rows.map(({ cost }) => cost),
-      rows.map(({ refId }) => refId),
-      rows.map(({ createdAt }) => createdAt.toISOString()),
-    ],
+  const user_id = newId();
+  await addSettledRows(
+    database.raw,
+    rows.map((each) =>
+      settledRow({
+        id: each.id,
+        user_id,
+        key_id: null,
+        project: null,
+        model: each.model,
+        backend: each.backend,
+        prompt_tokens: each.promptTokens,
+        completion_tokens: each.completionTokens,
+        total_tokens: each.promptTokens + each.completionTokens,
+        cost: each.cost,
+        ref_id: each.refId,
+        created_at: each.createdAt.toISOString(),
+      }),
+    ),
   );
 }
 
 async function forgetAll(): Promise<void> {
   await database.raw.query(
-    'TRUNCATE usage_records, usage_totals, usage_daily, usage_daily_refs, usage_ref_days, usage_hourly, usage_sums',
+    `TRUNCATE usage_records, usage_totals, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
   );
 }
 

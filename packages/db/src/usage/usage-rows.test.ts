@@ -2,17 +2,9 @@ import type { UsageEvent } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 import { usageEvent } from '../../tests/usage-event.ts';
+import { SUM_TABLES } from './sum-tables.ts';
 
-const KEPT = [
-  'usage_records',
-  'usage_totals',
-  'usage_daily',
-  'usage_daily_refs',
-  'usage_ref_days',
-  'usage_hourly',
-  'usage_sums',
-  'key_spend',
-];
+const KEPT = ['usage_records', 'usage_totals', 'key_spend', ...SUM_TABLES.map(({ name }) => name)];
 const POINTS_PER_USD = { pointsPerUsd: 100 };
 const WALLET_POINTS = 200;
 
@@ -66,7 +58,7 @@ describe('usage rows', () => {
     for (const begin of [0, 100, 200]) {
       const events = Array.from({ length: 100 }, (_, index) => eventOf(begin + index));
       await copied.usage.record(events, POINTS_PER_USD);
-      // A transaction of Prisma has no COPY: there triggers count.
+      // A transaction of Prisma has no COPY.
       await inserted.transaction(({ usage }) => usage.record(events, POINTS_PER_USD));
     }
     for (const table of KEPT) {
@@ -100,8 +92,7 @@ describe('usage rows', () => {
     await copied.usage.record([event], POINTS_PER_USD);
     expect((await copied.usage.record([event], POINTS_PER_USD)).added).toBe(0);
     const hours = await copied.raw.query(
-      `SELECT 1 FROM usage_sums WHERE cut = 'account' AND grain = 'hour' AND user_id = $1
-       AND since = '2026-05-04T05:00:00Z'`,
+      `SELECT 1 FROM usage_by_account_hour WHERE user_id = $1 AND since = '2026-05-04T05:00:00Z'`,
       [userId],
     );
     expect(hours).toHaveLength(1);

@@ -4,8 +4,8 @@ import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 import { copyText } from '../connection/copy-rows.ts';
 import { Prisma } from '../generated/client.ts';
-import { countLines } from './kept-lines.ts';
-import { linesOf } from './usage-lines.ts';
+import { countLines, countPayers } from './kept-lines.ts';
+import { linesOfRows } from './usage-lines.ts';
 
 const COLUMNS = `
   id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,
@@ -18,69 +18,12 @@ export async function addUsageRows(
   queries: RawQueries,
   rows: readonly SettledRow[],
 ): Promise<void> {
-  const { copy } = queries;
-  if (copy === undefined) return insertRows(queries, rows);
-  for (const [partition, ofPartition] of await byPartition(queries, rows))
-    await copy(`COPY ${partition} (${COLUMNS}) FROM STDIN`, ofPartition.map(rowText).join(''));
-  await countLines(queries, linesOf(rows));
+  if (queries.copy === undefined) await insertRows(queries, rows);
+  else await queries.copy(`COPY usage_records (${COLUMNS}) FROM STDIN`, rows.map(rowText).join(''));
+  const lines = linesOfRows(rows);
+  await countPayers(queries, lines);
+  await countLines(queries, lines);
 }
-
-const DEFAULT_PARTITION = 'usage_records_default';
-
-/**
- * The rows by the partition that they belong to. Copied there, they are not counted by the triggers of the whole table, which look
- * at each row several times; what they count is counted for the whole batch at once.
- */
-async function byPartition(
-  queries: RawQueries,
-  rows: readonly SettledRow[],
-): Promise<ReadonlyMap<string, readonly SettledRow[]>> {
-  // A partition that is attached stays attached until this transaction ends.
-  await queries.$executeRaw`LOCK TABLE usage_records IN ROW EXCLUSIVE MODE`;
-  const wanted = partitionsOf(rows);
-  const attached = await queries.$queryRaw<{ name: string }[]>`
-    SELECT child.relname AS name
-    FROM pg_inherits JOIN pg_class child ON child.oid = pg_inherits.inhrelid
-    WHERE pg_inherits.inhparent = 'usage_records'::regclass
-      AND child.relname = ANY(${[...wanted]}::text[])`;
-  const names = new Set(attached.map(({ name }) => name));
-  const targetOf = (name: string): string => (names.has(name) ? name : DEFAULT_PARTITION);
-  const [first, ...others] = wanted;
-  if (first !== undefined && others.length === 0) return new Map([[targetOf(first), rows]]);
-  return groupBy(rows, ({ event }) => targetOf(partitionOf(event)));
-}
-
-/** The names of the partitions that rows belong to. Most batches are of one month. */
-function partitionsOf(rows: readonly SettledRow[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  let month: string | undefined;
-  for (const { event } of rows) {
-    if (month !== undefined && event.created_at.startsWith(month)) continue;
-    month = event.created_at.slice(0, MONTH_CHARS);
-    names.add(partitionOf(event));
-  }
-  return names;
-}
-
-function groupBy<Value>(
-  values: readonly Value[],
-  nameOf: (value: Value) => string,
-): ReadonlyMap<string, readonly Value[]> {
-  const groups = new Map<string, Value[]>();
-  for (const value of values) {
-    const name = nameOf(value);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [value]);
-    else group.push(value);
-  }
-  return groups;
-}
-
-const MONTH_CHARS = 'YYYY-MM'.length;
-
-/** As `usage_records_ensure_partition` names it. */
-const partitionOf = ({ created_at }: UsageEvent): string =>
-  `usage_records_${created_at.slice(0, MONTH_CHARS).replace('-', '_')}`;
 
 const rowText = ({ event, points, accountType }: SettledRow): string => {
   const fields = [
@@ -115,7 +58,7 @@ const rowText = ({ event, points, accountType }: SettledRow): string => {
   return `${fields.join('\t')}\n`;
 };
 
-/** The plain way: triggers count the rows. */
+/** In a transaction of Prisma, which has no COPY. */
 async function insertRows(queries: RawQueries, rows: readonly SettledRow[]): Promise<void> {
   const column = (pick: (event: UsageEvent) => string | number | boolean | null): string =>
     arrayText(rows.map(({ event }) => pick(event)));

@@ -16,17 +16,12 @@ import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
 import { insertRequestDetails } from '../request-log/request-details.ts';
+import { takeSettlementLock } from './settlement-lock.ts';
 import { addUsageRows } from './usage-rows.ts';
 import { storeThresholds } from './budget-thresholds.ts';
 import { budgetWindowsOf, readBudgets } from './budget-usage.ts';
 import { readWindows } from './window-usage.ts';
 
-// Settlements share this lock; migrations, and recorders of earlier versions, take it exclusively. No other lock has the
-// number.
-const SETTLEMENT_LOCK = 72_707_370n;
-// The class of the locks that settlements take exclusively: one for each share of the accounts and users.
-const SHARE_LOCKS = 72_707_371;
-const SHARES = 64;
 // If the machine of a recorder fails, the other recorders wait at most this long.
 const IDLE_MS_MAX = 15_000;
 
@@ -42,7 +37,7 @@ export async function settleBatch(
   batch: readonly UsageEvent[],
   { pointsPerUsd, mayBeKnown }: SettlementOptions,
 ): Promise<RecordedBatch> {
-  await takeTurn(queries, batch);
+  await takeTurn(queries);
   const events = mayBeKnown
     ? await withoutKnown(
         queries,
@@ -85,36 +80,12 @@ async function settleNew(
   return settlement.movements.reduce((sum, { points }) => sum + points, 0);
 }
 
-/**
- * Waits for the settlements that have an account or a user in common with this one. Balances are kept by account, what is used of
- * a tier by user.
- */
-async function takeTurn(queries: RawQueries, batch: readonly UsageEvent[]): Promise<void> {
+/** Waits for other settlements, so that balances, tiers and sums change one batch at a time. */
+async function takeTurn(queries: RawQueries): Promise<void> {
   await queries.$executeRaw`
     SELECT set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}, true)`;
-  // Triggers write the kept sums in another order than the recorder does: both at once could wait for each other.
-  if (queries.copy === undefined) {
-    await queries.$executeRaw`SELECT pg_advisory_xact_lock(${SETTLEMENT_LOCK})`;
-    return;
-  }
-  await queries.$executeRaw`SELECT pg_advisory_xact_lock_shared(${SETTLEMENT_LOCK})`;
-  // In one order, so that settlements cannot wait for each other in a circle.
-  await queries.$executeRaw`
-    SELECT pg_advisory_xact_lock(${SHARE_LOCKS}::integer, share)
-    FROM unnest(${sharesOf(batch)}::integer[]) AS share`;
+  await takeSettlementLock(queries);
 }
-
-/** The shares that the accounts and the users of events belong to, in ascending order. */
-function sharesOf(events: readonly UsageEvent[]): readonly number[] {
-  const users = new Set(events.map(({ user_id }) => user_id));
-  const ids = [...users, ...accountsOf(events).map(({ id }) => id)];
-  return [...new Set(ids.map(shareOf))].toSorted((one, other) => one - other);
-}
-
-const SHARE_CHARS = 8;
-
-/** The end of an id is random. */
-const shareOf = (id: string): number => Number.parseInt(id.slice(-SHARE_CHARS), 16) % SHARES;
 
 /** Events that were stored before have the same id and time. */
 async function withoutKnown(

@@ -24,6 +24,8 @@ const FIRST_COLUMN = Prisma.sql`1`;
 const NO_BUCKET = Prisma.sql`NULL::text`;
 const BY_MODEL = Prisma.sql`model::text`;
 const BY_BACKEND = Prisma.sql`backend::text`;
+/** The kept sums name it so. */
+const BY_SURFACE = Prisma.sql`surface::text`;
 const BY_REF = Prisma.sql`ref_id::text`;
 
 /**
@@ -33,7 +35,7 @@ const BY_REF = Prisma.sql`ref_id::text`;
  */
 export function slicesOf(filter: UsageFilter, by?: UsageGrouping): Prisma.Sql {
   const slices = filter.refIds.length > 0 ? slicesOfRefs(filter, by) : slicesOfAll(filter, by);
-  const nothing = Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_daily WHERE false GROUP BY 1`;
+  const nothing = Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_by_model_day WHERE false GROUP BY 1`;
   return Prisma.sql`(${Prisma.join(slices.length > 0 ? [...slices] : [nothing], ' UNION ALL ')})
     AS slice (bucket, requests, prompt_tokens, completion_tokens, total_tokens, cost)`;
 }
@@ -42,7 +44,7 @@ function slicesOfAll(range: TimeRange, by: UsageGrouping | undefined): readonly 
   const { days, edges, hours, rest } = splitTime(range);
   if (by === 'ref') return [...daysByRef(days), ...edges.map((edge) => rowSlice(edge, [], by))];
   return [
-    ...inDays(days, (within) => [daySlice(Prisma.sql`usage_daily`, within, by)]),
+    ...inDays(days, (within) => [daySlice(Prisma.sql`usage_by_model_day`, within, by)]),
     ...hours.map((span) => hourSlice(span, by)),
     ...rest.map((span) => rowSlice(span, [], by)),
   ];
@@ -51,9 +53,9 @@ function slicesOfAll(range: TimeRange, by: UsageGrouping | undefined): readonly 
 /** Usage without a reference is the total minus the usage with one. */
 const daysByRef = (days: TimeRange | undefined): readonly Prisma.Sql[] =>
   inDays(days, (within) => [
-    Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_daily WHERE ${within} GROUP BY 1`,
-    Prisma.sql`SELECT ${NO_BUCKET}, ${TAKEN} FROM usage_ref_days WHERE ${within} GROUP BY 1`,
-    Prisma.sql`SELECT ${BY_REF}, ${ADDED} FROM usage_ref_days WHERE ${within} GROUP BY 1`,
+    Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_by_model_day WHERE ${within} GROUP BY 1`,
+    Prisma.sql`SELECT ${NO_BUCKET}, ${TAKEN} FROM usage_by_ref_day WHERE ${within} GROUP BY 1`,
+    Prisma.sql`SELECT ${BY_REF}, ${ADDED} FROM usage_by_ref_day WHERE ${within} GROUP BY 1`,
   ]);
 
 function slicesOfRefs(
@@ -61,11 +63,9 @@ function slicesOfRefs(
   by: UsageGrouping | undefined,
 ): readonly Prisma.Sql[] {
   const { days, edges } = splitTime(range);
-  const table =
-    by === 'model' || by === 'backend' ? Prisma.sql`usage_daily_refs` : Prisma.sql`usage_ref_days`;
   return [
     ...inDays(days, (within) => [
-      daySlice(table, Prisma.sql`${withOneOf(refIds)} AND ${within}`, by),
+      daySlice(Prisma.sql`usage_by_ref_day`, Prisma.sql`${withOneOf(refIds)} AND ${within}`, by),
     ]),
     ...edges.map((edge) => rowSlice(edge, refIds, by)),
   ];
@@ -77,32 +77,33 @@ const daySlice = (
   condition: Prisma.Sql,
   by: UsageGrouping | undefined,
 ): Prisma.Sql => {
-  const day = Prisma.sql`day`;
+  const since = Prisma.sql`since`;
+  const key = bucketOf(by, Prisma.sql`since AT TIME ZONE 'UTC'`, BY_SURFACE);
   return Prisma.sql`
-    SELECT ${bucketOf(by, day)}, ${ADDED} FROM ${table}
-    WHERE ${condition} GROUP BY ${by === 'day' ? day : FIRST_COLUMN}`;
+    SELECT ${key}, ${ADDED} FROM ${table}
+    WHERE ${condition} GROUP BY ${by === 'day' ? since : FIRST_COLUMN}`;
 };
 
 const hourSlice = (span: TimeSpan, by: UsageGrouping | undefined): Prisma.Sql => Prisma.sql`
-  SELECT ${bucketOf(by, dayOf(span))}, ${ADDED} FROM usage_hourly
-  WHERE hour >= ${span.since}::timestamptz AND hour < ${span.until}::timestamptz GROUP BY 1`;
+  SELECT ${bucketOf(by, dayOf(span), BY_SURFACE)}, ${ADDED} FROM usage_by_model_hour
+  WHERE since >= ${span.since}::timestamptz AND since < ${span.until}::timestamptz GROUP BY 1`;
 
 const rowSlice = (
   span: TimeSpan,
   refIds: readonly string[],
   by: UsageGrouping | undefined,
 ): Prisma.Sql => Prisma.sql`
-  SELECT ${bucketOf(by, dayOf(span))}, ${ADDED_ROWS} FROM usage_records
+  SELECT ${bucketOf(by, dayOf(span), BY_BACKEND)}, ${ADDED_ROWS} FROM usage_records
   WHERE ${rowsWithin(span)} AND ${withOneOf(refIds)} GROUP BY 1`;
 
-function bucketOf(by: UsageGrouping | undefined, day: Prisma.Sql): Prisma.Sql {
+function bucketOf(by: UsageGrouping | undefined, day: Prisma.Sql, backend: Prisma.Sql): Prisma.Sql {
   switch (by) {
     case undefined:
       return NO_BUCKET;
     case 'model':
       return BY_MODEL;
     case 'backend':
-      return BY_BACKEND;
+      return backend;
     case 'ref':
       return BY_REF;
     case 'day':
@@ -120,8 +121,8 @@ function inDays(
   if (days === undefined) return [];
   const { since, until } = days;
   const bounds = [
-    since === undefined ? undefined : Prisma.sql`day >= ${dateOf(since)}::date`,
-    until === undefined ? undefined : Prisma.sql`day < ${dateOf(until)}::date`,
+    since === undefined ? undefined : Prisma.sql`since >= ${since}::timestamptz`,
+    until === undefined ? undefined : Prisma.sql`since < ${until}::timestamptz`,
   ];
   return slices(allOf(bounds));
 }

@@ -116,33 +116,3 @@ test('an answer ends before the first of its stop texts', () => {
   expect(answer).toMatchObject({ finishReason: 'stop' });
   expect(answer.tokens.join('').trim()).toBe('Hello! This is');
 });
-
-// Everybody who may use the model shares its process: what a client writes is read in a time that grows with its length alone.
-test.each<[string, object]>([
-  ['tags of agents that do not end', { content: '<a-b>'.repeat(13_000) }],
-  [
-    'many tools with the name of its topic, and many arguments',
-    {
-      content: `weather ${'ab '.repeat(1_300)}`,
-      tools: Array.from({ length: 1_000 }, () => ({
-        function: {
-          name: 'weather',
-          parameters: { required: Array.from({ length: 200 }, (_, index) => `p${index}`) },
-        },
-      })),
-    },
-  ],
-])('a message with %s is answered soon', (_, { content, ...more }: { content?: unknown }) => {
-  const asked = request(content, more);
-  const startedAt = performance.now();
-  expect(composeAnswer(asked).tokens.length).toBeGreaterThan(0);
-  expect(performance.now() - startedAt).toBeLessThan(300);
-});
-
-test('tokens of many long messages are counted by their beginnings', () => {
-  const messages = Array.from({ length: 40 }, () => ({
-    role: 'user',
-    content: 'a b '.repeat(50_000),
-  }));
-  expect(composeAnswer(request('', { messages })).promptTokens).toBeCloseTo(40 * 100_000, -3);
-});

@@ -3,7 +3,7 @@ import type { ChatRequest } from './chat-request.ts';
 import { demoJson } from './demo-json.ts';
 import { demoReasoning } from './demo-reasoning.ts';
 import { demoText } from './demo-text.ts';
-import { countAllTokens, tokensOf } from './tokens.ts';
+import { countTokens, tokensOf } from './tokens.ts';
 import { argumentPieces, piecesOf, toolCallsFor, type ToolCall } from './tool-calls.ts';
 
 /** The model's answer to a request, independent of the wire format. */
@@ -62,6 +62,9 @@ export function countCompletionTokens({ reasoning, tokens, toolCalls }: Answer):
 }
 
 function countPromptTokens({ messages }: ChatRequest): number {
-  const attachments = messages.reduce((sum, message) => sum + message.attachments.length, 0);
-  return countAllTokens(messages.map(({ text }) => text)) + attachments * ATTACHMENT_TOKENS;
+  return messages.reduce(
+    (sum, message) =>
+      sum + countTokens(message.text) + message.attachments.length * ATTACHMENT_TOKENS,
+    0,
+  );
 }

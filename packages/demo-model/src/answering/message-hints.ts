@@ -128,8 +128,7 @@ const VALUE =
 function writtenValue(text: string, lower: string, name: string): string | undefined {
   for (const spelling of new Set([name.toLowerCase(), wordsOf(name).join(' ')])) {
     const at = lower.indexOf(spelling);
-    // A letter before it may take two units.
-    const isWord = at !== -1 && !/[\p{L}\p{N}_]$/u.test(lower.slice(Math.max(0, at - 2), at));
+    const isWord = at !== -1 && !/[\p{L}\p{N}_]$/u.test(lower.slice(0, at));
     const found = isWord
       ? VALUE.exec(text.slice(at + spelling.length, at + spelling.length + 1_000))
       : null;

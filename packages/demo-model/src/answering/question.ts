@@ -11,13 +11,10 @@ export interface Question {
 /** Enough for a question; more text is read at its beginning and at its end only. */
 const READ_CHARS_MAX = 32 * 1024;
 const QUESTION_CHARS_MAX = 8 * 1024;
-/** More than a conversation ends with that say nothing. */
-const READ_MESSAGES_MAX = 1_000;
 
 /** The last user message that says something: agents also send messages that consist of their own blocks. */
 export function questionOf({ messages }: ChatRequest): Question {
-  const first = Math.max(0, messages.length - READ_MESSAGES_MAX);
-  for (let index = messages.length - 1; index >= first; index -= 1) {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
     const message = messages[index];
     if (message?.role !== 'user') continue;
     const text = withoutBlocks(message.text);
@@ -30,7 +27,6 @@ export function questionOf({ messages }: ChatRequest): Question {
 
 /** Agents wrap their reminders in tags with compound names, such as `<system-reminder>`. */
 const BLOCK_START = /<([A-Za-z]+(?:[_-][A-Za-z]+)+)>/g;
-const BLOCK_END = /<\/[A-Za-z]+(?:[_-][A-Za-z]+)+>/g;
 
 function withoutBlocks(text: string): string {
   const read =
@@ -38,15 +34,12 @@ function withoutBlocks(text: string): string {
       ? text
       : `${text.slice(0, READ_CHARS_MAX)}\n${text.slice(-READ_CHARS_MAX)}`;
   const kept: string[] = [];
-  const ends = new Map<string, number>();
-  for (const { 0: end, index } of read.matchAll(BLOCK_END)) ends.set(end, index);
   let at = 0;
   for (const { 0: start, 1: name, index } of read.matchAll(BLOCK_START)) {
     if (index < at) continue;
     const end = `</${name}>`;
-    // Looked for only where there is one, so that no text is read once for each of its tags.
-    if ((ends.get(end) ?? -1) < index) continue;
     const endsAt = read.indexOf(end, index + start.length);
+    if (endsAt === -1) continue;
     kept.push(read.slice(at, index));
     at = endsAt + end.length;
   }

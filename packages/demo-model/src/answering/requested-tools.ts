@@ -8,8 +8,6 @@ import { topicsOf, wordsOf } from './words.ts';
 const PARALLEL_MAX = 8;
 /** More tools than agents have. */
 const TOOLS_MAX = 1_000;
-/** More than a question contains. */
-const ARGUMENTS_MAX = 30;
 const DESCRIPTION_CHARS_MAX = 300;
 const COMMON_TOPICS_MIN = 2;
 const COMMON_SHARE_MIN = 0.75;
@@ -112,10 +110,9 @@ function isTitled(tool: Tool, topics: ReadonlySet<string>, text: string): boolea
 }
 
 function hasArguments(parameters: JsonObject, text: string): boolean {
-  const names = asList(parameters.required).flatMap((name) => asText(name) ?? []);
-  if (names.length > ARGUMENTS_MAX) return false;
   const hints = createMessageHints(text);
   const properties = asObject(parameters.properties);
+  const names = asList(parameters.required).flatMap((name) => asText(name) ?? []);
   const found = new Set(names.map((name) => takeHint(hints, name, asObject(properties[name]))));
   return found.size === names.length && !found.has(undefined);
 }

@@ -10,16 +10,7 @@ export function charge(budget: Budget, count: number): void {
   budget.steps -= 1 + Math.floor(count / COUNT_PER_STEP);
 }
 
-/** Charges the writing, comparing or copying of so many characters or entries, which is nothing for a few. */
-export function chargeSize(budget: Budget, size: number): void {
-  budget.steps -= Math.floor(size / COUNT_PER_STEP);
-}
-
 const COUNT_PER_STEP = 50;
-
-/** How much there is to copy or compare: the characters of a text, or of the JSON of anything else. */
-export const sizeOf = (value: unknown): number =>
-  typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0);
 
 /** Resolves a schema to one object without `$ref` and `allOf`. */
 export type ResolveSchema = (schema: unknown) => JsonObject;
@@ -30,28 +21,19 @@ const REFERENCE_STEPS_MAX = 32;
 export function createSchemaResolver(root: unknown, budget: Budget): ResolveSchema {
   function resolve(schema: unknown, steps = 0): JsonObject {
     if (!isObject(schema)) return schema === false ? { not: {} } : {};
+    charge(budget, Object.keys(schema).length);
     if (budget.steps < 0) return {};
-    charge(budget, entriesOf(schema));
     const { $ref: reference, allOf, ...rest } = schema;
     const target = asText(reference);
-    chargeSize(budget, target?.length ?? 0);
-    if (budget.steps < 0) return {};
     if (steps >= REFERENCE_STEPS_MAX || (target === undefined && allOf === undefined)) return rest;
     const parts = target === undefined ? [] : [lookUp(root, target)];
     return [...parts, ...asList(allOf)].reduce<JsonObject>(
-      (merged, part) => mergeSchemas(merged, resolve(part, steps + 1), budget),
+      (merged, part) => mergeSchemas(merged, resolve(part, steps + 1)),
       rest,
     );
   }
   return (schema) => resolve(schema);
 }
-
-/** The keywords of a schema, with the entries of its lists. */
-const entriesOf = (schema: JsonObject): number =>
-  Object.values(schema).reduce<number>(
-    (sum, value) => sum + (Array.isArray(value) ? value.length : 1),
-    0,
-  );
 
 function lookUp(root: unknown, reference: string): unknown {
   if (!reference.startsWith('#')) return {};
@@ -89,28 +71,12 @@ const SMALLER_WINS: readonly string[] = [
   'maxProperties',
 ];
 
-/** One schema that allows what both allow, as far as their keywords can be combined, and as the budget allows it. */
-export function mergeSchemas(left: JsonObject, right: JsonObject, budget: Budget): JsonObject {
-  if (budget.steps < 0) return left;
+/** One schema that allows what both allow, as far as their keywords can be combined. */
+export function mergeSchemas(left: JsonObject, right: JsonObject): JsonObject {
   const merged: Record<string, unknown> = { ...left };
-  chargeSize(budget, Object.keys(left).length);
-  for (const [keyword, value] of Object.entries(right)) {
-    const isInBoth = Object.hasOwn(left, keyword);
-    if (isInBoth) chargeSize(budget, costOf(keyword, left[keyword]) + costOf(keyword, value));
-    if (budget.steps < 0) break;
-    merged[keyword] = isInBoth ? combine(keyword, left[keyword], value) : value;
-  }
+  for (const [keyword, value] of Object.entries(right))
+    merged[keyword] = Object.hasOwn(left, keyword) ? combine(keyword, left[keyword], value) : value;
   return merged;
-}
-
-/** Copying a property takes as long as comparing so many characters. */
-const PROPERTY_SIZE = 10;
-
-/** What is copied or compared when two schemas have the same keyword. */
-function costOf(keyword: string, value: unknown): number {
-  if (keyword === 'enum') return sizeOf(value);
-  if (keyword === 'properties') return PROPERTY_SIZE * Object.keys(asObject(value)).length;
-  return asList(value).length;
 }
 
 function combine(keyword: string, left: unknown, right: unknown): unknown {
@@ -153,8 +119,7 @@ function mergeProperties(left: JsonObject, right: JsonObject): JsonObject {
 
 function commonTypes(left: unknown, right: unknown): unknown {
   const [one, other] = [typesOf(left), typesOf(right)];
-  const allowed = new Set(other);
-  const common = one.filter((type) => allowed.has(type));
+  const common = one.filter((type) => other.includes(type));
   const isNarrower =
     (one.includes('integer') && other.includes('number')) ||
     (one.includes('number') && other.includes('integer'));

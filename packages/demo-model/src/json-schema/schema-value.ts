@@ -1,10 +1,8 @@
 import { asList, asNumber, asObject, asText, isObject, type JsonObject } from '../wire/json.ts';
 import {
   charge,
-  chargeSize,
   createSchemaResolver,
   mergeSchemas,
-  sizeOf,
   typesOf,
   type Budget,
 } from './plain-schema.ts';
@@ -37,7 +35,7 @@ interface SchemaRequest {
   readonly variant: number;
 }
 
-/** What a schema from a client may cost: about ten milliseconds, and half a million characters. */
+/** What a schema from a client may cost: about ten milliseconds. */
 const STEPS_MAX = 10_000;
 const DEPTH_MAX = 40;
 /** Below this depth only what is required is generated. */
@@ -56,10 +54,7 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
     const request = { ...place, schema: resolve(given) };
     const hinted = hintFor(request);
     if (hinted !== undefined) return hinted;
-    if (Object.hasOwn(request.schema, 'const')) {
-      chargeSize(budget, sizeOf(request.schema.const));
-      return request.schema.const;
-    }
+    if (Object.hasOwn(request.schema, 'const')) return request.schema.const;
     let first: { readonly value: unknown } | undefined;
     for (const value of candidates(request)) {
       if (check(request.schema, value)) return value;
@@ -111,11 +106,8 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
     for (const branch of inOrder) {
       const others = inOrder.filter((other) => other !== branch);
       const isOnly = keyword === 'anyOf' || others.length === 0;
-      const schema = mergeSchemas(rest, branch, budget);
-      yield generate(
-        isOnly ? schema : mergeSchemas(schema, { not: { anyOf: others } }, budget),
-        request,
-      );
+      const schema = mergeSchemas(rest, branch);
+      yield generate(isOnly ? schema : mergeSchemas(schema, { not: { anyOf: others } }), request);
     }
   }
 
@@ -134,15 +126,8 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
       case 'null':
         return null;
       default:
-        return textFor(schema, variant);
+        return textForSchema(schema, variant);
     }
-  }
-
-  function textFor(schema: JsonObject, variant: number): string {
-    budget.steps -= asText(schema.pattern)?.length ?? 0;
-    const text = textForSchema(schema, variant);
-    chargeSize(budget, text.length);
-    return text;
   }
 
   function objectFor({ schema, depth }: SchemaRequest): unknown {
@@ -152,9 +137,8 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
     charge(budget, known.length + required.size);
     const value = new Map<string, unknown>();
     const add = (name: string): void => {
-      if (value.has(name) || budget.steps < 0) return;
-      chargeSize(budget, name.length);
-      value.set(name, generate(propertyOf(schema, name), { name, depth: depth + 1, variant: 0 }));
+      if (!value.has(name) && budget.steps >= 0)
+        value.set(name, generate(propertyOf(schema, name), { name, depth: depth + 1, variant: 0 }));
     };
     // In the order of the schema, as a reader expects it.
     for (const name of known) if (required.has(name)) add(name);
@@ -175,9 +159,7 @@ export function schemaValue(root: unknown, options: SchemaValueOptions = {}): un
   }
 
   function isNamed(name: string, given: unknown): boolean {
-    if (hints === undefined) return false;
-    chargeSize(budget, name.length);
-    return hints.isNamed(name, resolve(given));
+    return hints !== undefined && hints.isNamed(name, resolve(given));
   }
 
   function listFor({ schema, name, depth }: SchemaRequest): readonly unknown[] {

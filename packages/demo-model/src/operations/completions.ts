@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { untilStop } from '../answering/answer.ts';
 import { CHOICES_PROBLEM, readChoices, readStop } from '../answering/chat-request.ts';
 import { quote } from '../answering/demo-text.ts';
-import { countAllTokens, tokensOf } from '../answering/tokens.ts';
+import { countTokens, tokensOf } from '../answering/tokens.ts';
 import { asList, asNumber, asObject, asText, type JsonObject } from '../wire/json.ts';
 import { sse } from '../wire/sse.ts';
 import type { Chunk } from '../wire/stream-writer.ts';
@@ -24,8 +24,6 @@ interface Completion {
 }
 
 const CHOICES_MAX = 64;
-/** How much of prompts is sent back, for all texts together. */
-const ECHO_CHARS_MAX = 1024 * 1024;
 const QUOTE_CHARACTERS_MAX = 100;
 
 /** Continues each prompt with a sentence about it; `suffix` is what the text leads to. */
@@ -35,13 +33,10 @@ export const complete: Operation = ({ model, body, withUsage }) => {
   const count = readChoices(body.n);
   if (count === undefined) return CHOICES_PROBLEM;
   if (prompts.length * count > CHOICES_MAX) return `Too many texts: at most ${CHOICES_MAX}.`;
-  const chars = prompts.reduce((sum, { length }) => sum + length, 0);
-  if (body.echo === true && chars * count > ECHO_CHARS_MAX)
-    return `Too much to 'echo': at most ${ECHO_CHARS_MAX} characters of all texts.`;
   const choices = prompts.flatMap((prompt) =>
     Array.from({ length: count }, () => choiceOf(model, prompt, body)),
   );
-  const promptTokens = countAllTokens(prompts);
+  const promptTokens = prompts.reduce((sum, prompt) => sum + countTokens(prompt), 0);
   const completionTokens = choices.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const completion = {
     head: {

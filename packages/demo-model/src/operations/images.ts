@@ -9,8 +9,6 @@ import { pngOf } from './png.ts';
 const SIZE = 256;
 const SIZE_MAX = 2_048;
 const IMAGES_MAX = 10;
-/** More of a prompt does not change its pattern. */
-const SEED_CHARS_MAX = 4_096;
 const IMAGE_TOKENS = 272;
 const PARTIALS_MAX = 3;
 
@@ -28,7 +26,7 @@ export const generateImages: Operation = ({ model, body, withUsage }) => {
   if (!Number.isInteger(count) || Number(count) < 1 || Number(count) > IMAGES_MAX)
     return `Invalid 'n': must be a whole number from 1 to ${IMAGES_MAX}.`;
   const images = Array.from({ length: Number(count) }, (_, index) =>
-    pngOf(`${index} ${prompt.slice(0, SEED_CHARS_MAX)}`, ...size).toString('base64'),
+    pngOf(`${index} ${prompt}`, ...size).toString('base64'),
   );
   const inputTokens = countTokens(prompt);
   const outputTokens = images.length * IMAGE_TOKENS;
