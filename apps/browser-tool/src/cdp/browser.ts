@@ -1,5 +1,6 @@
 import { createDeferred, withTimeout } from '@model-gateway/kernel';
 import type { Protocol } from 'devtools-protocol';
+import { clipText } from '../capture/clip-text.ts';
 import type { EngineCall, CallNotes, EngineContext, Viewport } from '../engine.ts';
 import { ToolError } from '../tool-error.ts';
 import type { CdpEvent, CdpConnection } from './cdp-connection.ts';
@@ -29,6 +30,8 @@ export interface Browser {
 
 const ONLY_PAGES = [{ type: 'page' }, { exclude: true }];
 const FIRST_PAGE_TIMEOUT_MS = 10_000;
+/** No file system has longer names, but a page may suggest one. */
+const FILENAME_CHARS_MAX = 255;
 const DOWNLOADS_MAX = 100;
 const CLOSING_CHECK_MS = 500;
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -143,7 +146,11 @@ export async function createBrowser(
         const { url, suggestedFilename } = event.params;
         const { downloads } = environment.notes();
         if (downloads.length < DOWNLOADS_MAX)
-          downloads.push({ url, filename: suggestedFilename, action: 'denied' });
+          downloads.push({
+            url,
+            filename: clipText(suggestedFilename, FILENAME_CHARS_MAX),
+            action: 'denied',
+          });
         active?.changes.emit();
         break;
       }

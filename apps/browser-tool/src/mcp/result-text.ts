@@ -75,7 +75,9 @@ export function firstEvents(data: CommandData): CommandData {
       ? {}
       : { dialogs: dialogs.slice(0, EVENT_LINES_MAX).map(shortDialog) }),
     ...omitted('dialogs_omitted', dialogs),
-    ...(downloads === undefined ? {} : { downloads: downloads.slice(0, EVENT_LINES_MAX) }),
+    ...(downloads === undefined
+      ? {}
+      : { downloads: downloads.slice(0, EVENT_LINES_MAX).map(shortDownload) }),
     ...omitted('downloads_omitted', downloads),
   };
 }
@@ -86,6 +88,10 @@ function omitted(name: string, list: readonly unknown[] = []): CommandData {
 
 function shortDialog(dialog: DialogReport): DialogReport {
   return { ...dialog, message: clipText(dialog.message, DIALOG_CHARS_MAX) };
+}
+
+function shortDownload(download: DownloadReport): DownloadReport {
+  return { ...download, url: addressText(download.url) };
 }
 
 /** A page may open as many dialogs as it likes. */

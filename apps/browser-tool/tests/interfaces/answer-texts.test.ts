@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { waitUntil } from '@model-gateway/testkit';
 import { page, startSite, type Site } from '../site.ts';
 import { startTool, type ToolUnderTest } from '../tool.ts';
 import { callMcp } from './mcp-call.ts';
@@ -102,6 +105,36 @@ describe('what a page makes long is short for a model', () => {
     });
     expect(said).toContain('\n- … 25 more dialogs');
     expect(structured).toMatchObject({ ok: false, details: { dialogs_omitted: 25 } });
+  });
+
+  test('the names and addresses of downloads', async () => {
+    await tool.open(`${site.url}/plain`);
+    let told = await callMcp(tool, 'browser_evaluate', {
+      function: `const link = document.createElement('a');
+        link.href = 'data:text/plain,' + 'x'.repeat(50_000);
+        link.download = 'n'.repeat(200_000);
+        link.click();`,
+    });
+    await waitUntil(async () => {
+      if (told.said.includes('- Download: ')) return true;
+      told = await callMcp(tool, 'browser_snapshot');
+      return false;
+    });
+    expect(told.said).toContain('was denied (data:text/plain,x');
+    expect(JSON.stringify(told).length).toBeLessThan(10_000);
+  });
+
+  test('the words of a status', async () => {
+    const server = createServer((socket) =>
+      socket.end(`HTTP/1.1 404 ${'n'.repeat(100_000)}\r\nconnection: close\r\n\r\nNothing`),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const told = await callMcp(tool, 'browser_navigate', { url: `http://127.0.0.1:${port}/` });
+    server.close();
+    expect(told.said).toContain('- HTTP status: 404 nnn');
+    expect(JSON.stringify(told).length).toBeLessThan(5_000);
   });
 
   test('all dialogs, on request', async () => {

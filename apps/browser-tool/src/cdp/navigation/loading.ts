@@ -1,5 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import { clipText } from '../../capture/clip-text.ts';
 import type { CdpEvent } from '../cdp-connection.ts';
+
+const STATUS_CHARS_MAX = 200;
 
 /** The HTTP response of a document. */
 export interface DocumentResponse {
@@ -110,7 +113,10 @@ export function createLoading(frameId: string): Loading {
         break;
       case 'Network.responseReceived':
         if (event.params.type !== 'Document' || event.params.frameId !== frameId) break;
-        responses.set(event.params.requestId, event.params.response);
+        responses.set(event.params.requestId, {
+          status: event.params.response.status,
+          statusText: clipText(event.params.response.statusText, STATUS_CHARS_MAX),
+        });
         break;
       case 'Network.loadingFailed':
         if (event.params.type !== 'Document') break;
