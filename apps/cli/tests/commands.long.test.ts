@@ -227,7 +227,7 @@ test('a chat prints the reply, then its tokens, times and cost, which are those 
     month: { requests: 2 },
   });
   expect((await gateway.runHere(['usage', '--limit', '1'])).stdout).toContain(
-    'This month: 2 requests',
+    'This month: 2 metered requests',
   );
   expect(await gateway.json(['spend', '--by', 'model', '--model', 'gpt-4o-mini'])).toMatchObject({
     group_by: 'model',

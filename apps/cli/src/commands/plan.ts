@@ -3,7 +3,7 @@ import { RpcCallError } from '@model-gateway/client';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
-import { count, limit, requests, usd } from '../output/format.ts';
+import { count, limit, meteredRequests, usd } from '../output/format.ts';
 import { oneLine } from '../output/printable.ts';
 import { table } from '../output/table.ts';
 
@@ -42,7 +42,7 @@ function planText(plan: Plan): string {
   const { current_tier, usage, remaining, points_balance, tiers } = plan;
   const lines = [
     `Tier        ${oneLine(current_tier)}`,
-    `This month  ${requests(usage.requests)}, ${count(usage.tokens)} tokens, ${usd(usage.cost_usd)}`,
+    `This month  ${meteredRequests(usage.requests)}, ${count(usage.tokens)} tokens, ${usd(usage.cost_usd)}`,
     `Remaining   ${limit(remaining.tokens)} tokens, ${limit(remaining.cost_usd, usd)}${plan.quota_exceeded ? ' (quota exceeded)' : ''}`,
     `Points      ${count(points_balance)}`,
   ];

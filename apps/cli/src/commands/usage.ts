@@ -1,7 +1,7 @@
 import type { RpcResult } from '@model-gateway/contracts';
 import type { Command } from 'commander';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
-import { count, duration, moment, requests, usd } from '../output/format.ts';
+import { count, duration, moment, meteredRequests, usd } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import { wholeNumber } from './arguments.ts';
 
@@ -42,7 +42,7 @@ async function listUsage(
     service.call('billing.plan', {}),
   ]);
   const { usage } = plan;
-  const sum = `This month: ${requests(usage.requests)}, ${count(usage.tokens)} tokens, ${usd(usage.cost_usd)}.`;
+  const sum = `This month: ${meteredRequests(usage.requests)}, ${count(usage.tokens)} tokens, ${usd(usage.cost_usd)}.`;
   const { records, total } = listed;
   return {
     json: { ...listed, month: usage },

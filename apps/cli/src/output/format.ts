@@ -15,6 +15,10 @@ export const count = (value: number): string => value.toLocaleString('en-US');
 export const requests = (value: number): string =>
   `${count(value)} ${value === 1 ? 'request' : 'requests'}`;
 
+/** Requests that are on the bill; refused and failed ones are not. */
+export const meteredRequests = (value: number): string =>
+  `${count(value)} metered ${value === 1 ? 'request' : 'requests'}`;
+
 /** A limit; null stands for no limit. */
 export const limit = (value: number | null, show: (value: number) => string = count): string =>
   value === null ? 'unlimited' : show(value);

@@ -999,8 +999,8 @@ export const de: Texts = {
   'plan.within': 'Im Kontingent',
   'plan.exceeded': 'Kontingent aufgebraucht',
   'plan.requests': {
-    one: '{count} Anfrage in diesem Monat.',
-    other: '{count} Anfragen in diesem Monat.',
+    one: '{count} abgerechnete Anfrage in diesem Monat.',
+    other: '{count} abgerechnete Anfragen in diesem Monat.',
   },
   'plan.resets': 'Beginnt neu: {time}',
   'plan.budgets': 'Budgets deiner Schlüssel',

@@ -975,8 +975,8 @@ export const en = {
   'plan.within': 'Within the quota',
   'plan.exceeded': 'Quota used up',
   'plan.requests': {
-    one: '{count} request this month.',
-    other: '{count} requests this month.',
+    one: '{count} metered request this month.',
+    other: '{count} metered requests this month.',
   } as PluralText,
   'plan.resets': 'Begins anew: {time}',
   'plan.budgets': 'Budgets of your keys',

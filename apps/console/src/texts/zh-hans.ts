@@ -916,7 +916,7 @@ export const zhHans: Texts = {
   'plan.quota': '本月，套餐 {tier}',
   'plan.within': '在配额内',
   'plan.exceeded': '配额已用完',
-  'plan.requests': { other: '本月 {count} 个请求。' },
+  'plan.requests': { other: '本月 {count} 个计费请求。' },
   'plan.resets': '重新开始：{time}',
   'plan.budgets': '你的密钥预算',
   'plan.budgets.none': '你的密钥都没有预算。',

@@ -71,6 +71,10 @@ export function sendRestError(
     const request_id = requestIdOf(request, response);
     const reason = known?.message;
     log.info({ request_id, path: pathOf(request), reason }, 'a model cannot do what was asked');
+  } else if (known !== undefined && status >= 500 && response.destroyed) {
+    const request_id = requestIdOf(request, response);
+    const reason = known.message;
+    log.info({ request_id, path: pathOf(request), reason }, 'a client left before its answer');
   } else if (known === undefined || status >= 500) {
     const request_id = requestIdOf(request, response);
     const remedy = known === undefined ? undefined : ERROR_HELP[known.code].remedy;
