@@ -290,10 +290,17 @@ describe('a reset link', () => {
 
   test.each([
     { how: 'demoted', end: (id: string) => update(id, { is_admin: false }) },
+    {
+      how: 'demoted for a while',
+      async end(id: string) {
+        await update(id, { is_admin: false });
+        return update(id, { is_admin: true });
+      },
+    },
     { how: 'deactivated', end: (id: string) => update(id, { active: false }) },
     { how: 'erased', end: (user_id: string) => asAdmin('users.erase', { user_id }) },
   ])('ends when the admin who made it is $how', async ({ how, end }) => {
-    const maker = await account(`maker-${how}@example.com`);
+    const maker = await account(`maker-${how.replaceAll(' ', '-')}@example.com`);
     await update(maker.id, { is_admin: true });
     const { result } = await rpcCall(left, 'users.reset_link', { user_id: admin.id }, maker.token);
     const { token } = result as { readonly token: string };

@@ -2,7 +2,7 @@ import type { IdentityStore, ProviderAccount } from '@model-gateway/accounts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { leaveGroups } from './erase-person.ts';
-import { madeByAdmin } from './made-by-admin.ts';
+import { endGivenBy, madeByAdmin } from './made-by-admin.ts';
 import { hasOtherAdmin } from './other-admin.ts';
 import { revokeSignIns } from './postgres-refresh-tokens.ts';
 
@@ -49,6 +49,8 @@ export function createPostgresIdentities(connection: Connection): IdentityStore 
           select: { userId: true },
         });
         await endAccess(queries, userId, now);
+        // What it gave was given by who had it before.
+        await endGivenBy(queries, userId);
         return user;
       }),
 
@@ -62,6 +64,7 @@ export function createPostgresIdentities(connection: Connection): IdentityStore 
       connection.transaction(async (queries) => {
         if (!(await hasOtherAdmin(queries, userId))) return false;
         await queries.user.updateMany({ where: { id: userId }, data: { isAdmin: false } });
+        await endGivenBy(queries, userId);
         await queries.providerIdentity.updateMany({ where: { userId }, data: { gaveRole: false } });
         return true;
       }),

@@ -3,7 +3,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { eraseContent, erasePerson } from './erase-person.ts';
-import { madeByAdmin } from './made-by-admin.ts';
+import { endGivenBy, madeByAdmin } from './made-by-admin.ts';
 import { hasOtherAdmin } from './other-admin.ts';
 import { revokeSignIns } from './postgres-refresh-tokens.ts';
 
@@ -57,6 +57,7 @@ export function createPostgresUserDirectory(connection: Connection): UserDirecto
           },
           select: { id: true },
         });
+        if (isAdmin === false || isActive === false) await endGivenBy(queries, userId);
         // A role that an admin gave does not end with a group of the provider.
         if (isAdmin !== undefined)
           await queries.providerIdentity.updateMany({
