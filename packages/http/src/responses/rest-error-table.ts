@@ -112,10 +112,16 @@ export const REST_ERRORS = {
   internal_error: server('internal_error'),
 } satisfies Record<ErrorCode, RestError>;
 
+/** What OpenAI's API calls the errors that a client causes by its request. */
+const OPENAI_INVALID_REQUEST = 'invalid_request_error';
+
 /** What OpenAI's API calls otherwise. */
 const OPENAI_ERRORS: Partial<Record<ErrorCode, RestError>> = {
-  authentication_required: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
+  authentication_required: { status: 401, type: OPENAI_INVALID_REQUEST, code: 'invalid_api_key' },
 };
 
 /** An error as OpenAI's API has it. */
-export const openAiError = (code: ErrorCode): RestError => OPENAI_ERRORS[code] ?? REST_ERRORS[code];
+export function openAiError(code: ErrorCode): RestError {
+  const error = OPENAI_ERRORS[code] ?? REST_ERRORS[code];
+  return error.type === INVALID_REQUEST ? { ...error, type: OPENAI_INVALID_REQUEST } : error;
+}

@@ -129,7 +129,8 @@ function ownBody(
 ): RestErrorBody {
   const message = boundedMessage((known ?? INTERNAL).message);
   const upstream = known instanceof UpstreamError ? known.upstream : undefined;
-  const param = known !== undefined && type === INVALID_REQUEST ? namedField(known) : null;
+  const isInvalid = known !== undefined && REST_ERRORS[known.code].type === INVALID_REQUEST;
+  const param = isInvalid ? namedField(known) : null;
   const error = { message, type, code, param, ...(doc === undefined ? {} : { doc }) };
   return { error: upstream === undefined ? error : { ...error, upstream: bounded(upstream) } };
 }
