@@ -17,17 +17,6 @@ const TOTALS = `SELECT project, month::text, requests::int, tier_requests::int, 
   FROM usage_totals WHERE user_id = $1 ORDER BY month, project`;
 
 /** Rows of a key of two projects and two months, one that points paid for, and one of a JWT. */
-const BY_HAND = `
-  INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens,
-    cost, created_at, ref_id, points, account_type, user_id, key_id, project)
-  VALUES
-    ('service-', 'm', 'gateway', 1, 2, 3, 0.1, '2026-03-31T23:59:59.999Z', 'r', NULL, NULL, $1, $1, 'shop'),
-    ('service-', 'm', 'gateway', 1, 2, 3, 0.2, '2026-03-31T00:00:00Z', NULL, NULL, NULL, $1, $1, 'shop'),
-    ('service-', 'm', 'gateway', 1, 2, 3, 0.7, '2026-03-30T23:59:59Z', 'r', 70, 'user', $1, $1, 'shop'),
-    ('service-', 'm', 'gateway', 1, 2, 3, NULL, '2026-04-01T00:00:00Z', NULL, NULL, NULL, $1, $1, 'default'),
-    ('jwt', 'm', 'rpc', 1, 2, 3, 0.4, '2026-04-02T00:00:00Z', NULL, NULL, NULL, $1, NULL, 'stray')`;
-
-/** The same, as the recorder settles them. */
 const rowsOf = (user_id: string) => {
   const row = (values: Partial<UsageEvent>, points: number | null = null) =>
     settledRow(
@@ -206,54 +195,4 @@ describe('the totals of usage', () => {
     const [line] = await database.raw.query<{ tier_cost: string }>(TOTALS, [userId]);
     expect(line?.tier_cost).toBe('0.500');
   });
-});
-
-it('rows that were there before the totals are counted by the migration', async () => {
-  const database = await createTestDatabase();
-  const userId = newId();
-  const folder = prismaFolder();
-  const [first, ...later] = await readMigrations(folder, await listMigrations(folder));
-  await database.query(first?.sql ?? '');
-  await database.query(BY_HAND, [userId]);
-  for (const { sql } of later) await database.query(sql);
-  expect(await database.query(TOTALS, [userId])).toEqual(COUNTED);
-  expect(await readRollups(database)).toEqual(ROLLUPS);
-  await database.drop();
-});
-
-it('sums of an earlier version are counted again, with failed requests that the log has no longer', async () => {
-  const database = await createTestDatabase();
-  const folder = prismaFolder();
-  const names = await listMigrations(folder);
-  const before = names.findIndex((name) => name.endsWith('_three_cuts'));
-  const migrations = await readMigrations(folder, names);
-  for (const { sql } of migrations.slice(0, before)) await database.query(sql);
-  await database.query(BY_HAND, [newId()]);
-  await database.query(
-    `INSERT INTO request_failures
-       (id, created_at, user_id, api_key_id, backend, counted_model, status, error_code, error, repeats)
-     SELECT gen_random_uuid(), at, $1, 'x', 'gateway', 'm', status, 'e', '', repeats
-     FROM (VALUES
-       ('2026-03-01T10:00:00Z'::timestamptz, 502, 3), ('2026-03-31T10:00:00Z', 502, 4), ('2026-03-31T11:00:00Z', 499, 5)
-     ) AS failure (at, status, repeats)`,
-    [newId()],
-  );
-  await database.query(`DELETE FROM request_failures WHERE created_at < '2026-03-30'`);
-  await database.query(`UPDATE usage_sums_state SET failures_since = '2026-03-30T00:00:00Z'`);
-  for (const { sql } of migrations.slice(before)) await database.query(sql);
-  const upgraded = createDatabase({ databaseUrl: database.url, log: silentLog });
-  expect(await wrongDays(upgraded, false)).toEqual([]);
-  const asked = {
-    since: new Date('2026-03-01T00:00:00Z'),
-    until: new Date('2026-05-01T00:00:00Z'),
-  };
-  for (const by of ['day', 'model', 'project', 'hour'] as const)
-    expect((await upgraded.spend.summary(asked, by)).total).toMatchObject({
-      requests: 5,
-      failed: 12,
-      errors: 7,
-      costUsd: 1.4,
-    });
-  await upgraded.close();
-  await database.drop();
 });

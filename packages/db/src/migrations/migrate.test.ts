@@ -1,10 +1,9 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { silentLog } from '@model-gateway/kernel';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Client } from 'pg';
 import { createCuttableProxy } from '../../tests/cuttable-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/test-database.ts';
 import { withSchemaEngine, WHOLE_SCHEMA } from '../../tools/schema-engine.ts';
@@ -138,66 +137,32 @@ describe('migrating', () => {
     expect(await tables()).toEqual(['_prisma_migrations', 'good', 'more', 'whole']);
   });
 
-  it.each(['_usage_details', '_hours_of_projects', '_filters_in_indexes'])(
-    'changes usage rows without writing them, and without making queries wait: %s and later',
-    async (first) => {
-      const names = await listMigrations(prismaFolder());
-      // Later ones build on it.
-      const left = names.slice(names.findIndex((name) => name.endsWith(first)));
-      await cp(prismaFolder(), folder, { recursive: true });
-      for (const name of left) await rm(join(folder, 'migrations', name), { recursive: true });
-      await migrateDatabase({ databaseUrl: database.url, log, folder });
-      await database.query(`
-      INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens, user_id)
-      VALUES ('service-', 'm', 'gateway', 1, 2, 3, gen_random_uuid())`);
-      // Indexes may be new: while they are made, queries go on.
-      const files = () =>
-        database.query(
-          `SELECT relname, relfilenode FROM pg_class
-         WHERE relname LIKE 'usage_records%' AND relkind IN ('r', 'p') ORDER BY 1`,
-        );
-      const before = await files();
-      const [report, reader] = [new Client(database.url), new Client(database.url)];
-      await Promise.all([report.connect(), reader.connect()]);
-      try {
-        await report.query('BEGIN; LOCK TABLE usage_records IN ACCESS SHARE MODE');
-        const migrating = migrateDatabase({ databaseUrl: database.url, log });
-        const isWaiting = `SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`;
-        while ((await database.query(isWaiting)).length === 0) await delay(POLL_MS);
-        // It would wait for the whole report if the migration did.
-        expect((await reader.query('SELECT model FROM usage_records')).rows).toEqual([
-          { model: 'm' },
-        ]);
-        await report.query('COMMIT');
-        expect(await migrating).toEqual(left);
-      } finally {
-        await Promise.all([report.end(), reader.end()]);
-      }
-      expect(await files()).toEqual(before);
-      expect(await database.query('SELECT upstream, status FROM usage_records')).toEqual([
-        { upstream: null, status: null },
-      ]);
-    },
-  );
+  it('adopts a database that the migrations before the first release have made', async () => {
+    await migrateDatabase({ databaseUrl: database.url, log });
+    const history = async () =>
+      (
+        await database.query<{ migration_name: string }>(
+          'SELECT migration_name FROM _prisma_migrations ORDER BY 1',
+        )
+      ).map((row) => row.migration_name);
+    const setHistory = (...names: readonly string[]) =>
+      database.query(
+        `WITH gone AS (DELETE FROM _prisma_migrations)
+         INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
+         SELECT gen_random_uuid()::text, '', name, now() FROM unnest($1::text[]) AS name`,
+        [names],
+      );
+    await setHistory('20260101000000_init', '20261119110000_three_cuts');
+    expect(await migrateDatabase({ databaseUrl: database.url, log })).toEqual(['0001_init']);
+    expect(await history()).toEqual(['0001_init']);
+    expect(await migrateDatabase({ databaseUrl: database.url, log })).toEqual([]);
 
-  it('lets a writer of failed requests finish that needs the sums as well', async () => {
-    const names = await listMigrations(prismaFolder());
-    const left = names.slice(names.findIndex((name) => name.endsWith('_hours_of_projects')));
-    await cp(prismaFolder(), folder, { recursive: true });
-    for (const name of left) await rm(join(folder, 'migrations', name), { recursive: true });
-    await migrateDatabase({ databaseUrl: database.url, log, folder });
-    const writer = new Client(database.url);
-    await writer.connect();
-    try {
-      await writer.query('BEGIN; LOCK TABLE request_failures IN ROW EXCLUSIVE MODE');
-      const migrating = migrateDatabase({ databaseUrl: database.url, log });
-      const isWaiting = `SELECT 1 FROM pg_locks WHERE mode = 'ShareLock' AND NOT granted`;
-      while ((await database.query(isWaiting)).length === 0) await delay(POLL_MS);
-      await writer.query('LOCK TABLE usage_sums IN ROW EXCLUSIVE MODE; COMMIT');
-      expect(await migrating).toEqual(left);
-    } finally {
-      await writer.end();
-    }
+    await setHistory('20260101000000_init', '20261115055646_usage_totals');
+    await expect(migrateDatabase({ databaseUrl: database.url, log })).rejects.toMatchObject({
+      name: 'StartupError',
+      message: expect.stringMatching(/20261115055646_usage_totals.*start commit \w{8} once/),
+    });
+    expect(await history()).toEqual(['20260101000000_init', '20261115055646_usage_totals']);
   });
 
   it('does not touch a database whose last migration another tool left unfinished', async () => {

@@ -10,6 +10,11 @@ const LOCK_WAIT_MS_MAX = 120_000;
 // The number that the Prisma command line locks while it migrates, so that it and we exclude each other.
 const MIGRATION_LOCK = 72_707_369;
 
+/** All that the database was before the first release, in one migration. */
+const BASELINE = '0001_init';
+/** The last of the migrations that it replaces. A database that has it is what the baseline makes. */
+const LAST_BEFORE_BASELINE = '20261119110000_three_cuts';
+
 // As the Prisma command line makes it, which reads what is written here.
 const CREATE_HISTORY = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -39,7 +44,9 @@ export async function migrateDatabase(options: MigrateOptions): Promise<readonly
   const { log, folder = prismaFolder() } = options;
   const names = await listMigrations(folder);
   const applied = await withConnection(options, async (client) =>
-    (await pendingOf(client, names)).length === 0 ? [] : migrateUnderLock(client, names, folder),
+    without(names, await appliedIn(client)).length === 0
+      ? []
+      : migrateUnderLock(client, names, folder),
   );
   // A new database has too many for a line that people read.
   if (applied.length > 0)
@@ -50,7 +57,7 @@ export async function migrateDatabase(options: MigrateOptions): Promise<readonly
 /** The names of the pending migrations. */
 export async function pendingMigrations(options: MigrateOptions): Promise<readonly string[]> {
   const names = await listMigrations(options.folder ?? prismaFolder());
-  return withConnection(options, (client) => pendingOf(client, names));
+  return withConnection(options, async (client) => without(names, await appliedIn(client)));
 }
 
 async function withConnection<Result>(
@@ -82,24 +89,37 @@ async function migrateUnderLock(
   await client.query("SELECT set_config('lock_timeout', $1, true)", [`${LOCK_WAIT_MS_MAX}ms`]);
   await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   // Another process may have migrated while this one waited for the lock.
-  const pending = await pendingOf(client, names);
+  const applied = await appliedIn(client);
+  const pending = without(names, applied);
   await client.query(CREATE_HISTORY);
-  for (const migration of await readMigrations(folder, pending)) await apply(client, migration);
+  for (const migration of await readMigrations(folder, pending)) {
+    if (migration.name === BASELINE && applied.size > 0) await adopt(client, applied);
+    else await client.query(migration.sql);
+    await note(client, migration);
+  }
   await client.query('COMMIT');
   return pending;
 }
 
-async function apply(client: Client, { name, sql }: Migration): Promise<void> {
-  await client.query(sql);
-  await client.query(
+/** A database of an earlier version is what the baseline makes, once it has all the migrations that the baseline replaces. */
+async function adopt(client: Client, applied: ReadonlySet<string>): Promise<void> {
+  if (!applied.has(LAST_BEFORE_BASELINE))
+    throw startupError('migration_too_old', { migration: [...applied].toSorted().at(-1) ?? '' });
+  await client.query('DELETE FROM _prisma_migrations');
+}
+
+const note = (client: Client, { name, sql }: Migration): Promise<unknown> =>
+  client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
     [newId(), createHash('sha256').update(sql).digest('hex'), name],
   );
-}
 
-/** The pending migrations. */
-async function pendingOf(client: Client, names: readonly string[]): Promise<readonly string[]> {
+const without = (names: readonly string[], applied: ReadonlySet<string>): readonly string[] =>
+  names.filter((name) => !applied.has(name));
+
+/** The migrations that the database has. */
+async function appliedIn(client: Client): Promise<ReadonlySet<string>> {
   // Not `to_regclass`: within a transaction it does not see a table that another one made meanwhile.
   const table = await client.query<{ present: boolean }>(
     `SELECT EXISTS (
@@ -107,7 +127,7 @@ async function pendingOf(client: Client, names: readonly string[]): Promise<read
        WHERE relname = '_prisma_migrations' AND relnamespace::regnamespace::text = ANY (current_schemas(false))
      ) AS present`,
   );
-  if (table.rows[0]?.present !== true) return names;
+  if (table.rows[0]?.present !== true) return new Set();
   const { rows } = await client.query<{ migration_name: string; finished: boolean }>(
     `SELECT migration_name, finished_at IS NOT NULL AS finished FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
   );
@@ -115,6 +135,5 @@ async function pendingOf(client: Client, names: readonly string[]): Promise<read
   if (unfinished !== undefined) {
     throw startupError('migration_unfinished', { migration: unfinished.migration_name });
   }
-  const applied = new Set(rows.map((row) => row.migration_name));
-  return names.filter((name) => !applied.has(name));
+  return new Set(rows.map((row) => row.migration_name));
 }

@@ -89,6 +89,10 @@ export const STARTUP_PROBLEMS = {
     says: 'the database {database} at {server} could not be migrated and was left as it was: {reason}',
     remedy: 'repair what the reason names and start again',
   },
+  migration_too_old: {
+    says: 'the database was made by a development version whose last migration was {migration}',
+    remedy: 'start commit d6dce40a once, which brings it up to date, then this version',
+  },
   migration_unfinished: {
     says: 'migration {migration} was started by another tool and never finished',
     remedy: 'repair the database and record that with "prisma migrate resolve"',

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "backend_configs" ADD COLUMN     "dialects" TEXT[] DEFAULT ARRAY[]::TEXT[];

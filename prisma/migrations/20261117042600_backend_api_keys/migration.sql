@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "backend_configs" ADD COLUMN     "api_keys" TEXT[] DEFAULT ARRAY[]::TEXT[];
