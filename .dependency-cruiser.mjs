@@ -71,6 +71,22 @@ export default {
     ),
     layer('demo-model', 'The demo model imports no other package.', ['demo-model'], []),
     {
+      name: 'pg-for-connections',
+      comment:
+        'Records are read and written through Prisma. What is written thousands at a time (usage, ledger, sums, failed requests) ' +
+        'uses the raw queries of `Connection.rawTransaction`; the driver itself is used for connections and migrations alone.',
+      severity: 'error',
+      from: {
+        path: '^(apps|packages)/',
+        pathNot: [
+          TEST,
+          '^packages/db/src/(connection|migrations)/',
+          '^packages/db/src/database\\.ts$',
+        ],
+      },
+      to: { path: 'node_modules/pg/' },
+    },
+    {
       name: 'domain-without-io',
       comment:
         'Domain packages do no I/O: they declare ports, and only adapters use I/O libraries.',

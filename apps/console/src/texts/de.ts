@@ -435,7 +435,7 @@ export const de: Texts = {
   'prices.intro': 'Was Token und Videos kosten, und was jeder Tarif enthält.',
   'prices.none': 'Kein Preis.',
   'prices.set': 'Preis festlegen',
-  'prices.change.of': 'Preis von {pattern} ändern',
+  'prices.change.of': 'Preis von {pattern} bearbeiten',
   'prices.remove.of': 'Preis von {pattern} entfernen',
   'prices.remove.title': 'Preis von {pattern} entfernen?',
   'prices.remove.text':

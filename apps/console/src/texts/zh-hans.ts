@@ -406,7 +406,7 @@ export const zhHans: Texts = {
   'prices.intro': '词元和视频的价格，以及各套餐的内容。',
   'prices.none': '没有价格。',
   'prices.set': '设置价格',
-  'prices.change.of': '更改 {pattern} 的价格',
+  'prices.change.of': '编辑 {pattern} 的价格',
   'prices.remove.of': '移除 {pattern} 的价格',
   'prices.remove.title': '移除 {pattern} 的价格？',
   'prices.remove.text': '如有内置或导入的价格，则恢复使用；否则请求没有费用。',
