@@ -80,7 +80,7 @@ export default {
         path: '^(apps|packages)/',
         pathNot: [
           TEST,
-          '^packages/db/src/(connection|migrations)/',
+          '^packages/(testkit|db/src/(connection|migrations))/',
           '^packages/db/src/database\\.ts$',
         ],
       },

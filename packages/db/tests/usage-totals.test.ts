@@ -1,16 +1,8 @@
 import type { UsageEvent } from '@model-gateway/contracts';
-import { newId, silentLog } from '@model-gateway/kernel';
-import { createDatabase } from '../src/database.ts';
-import { listMigrations, prismaFolder, readMigrations } from '../src/migrations/migrations.ts';
+import { newId } from '@model-gateway/kernel';
 import { SUM_TABLES } from '../src/usage/sum-tables.ts';
-import { wrongDays } from './expected-spend.ts';
 import { addSettledRows, settledRow } from './settled-rows.ts';
-import {
-  createTestDatabase,
-  openTestDatabase,
-  type OpenedDatabase,
-  type TestDatabase,
-} from './test-database.ts';
+import { openTestDatabase, type OpenedDatabase, type TestDatabase } from './test-database.ts';
 import { usageEvent } from './usage-event.ts';
 
 const TOTALS = `SELECT project, month::text, requests::int, tier_requests::int, tier_cost::text, tier_tokens::int

@@ -41,6 +41,7 @@ export {
 export {
   createJsonMeter,
   isCheapJson,
+  JSON_COST_MAX,
   METERED_BYTES_MIN,
   STEPS_COST_MAX,
   type JsonMeter,

@@ -202,7 +202,8 @@ test('a response is still read after its page opened a tab', async () => {
     resources: readonly { id: string }[];
   };
   expect((await run('open("/frame"); 0')).ok).toBe(true);
-  expect((await run('document.title')).data.result).toBe('Frame');
+  // The new tab is there before its document.
+  await waitUntil(async () => (await run('document.title')).data.result === 'Frame');
   const { data } = await tool.get(`/network/${resources[0]?.id}?body=true`);
   expect(data.body).toContain('<p>next</p>');
 });

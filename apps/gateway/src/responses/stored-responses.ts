@@ -17,7 +17,14 @@ import type {
   StoredResponse,
   StoredResponseSize,
 } from '@model-gateway/inference';
-import { newId, yieldToEventLoop, type Clock, type Log } from '@model-gateway/kernel';
+import {
+  createJsonMeter,
+  JSON_COST_MAX,
+  newId,
+  yieldToEventLoop,
+  type Clock,
+  type Log,
+} from '@model-gateway/kernel';
 import { itemPage } from './item-page.ts';
 
 /** The responses that users continue, read and delete. Their texts are read by the reader of a request alone. */
@@ -105,6 +112,26 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
     return items;
   }
 
+  /** Refuses items with more values than a body may have: empty texts are small, and each takes time and memory. */
+  async function assertFewValues(
+    previous: readonly Item[],
+    references: readonly string[],
+    referenced: ReadonlyMap<string, Item>,
+  ): Promise<void> {
+    const counts = new Map<string, number>();
+    for (const id of references) counts.set(id, (counts.get(id) ?? 0) + 1);
+    let cost = 0;
+    const add = async (item: Item | undefined, times: number): Promise<void> => {
+      const meter = createJsonMeter();
+      if (item !== undefined) meter.add(Buffer.from(JSON.stringify(item)));
+      cost += meter.cost * times;
+      if (cost > JSON_COST_MAX) throw tooManyValues();
+      await yieldToEventLoop();
+    };
+    for (const item of previous) await add(item, 1);
+    for (const [id, times] of counts) await add(referenced.get(id), times);
+  }
+
   async function removeOld(userId: string): Promise<void> {
     saves += 1;
     try {
@@ -153,6 +180,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
         return found;
       });
       const referenced = referencedItems(references, items);
+      await assertFewValues(previous, references, referenced);
       const id = `resp_${newId().replaceAll('-', '')}`;
       const wantsStore = body.store !== false;
       const isStored =
@@ -258,6 +286,12 @@ const previousNotFound = (id: string): ServiceError =>
     'previous_response_not_found',
     `'previous_response_id': the response '${id}', or one that it continues, is not stored; ` +
       'send the earlier items in input',
+  );
+
+const tooManyValues = (): ServiceError =>
+  new ServiceError(
+    'context_too_large',
+    'the stored items that the request continues or names have more values than a request may have; name fewer of them',
   );
 
 const itemNotFound = (id: string): ServiceError =>

@@ -47,10 +47,14 @@ async function store({
   chars = 10,
   isReadable = true,
   items = 1,
+  emptyParts = 0,
 } = {}): Promise<Stored> {
   const hex = randomBytes(16).toString('hex');
   const stored: Stored = { id: `resp_${hex}`, itemId: `msg_${hex}i0` };
-  const content = [{ type: 'input_text', text: 'x'.repeat(chars) }];
+  const content = [
+    { type: 'input_text', text: 'x'.repeat(chars) },
+    ...Array.from({ length: emptyParts }, () => []),
+  ];
   const item = { type: 'message', role: 'user', id: stored.itemId, content };
   const text = JSON.stringify([item]);
   const saved = {
@@ -230,6 +234,22 @@ test('as much as a body may have is served, and references count as often as the
   leaving.abort();
   await asking;
   await waitUntil(async () => (await held()) === 0, { what: 'free memory' });
+});
+
+test('values count as well as bytes, in chains and as often as they are named', async () => {
+  const { id, itemId } = await store({ emptyParts: 60_000 });
+  const refused = { error: expect.objectContaining({ code: 'context_too_large' }) };
+  const named = await send('responses', { input: references(itemId, 5), store: false });
+  expect([named.status, await named.json()]).toEqual([400, expect.objectContaining(refused)]);
+  let previous = id;
+  for (let length = 1; length < 5; length += 1)
+    previous = (await store({ previous, emptyParts: 60_000 })).id;
+  const chained = await send('responses', {
+    input: 'Hi',
+    previous_response_id: previous,
+    store: false,
+  });
+  expect([chained.status, await chained.json()]).toEqual([400, expect.objectContaining(refused)]);
 });
 
 test('a page of input items reads only the responses that it touches', async () => {

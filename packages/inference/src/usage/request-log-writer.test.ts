@@ -54,9 +54,16 @@ test('a failure has its error, its attempts and the name that its model is count
   writer.failed(call());
   await writer.stop();
   expect(failures).toMatchObject([
-    { id: trace.id, requestId: 'mine', upstream: 'west', countedModel: 'm', userId: USER },
+    {
+      id: trace.id,
+      requestId: 'mine',
+      upstream: 'west',
+      model: 'm',
+      countedModel: 'm',
+      userId: USER,
+    },
     { model: 'invented', countedModel: '', upstream: null },
-    { model: 'alias', countedModel: 'served', repeats: 1 },
+    { model: 'served', countedModel: 'served', repeats: 1 },
   ]);
   expect(failures[0]?.attempts).toHaveLength(2);
 });

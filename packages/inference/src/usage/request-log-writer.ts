@@ -124,7 +124,8 @@ export function createRequestLogWriter(dependencies: WriterDependencies): Reques
       apiKeyId: caller.apiKeyId,
       project: caller.project,
       backend: surface,
-      model: model ?? null,
+      // As in the rows of served requests, the model that was asked, and not an alias of it.
+      model: counted?.slice(0, MODEL_CHARS_MAX) ?? model ?? null,
       countedModel: counted?.slice(0, MODEL_CHARS_MAX) ?? '',
       upstream: upstream?.backend ?? null,
       refId,
