@@ -96,7 +96,7 @@ test.each(['chat/completions', 'completions'])(
     expect(answers.map(({ status }) => status)).toEqual(HOSTILE.map(() => 400));
     expect(errors).toMatchObject(
       HOSTILE.map(({ param }) => ({
-        error: { type: 'invalid_request', code: 'invalid_value', param },
+        error: { type: 'invalid_request_error', code: 'invalid_value', param },
       })),
     );
   },
