@@ -14,8 +14,13 @@ const DATE_CHARS = 'YYYY-MM-DD'.length;
 
 const ADDED = Prisma.sql`
   sum(requests), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cost)`;
-const TAKEN = Prisma.sql`
-  -sum(requests), -sum(prompt_tokens), -sum(completion_tokens), -sum(total_tokens), -sum(cost)`;
+/** Of each reference, and, to be taken from the total, of all of them. */
+const ADDED_OR_TAKEN = Prisma.join(
+  ['requests', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'cost'].map(
+    (sum) =>
+      Prisma.sql`CASE WHEN GROUPING(ref_id) = 1 THEN -sum(${Prisma.raw(sum)}) ELSE sum(${Prisma.raw(sum)}) END`,
+  ),
+);
 const ADDED_ROWS = Prisma.sql`
   count(*), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens),
   round(COALESCE(sum(cost), 0)::numeric, ${USD_DIGITS}::int)`;
@@ -54,8 +59,9 @@ function slicesOfAll(range: TimeRange, by: UsageGrouping | undefined): readonly 
 const daysByRef = (days: TimeRange | undefined): readonly Prisma.Sql[] =>
   inDays(days, (within) => [
     Prisma.sql`SELECT ${NO_BUCKET}, ${ADDED} FROM usage_by_model_day WHERE ${within} GROUP BY 1`,
-    Prisma.sql`SELECT ${NO_BUCKET}, ${TAKEN} FROM usage_by_ref_day WHERE ${within} GROUP BY 1`,
-    Prisma.sql`SELECT ${BY_REF}, ${ADDED} FROM usage_by_ref_day WHERE ${within} GROUP BY 1`,
+    Prisma.sql`
+      SELECT ${BY_REF}, ${ADDED_OR_TAKEN} FROM usage_by_ref_day WHERE ${within}
+      GROUP BY GROUPING SETS ((ref_id), ())`,
   ]);
 
 function slicesOfRefs(
