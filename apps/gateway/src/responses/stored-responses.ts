@@ -105,31 +105,14 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
     ids: ReadonlySet<string>,
   ): Promise<ReadonlyMap<string, readonly Item[]>> {
     const items = new Map<string, readonly Item[]>();
+    let cost = 0;
     for (const response of await store.find(userId, [...ids], now())) {
       await yieldToEventLoop();
+      cost += costOf(response.input) + costOf(response.response);
+      if (cost > JSON_COST_MAX) throw tooManyValues();
       items.set(response.id, itemsOf(response));
     }
     return items;
-  }
-
-  /** Refuses items with more values than a body may have: empty texts are small, and each takes time and memory. */
-  async function assertFewValues(
-    previous: readonly Item[],
-    references: readonly string[],
-    referenced: ReadonlyMap<string, Item>,
-  ): Promise<void> {
-    const counts = new Map<string, number>();
-    for (const id of references) counts.set(id, (counts.get(id) ?? 0) + 1);
-    let cost = 0;
-    const add = async (item: Item | undefined, times: number): Promise<void> => {
-      const meter = createJsonMeter();
-      if (item !== undefined) meter.add(Buffer.from(JSON.stringify(item)));
-      cost += meter.cost * times;
-      if (cost > JSON_COST_MAX) throw tooManyValues();
-      await yieldToEventLoop();
-    };
-    for (const item of previous) await add(item, 1);
-    for (const [id, times] of counts) await add(referenced.get(id), times);
   }
 
   async function removeOld(userId: string): Promise<void> {
@@ -180,7 +163,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
         return found;
       });
       const referenced = referencedItems(references, items);
-      await assertFewValues(previous, references, referenced);
+      assertFewValues(references, referenced);
       const id = `resp_${newId().replaceAll('-', '')}`;
       const wantsStore = body.store !== false;
       const isStored =
@@ -351,6 +334,28 @@ function referencedItems(
   const missing = references.find((id) => !referenced.has(id));
   if (missing !== undefined) throw itemNotFound(missing);
   return referenced;
+}
+
+/** What parsing a stored text costs: empty values are small, and each takes time and memory. */
+function costOf(text: string): number {
+  const meter = createJsonMeter();
+  meter.add(Buffer.from(text));
+  return meter.cost;
+}
+
+/** Items that are named often must not have more values together than a body may have. */
+function assertFewValues(
+  references: readonly string[],
+  referenced: ReadonlyMap<string, Item>,
+): void {
+  const costs = new Map<string, number>();
+  let cost = 0;
+  for (const id of references) {
+    const ofItem = costs.get(id) ?? costOf(JSON.stringify(referenced.get(id) ?? null));
+    costs.set(id, ofItem);
+    cost += ofItem;
+    if (cost > JSON_COST_MAX) throw tooManyValues();
+  }
 }
 
 /** The text of a request's items with the size of each; undefined if they are too large to be stored. */
