@@ -84,6 +84,8 @@ const place = (page: ConsolePage) => page.evaluate('location.pathname');
 test('whose address is squatted is asked for a password that they do not know', async () => {
   become(SQUATTED.email, [ADMIN_GROUP]);
   await boss.open('/console/sign-in');
+  // The page asks which providers there are.
+  await boss.see('Sign in – ');
   await boss.evaluate('document.querySelector("a[href^=\'/auth/oidc/start\']").click()');
   await boss.see('Link your account');
   await boss.see(SQUATTED.email);
