@@ -17,15 +17,9 @@ import type {
   StoredResponse,
   StoredResponseSize,
 } from '@model-gateway/inference';
-import {
-  createJsonMeter,
-  JSON_COST_MAX,
-  newId,
-  yieldToEventLoop,
-  type Clock,
-  type Log,
-} from '@model-gateway/kernel';
+import { newId, yieldToEventLoop, type Clock, type Log } from '@model-gateway/kernel';
 import { itemPage } from './item-page.ts';
+import { assertFewValues, assertFewValuesNamed, costOf } from './item-values.ts';
 
 /** The responses that users continue, read and delete. Their texts are read by the reader of a request alone. */
 export interface StoredResponses {
@@ -108,9 +102,12 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
     let cost = 0;
     for (const response of await store.find(userId, [...ids], now())) {
       await yieldToEventLoop();
-      cost += costOf(response.input) + costOf(response.response);
-      if (cost > JSON_COST_MAX) throw tooManyValues();
-      items.set(response.id, itemsOf(response));
+      const input = listOf(response.input);
+      const output = outputOf(response);
+      // What a response repeats of its request, such as the tools, is not continued.
+      cost += costOf(response.input) + costOf(JSON.stringify(output));
+      assertFewValues(cost);
+      items.set(response.id, [...input, ...output]);
     }
     return items;
   }
@@ -163,7 +160,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
         return found;
       });
       const referenced = referencedItems(references, items);
-      assertFewValues(references, referenced);
+      assertFewValuesNamed(references, referenced);
       const id = `resp_${newId().replaceAll('-', '')}`;
       const wantsStore = body.store !== false;
       const isStored =
@@ -271,12 +268,6 @@ const previousNotFound = (id: string): ServiceError =>
       'send the earlier items in input',
   );
 
-const tooManyValues = (): ServiceError =>
-  new ServiceError(
-    'context_too_large',
-    'the stored items that the request continues or names have more values than a request may have; name fewer of them',
-  );
-
 const itemNotFound = (id: string): ServiceError =>
   new ServiceError(
     'not_found',
@@ -336,28 +327,6 @@ function referencedItems(
   return referenced;
 }
 
-/** What parsing a stored text costs: empty values are small, and each takes time and memory. */
-function costOf(text: string): number {
-  const meter = createJsonMeter();
-  meter.add(Buffer.from(text));
-  return meter.cost;
-}
-
-/** Items that are named often must not have more values together than a body may have. */
-function assertFewValues(
-  references: readonly string[],
-  referenced: ReadonlyMap<string, Item>,
-): void {
-  const costs = new Map<string, number>();
-  let cost = 0;
-  for (const id of references) {
-    const ofItem = costs.get(id) ?? costOf(JSON.stringify(referenced.get(id) ?? null));
-    costs.set(id, ofItem);
-    cost += ofItem;
-    if (cost > JSON_COST_MAX) throw tooManyValues();
-  }
-}
-
 /** The text of a request's items with the size of each; undefined if they are too large to be stored. */
 function storedInput(request: Pick<ResponsesRequest, 'id' | 'input'>) {
   const texts: string[] = [];
@@ -379,9 +348,14 @@ const largest = (sizes: readonly number[]): number =>
   sizes.reduce((most, size) => Math.max(most, size), 0);
 
 /** The items of a response and of its request. */
-function itemsOf({ input, response }: StoredResponse): readonly Item[] {
+const itemsOf = (stored: StoredResponse): readonly Item[] => [
+  ...listOf(stored.input),
+  ...outputOf(stored),
+];
+
+function outputOf({ response }: StoredResponse): readonly Item[] {
   const { output } = itemOf(response);
-  return [...listOf(input), ...(Array.isArray(output) ? (output as readonly Item[]) : [])];
+  return Array.isArray(output) ? (output as readonly Item[]) : [];
 }
 
 const itemOf = (text: string): Item => JSON.parse(text) as Item;

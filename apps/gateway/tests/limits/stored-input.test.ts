@@ -48,6 +48,7 @@ async function store({
   isReadable = true,
   items = 1,
   emptyParts = 0,
+  tools = 0,
 } = {}): Promise<Stored> {
   const hex = randomBytes(16).toString('hex');
   const stored: Stored = { id: `resp_${hex}`, itemId: `msg_${hex}i0` };
@@ -64,7 +65,9 @@ async function store({
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 600_000),
     input: isReadable ? text : UNREADABLE.padEnd(text.length, '.'),
-    response: isReadable ? '{"output":[]}' : UNREADABLE,
+    response: isReadable
+      ? JSON.stringify({ output: [], tools: Array.from({ length: tools }, () => []) })
+      : UNREADABLE,
     inputItems: items,
     outputItems: 0,
     largestInputBytes: text.length - 2,
@@ -250,6 +253,14 @@ test('values count as well as bytes, in chains and as often as they are named', 
     store: false,
   });
   expect([chained.status, await chained.json()]).toEqual([400, expect.objectContaining(refused)]);
+});
+
+test('the tools that each response of a chain repeats are no values of its items', async () => {
+  let previous: string | null = null;
+  for (let length = 0; length < 6; length += 1)
+    previous = (await store({ previous, tools: 45_000 })).id;
+  const answer = await send('responses/input_tokens', continued(previous ?? ''));
+  expect([answer.status, await answer.json()]).toMatchObject([200, {}]);
 });
 
 test('a page of input items reads only the responses that it touches', async () => {
