@@ -10,6 +10,7 @@ export default class QuietReporter {
   #startedAt = performance.now();
   #files = { done: 0, all: 0, failed: 0 };
   #durations = [];
+  #failedFiles = [];
   #progress = startProgress(() => this.#describe());
 
   constructor(globalConfig) {
@@ -35,6 +36,7 @@ export default class QuietReporter {
     const { failureMessage } = result;
     if (failureMessage === undefined || failureMessage === null || failureMessage === '') return;
     this.#files.failed += 1;
+    this.#failedFiles.push({ path: test.path, passed: result.numPassingTests });
     const printed = (result.console ?? []).map(({ message }) => message).join('\n');
     this.#progress.write(
       `\n✗ ${relative(this.#root, test.path)}\n${failureMessage.trimEnd()}\n${printed === '' ? '' : `\n${printed}\n`}\n`,
@@ -49,6 +51,7 @@ export default class QuietReporter {
       // A file that could not even be loaded is a failure without a test.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
+      failedFiles: this.#failedFiles,
     };
     if (process.env.TEST_COUNTS_FILE)
       writeFileSync(process.env.TEST_COUNTS_FILE, JSON.stringify(counts));

@@ -1,14 +1,37 @@
 // Runs jest for the test command.
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ROOT, runCommand } from '../run-command.mjs';
 
 const SCRATCH = /^model-gateway-tests-(\d+)-/;
-/** Runs the tests that the arguments choose and returns `{ ok, passed, failed, skipped }`. */
+/** A machine that is busy makes a few files fail; more than these are a fault that a second try would only hide. */
+const SECOND_TRIES = 3;
+
+/**
+ * Runs the tests that the arguments choose and returns `{ ok, passed, failed, skipped }`. In a run of everything, up to three
+ * files that failed are run once more, alone, and are named when they pass then.
+ */
 export async function runTests(args) {
   const scratch = makeScratchFolder();
+  const first = await runJest(args, scratch);
+  const files = first.failedFiles;
+  if (first.ok || args.length > 0 || files.length === 0 || files.length > SECOND_TRIES)
+    return first;
+
+  const names = files.map(({ path }) => relative(ROOT, path)).join(', ');
+  process.stdout.write(`\nOnce more, alone: ${names}\n`);
+  const paths = files.map(({ path }) => path);
+  const second = await runJest(['--maxWorkers=1', '--runTestsByPath', ...paths], scratch);
+  if (!second.ok) return first;
+  process.stdout.write(`Flaky, passed on the second try: ${names}\n`);
+  const countedTwice = files.reduce((sum, { passed }) => sum + passed, 0);
+  return { ...second, passed: first.passed + second.passed - countedTwice, skipped: first.skipped };
+}
+
+async function runJest(args, scratch) {
   const countsFile = join(scratch, 'counts.json');
+  rmSync(countsFile, { force: true });
   const { ok, seconds } = await runCommand(
     'node',
     [
@@ -60,6 +83,6 @@ function readCounts(file) {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     // Jest ended before its report: that is a failure, whatever else it was.
-    return { passed: 0, failed: 1, skipped: 0 };
+    return { passed: 0, failed: 1, skipped: 0, failedFiles: [] };
   }
 }

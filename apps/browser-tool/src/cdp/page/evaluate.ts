@@ -54,11 +54,11 @@ export async function evaluate(
   try {
     const outcome = await Promise.race([run(), ...interruptions]);
     // Termination lets a waiting script run, whose result arrives before the timeout error.
-    if (isLate) throw lateError(request.timeoutMs);
+    if (isLate) throw lateError(page, request.timeoutMs);
     return outcome;
   } catch (error) {
     // The error of a terminated script arrives before the timeout error.
-    if (isLate) throw lateError(request.timeoutMs);
+    if (isLate) throw lateError(page, request.timeoutMs);
     if (!isDocumentUnloaded(error)) throw error;
     // The old document is unloaded before the new one is reported.
     await page.changes.until(hasNavigated, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
@@ -82,14 +82,7 @@ async function waitForDocument(
     signal,
   });
   if (isThere) return Math.min(timeoutMs, performance.now() - start);
-  throw new ToolError(
-    'TIMEOUT',
-    `The page is navigating to ${loading.pendingUrl ?? 'another page'}, which did not load within ${timeoutMs} ms.`,
-    {
-      hint: 'Call again with a higher timeoutMs, or navigate to another page.',
-      details: { timeout_ms: timeoutMs, url: loading.pendingUrl },
-    },
-  );
+  throw lateError(page, timeoutMs);
 }
 
 async function elementHandle(
@@ -260,10 +253,21 @@ async function failAfter(
   const ended = page.send('Runtime.terminateExecution').catch(() => undefined);
   // A script that opens dialogs in a loop may not terminate.
   await withTimeout(ended, END_TIMEOUT_MS, () => undefined);
-  throw lateError(timeoutMs);
+  throw lateError(page, timeoutMs);
 }
 
-function lateError(timeoutMs: number): ToolError {
+/** A page that is navigating does not run scripts: then that is the reason, and not the script. */
+function lateError({ loading }: Page, timeoutMs: number): ToolError {
+  if (loading.isNavigating) {
+    return new ToolError(
+      'TIMEOUT',
+      `The page is navigating to ${loading.pendingUrl ?? 'another page'}, which did not load within ${timeoutMs} ms.`,
+      {
+        hint: 'Call again with a higher timeoutMs, or navigate to another page.',
+        details: { timeout_ms: timeoutMs, url: loading.pendingUrl },
+      },
+    );
+  }
   return new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
     hint: 'Raise timeoutMs, or make the script do less.',
     details: { timeout_ms: timeoutMs },
