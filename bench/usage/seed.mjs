@@ -6,7 +6,7 @@ const DAY_MS = HOURS_PER_DAY * 3_600_000;
 /** When of the last 24 hours the most hours and rows are outside of whole days. */
 const HOURS_OF_TODAY = 12;
 const ROWS_PER_LINE = 1_000_000;
-const TABLES = ['usage_records', 'usage_totals', 'key_spend', 'request_failures'];
+const TABLES = ['usage_records', 'quota_usage', 'budget_usage', 'request_failures'];
 const REFS = 200;
 const GROUPS = 20;
 /** Failed requests that were not metered, in the log only. */
@@ -57,7 +57,6 @@ export async function seed(client, { rows, days, now }, print) {
     await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, days]);
   });
   await client.query(COUNT_TOTALS);
-  await client.query(COUNT_KEYS);
 }
 
 /** What the queries ask for. The rows end at noon of the current day. */
@@ -184,14 +183,8 @@ const INSERT_FAILURES = `
   ) AS drawn`;
 
 const COUNT_TOTALS = `
-  INSERT INTO usage_totals (user_id, project, month, requests, tier_requests, tier_cost, tier_tokens, updated_at)
+  INSERT INTO quota_usage (user_id, month, requests, tier_cost, tier_tokens, updated_at)
   SELECT
-    user_id, CASE WHEN key_id IS NULL THEN '' ELSE project END, date_trunc('month', created_at, 'UTC')::date, count(*),
-    count(*) FILTER (WHERE points IS NULL), coalesce(sum(cost::numeric) FILTER (WHERE points IS NULL), 0),
+    user_id, date_trunc('month', created_at, 'UTC')::date, count(*), coalesce(sum(cost::numeric) FILTER (WHERE points IS NULL), 0),
     coalesce(sum(total_tokens) FILTER (WHERE points IS NULL), 0), now()
-  FROM usage_records GROUP BY 1, 2, 3`;
-
-const COUNT_KEYS = `
-  INSERT INTO key_spend (key_id, day, requests, cost, updated_at)
-  SELECT key_id, (created_at AT TIME ZONE 'UTC')::date, count(*), coalesce(sum(cost::numeric), 0), now()
-  FROM usage_records WHERE key_id IS NOT NULL GROUP BY 1, 2`;
+  FROM usage_records GROUP BY 1, 2`;

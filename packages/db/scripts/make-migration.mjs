@@ -1,7 +1,7 @@
 // Writes the next migration: the difference between the schema that the migrations describe so far, which is kept in
 // prisma/migrations/snapshot.prisma, and prisma/schema.prisma. Needs no database.
 // Usage: pnpm --filter @model-gateway/db make-migration NAME
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { diffSchemas } from '../tools/diff-schemas.ts';
 
@@ -22,8 +22,9 @@ const sql = await diffSchemas(earlier, schema);
 if (sql.trim() === '' || sql.includes('This is an empty migration')) {
   process.stdout.write('The migrations already describe this schema.\n');
 } else {
-  const stamp = new Date().toISOString().replaceAll(/[-:T]/g, '').slice(0, 14);
-  const target = `${folder}migrations/${stamp}_${name}`;
+  const earlierOnes = readdirSync(`${folder}migrations`).filter((entry) => /^\d{4}_/.test(entry));
+  const number = String(earlierOnes.length + 1).padStart(4, '0');
+  const target = `${folder}migrations/${number}_${name}`;
   mkdirSync(target, { recursive: true });
   writeFileSync(`${target}/migration.sql`, sql);
   process.stdout.write(`Wrote ${target}/migration.sql\n`);

@@ -127,7 +127,7 @@ const failedRequest = (each: Row): FailedRequest => ({
 
 export const forgetAll = (database: OpenedDatabase) =>
   database.raw.query(
-    `TRUNCATE usage_records, usage_totals, key_spend, request_failures, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
+    `TRUNCATE usage_records, quota_usage, budget_usage, request_failures, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
   );
 
 export const someRows = (minLength: number, maxLength: number) =>

@@ -30,10 +30,10 @@ const SEED = [
      CASE WHEN n % 600 = 0 THEN 'running' WHEN n % 600 = 1 THEN 'queued' ELSE 'done' END,
      '2026-01-01T00:00:00Z'::timestamptz + n * INTERVAL '1 minute'
    FROM generate_series(1, 6000) AS n`,
-  `INSERT INTO usage_totals (user_id, project, month, requests, tier_requests, tier_cost, tier_tokens, updated_at)
-   SELECT user_id, project, date_trunc('month', created_at, 'UTC')::date, count(*), count(*), sum(cost::numeric),
-     sum(total_tokens), '2026-01-01'
-   FROM usage_records GROUP BY 1, 2, 3`,
+  `INSERT INTO quota_usage (user_id, month, requests, tier_cost, tier_tokens, updated_at)
+   SELECT user_id, date_trunc('month', created_at, 'UTC')::date, count(*), sum(cost::numeric), sum(total_tokens),
+     '2026-01-01'
+   FROM usage_records GROUP BY 1, 2`,
 ];
 
 describe('with many rows no whole table is read', () => {
@@ -51,7 +51,7 @@ describe('with many rows no whole table is read', () => {
 
   const READ_IN_WHOLE = `
     SELECT relname AS name, seq_tup_read::int AS rows FROM pg_stat_user_tables
-    WHERE (relname LIKE 'usage%' OR relname LIKE 'ledger%' OR relname LIKE 'video%')
+    WHERE (relname LIKE 'usage%' OR relname LIKE '%_usage' OR relname LIKE 'ledger%' OR relname LIKE 'video%')
     ORDER BY 1`;
   const READ_BY_INDEXES_OF_ROWS = `
     SELECT indexrelname AS name, idx_tup_read::int AS rows FROM pg_stat_user_indexes

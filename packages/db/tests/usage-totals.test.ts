@@ -5,8 +5,8 @@ import { addSettledRows, settledRow } from './settled-rows.ts';
 import { openTestDatabase, type OpenedDatabase, type TestDatabase } from './test-database.ts';
 import { usageEvent } from './usage-event.ts';
 
-const TOTALS = `SELECT project, month::text, requests::int, tier_requests::int, tier_cost::text, tier_tokens::int
-  FROM usage_totals WHERE user_id = $1 ORDER BY month, project`;
+const TOTALS = `SELECT month::text, requests::int, tier_cost::text, tier_tokens::int
+  FROM quota_usage WHERE user_id = $1 ORDER BY month`;
 
 /** Rows of a key of two projects and two months, one that points paid for, and one of a JWT. */
 const rowsOf = (user_id: string) => {
@@ -40,30 +40,8 @@ const rowsOf = (user_id: string) => {
 };
 
 const COUNTED = [
-  {
-    project: 'shop',
-    month: '2026-03-01',
-    requests: 3,
-    tier_requests: 2,
-    tier_cost: '0.3',
-    tier_tokens: 6,
-  },
-  {
-    project: '',
-    month: '2026-04-01',
-    requests: 1,
-    tier_requests: 1,
-    tier_cost: '0.4',
-    tier_tokens: 3,
-  },
-  {
-    project: 'default',
-    month: '2026-04-01',
-    requests: 1,
-    tier_requests: 1,
-    tier_cost: '0',
-    tier_tokens: 3,
-  },
+  { month: '2026-03-01', requests: 3, tier_cost: '0.3', tier_tokens: 6 },
+  { month: '2026-04-01', requests: 2, tier_cost: '0.4', tier_tokens: 6 },
 ];
 
 const sums = (requests: number, cost: string) => ({
@@ -116,7 +94,7 @@ describe('the totals of usage', () => {
   afterEach(async () => {
     await database.raw.query('DROP TABLE IF EXISTS usage_records_2026_03');
     await database.raw.query(
-      `TRUNCATE usage_records, usage_totals, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
+      `TRUNCATE usage_records, quota_usage, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
     );
   });
   afterAll(() => database.close());

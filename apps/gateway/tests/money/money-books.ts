@@ -56,7 +56,7 @@ export async function readBooks(databaseUrl: string): Promise<MoneyBooks> {
       FROM ledger_accounts JOIN ledger_entries ON account_id = ledger_accounts.id
       GROUP BY ledger_accounts.id`);
     const totals = await client.query<{ totalled: number }>(
-      'SELECT coalesce(sum(requests), 0)::int AS totalled FROM usage_totals',
+      'SELECT coalesce(sum(requests), 0)::int AS totalled FROM quota_usage',
     );
     return {
       rows: rows.rows,

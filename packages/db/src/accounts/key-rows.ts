@@ -6,11 +6,16 @@ import type {
   KeySettings,
   KeyPage,
 } from '@model-gateway/accounts';
+import { budgetWindowOf } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
 import type { Queries } from '../connection/connection.ts';
+import { readBudgets } from '../usage/budget-usage.ts';
 
 interface ListedRow
-  extends Omit<ApiKey, 'settings'>, Omit<KeySettings, keyof SettingLists>, SettingLists {}
+  extends
+    Omit<ApiKey, 'settings' | 'spentUsd'>,
+    Omit<KeySettings, keyof SettingLists>,
+    SettingLists {}
 
 /** Null in rows that were written without them. */
 interface SettingLists {
@@ -88,7 +93,7 @@ export async function findKey(
   return (await readKeys(queries, selected, at))[0];
 }
 
-/** The selected rows, with what the keys have spent in the period of that time. */
+/** The selected rows, with what the keys have spent of their budgets in the period of that time. */
 async function readKeys(
   queries: Queries,
   selected: Prisma.Sql,
@@ -109,20 +114,16 @@ async function readKeys(
       k.last_used_at AS "lastUsedAt",
       k.revoked_at AS "revokedAt",
       CASE WHEN k.previous_until > ${at} THEN k.previous_until END AS "previousUntil",
-      spent.usd AS "spentUsd",
       ${SETTINGS}
     FROM (${selected}) AS k
     LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
-    CROSS JOIN LATERAL (
-      SELECT coalesce(sum(cost), 0)::double precision AS usd
-      FROM key_spend
-      WHERE key_id = k.id AND k.budget_period IS NOT NULL AND day >= CASE
-        WHEN k.budget_period = 'total' THEN '-infinity'::date
-        ELSE date_trunc(k.budget_period, ${at} AT TIME ZONE 'UTC')::date
-      END
-    ) AS spent
     ORDER BY k.created_at DESC, k.id`;
-  return rows.map(toKey);
+  const windows = rows.flatMap(({ id, budgetPeriod: period }) =>
+    period === null ? [] : [budgetWindowOf(id, period, at)],
+  );
+  const budgets = await readBudgets(queries, windows);
+  const spent = new Map(budgets.map(({ keyId, costUsd }) => [keyId, costUsd]));
+  return rows.map((row) => toKey(row, spent.get(row.id) ?? 0));
 }
 
 /** The settings of a key that is not revoked, locked until the transaction ends. */
@@ -213,9 +214,9 @@ function toFoundKey(row: FoundRow): FoundKey {
   };
 }
 
-function toKey(row: ListedRow): ApiKey {
+function toKey(row: ListedRow, spentUsd: number): ApiKey {
   const { id, userId, groupId, name, keyPrefix, keyHint, project, active } = row;
-  const { createdAt, lastUsedAt, revokedAt, previousUntil, spentUsd } = row;
+  const { createdAt, lastUsedAt, revokedAt, previousUntil } = row;
   return {
     id,
     userId,

@@ -13,7 +13,7 @@ import {
 import { lockUser } from './lock-user.ts';
 import { holdGroup } from './postgres-groups.ts';
 import { forgetUnreached, storeThresholds } from '../usage/budget-thresholds.ts';
-import { readBudgets } from '../usage/budget-usage.ts';
+import { forgetBudgetLines, readBudgets } from '../usage/budget-usage.ts';
 
 export function createPostgresKeys(connection: Connection): KeyStore {
   return {
@@ -54,6 +54,7 @@ export function createPostgresKeys(connection: Connection): KeyStore {
         const changed = change(settings);
         const data = { ...named, ...settingColumns(changed) };
         await queries.apiKey.updateMany({ where: { id: keyId }, data });
+        if (changed.budgetPeriod !== settings.budgetPeriod) await forgetBudgetLines(queries, keyId);
         await reportSpentBudget(queries, keyId, changed, at);
         return findKey(queries, keyId, at, userId);
       }),

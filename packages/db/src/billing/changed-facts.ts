@@ -17,8 +17,8 @@ export async function* readChangedFacts(
   connection: Connection,
   since: Date,
 ): AsyncGenerator<AdmissionFacts> {
-  for await (const lines of pages<TotalLine>((after) => changedTotals(connection, since, after))) {
-    const windows = await connection.run((queries) => readWindows(queries, windowsOf(lines)));
+  for await (const lines of pages<QuotaLine>((after) => changedQuotas(connection, since, after))) {
+    const windows = await connection.run((queries) => readWindows(queries, lines.map(toWindow)));
     yield { windows, accounts: [] };
   }
   for await (const lines of pages<AccountLine>((after) =>
@@ -48,10 +48,9 @@ function changedKeys(
 ): Promise<readonly KeyLine[]> {
   return connection.run(
     (queries) => queries.$queryRaw<KeyLine[]>`
-      SELECT DISTINCT spend.key_id::text AS "keyId"
-      FROM key_spend spend JOIN api_keys key ON key.id = spend.key_id
-      WHERE spend.updated_at >= ${since.toISOString()}::timestamptz
-        AND key.budget_period IS NOT NULL AND spend.key_id > ${after?.keyId ?? SMALLEST_UUID}::uuid
+      SELECT DISTINCT key_id::text AS "keyId"
+      FROM budget_usage
+      WHERE updated_at >= ${since.toISOString()}::timestamptz AND key_id > ${after?.keyId ?? SMALLEST_UUID}::uuid
       ORDER BY 1
       LIMIT ${PAGE_ROWS}`,
   );
@@ -69,41 +68,32 @@ async function* pages<Row>(
   }
 }
 
-interface TotalLine {
-  readonly userId: string;
-  readonly project: string;
-  readonly month: string;
+interface QuotaLine extends QuotaWindow {
   /** As text, which is more exact than a JavaScript date. */
   readonly updatedAt: string;
 }
 
-function changedTotals(
+function changedQuotas(
   connection: Connection,
   since: Date,
-  after: TotalLine | undefined,
-): Promise<readonly TotalLine[]> {
+  after: QuotaLine | undefined,
+): Promise<readonly QuotaLine[]> {
   return connection.run(
-    (queries) => queries.$queryRaw<TotalLine[]>`
+    (queries) => queries.$queryRaw<QuotaLine[]>`
       SELECT
-        user_id::text AS "userId", project, to_char(month, 'YYYY-MM') AS month,
-        updated_at::text AS "updatedAt"
-      FROM usage_totals
-      WHERE updated_at >= ${since.toISOString()}::timestamptz AND (month, updated_at, user_id, project) > (
+        user_id::text AS "userId", to_char(month, 'YYYY-MM') AS month, updated_at::text AS "updatedAt"
+      FROM quota_usage
+      WHERE updated_at >= ${since.toISOString()}::timestamptz AND (month, updated_at, user_id) > (
         ${`${after?.month ?? monthOf(since)}-01`}::date,
         ${after?.updatedAt ?? since.toISOString()}::timestamptz,
-        ${after?.userId ?? SMALLEST_UUID}::uuid,
-        ${after?.project ?? ''}
+        ${after?.userId ?? SMALLEST_UUID}::uuid
       )
-      ORDER BY usage_totals.month, updated_at, user_id, project
+      ORDER BY quota_usage.month, updated_at, user_id
       LIMIT ${PAGE_ROWS}`,
   );
 }
 
-function windowsOf(lines: readonly TotalLine[]): readonly QuotaWindow[] {
-  const users = new Map<string, QuotaWindow>();
-  for (const { userId, month } of lines) users.set(`${month} ${userId}`, { userId, month });
-  return [...users.values()];
-}
+const toWindow = ({ userId, month }: QuotaLine): QuotaWindow => ({ userId, month });
 
 interface AccountLine {
   readonly id: string;

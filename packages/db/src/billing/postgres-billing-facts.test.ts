@@ -96,8 +96,8 @@ describe('billing facts in Postgres', () => {
   it('come in pages, nothing left out, also where many changed at the same instant', async () => {
     const since = await databaseTime();
     await database.raw.query(
-      `INSERT INTO usage_totals (user_id, project, month, requests, tier_requests, tier_cost, tier_tokens, updated_at)
-       SELECT gen_random_uuid(), '', date_trunc('month', now() AT TIME ZONE 'UTC'), 1, 1, 0, 0, now()
+      `INSERT INTO quota_usage (user_id, month, requests, tier_cost, tier_tokens, updated_at)
+       SELECT gen_random_uuid(), date_trunc('month', now() AT TIME ZONE 'UTC'), 1, 0, 0, now()
        FROM generate_series(1, 2300)`,
     );
     await database.raw.query(

@@ -61,17 +61,12 @@ export function createPostgresPlans(connection: Connection): PlanStore {
         const rows = await queries.$queryRaw<StandingRow[]>`
           SELECT
             COALESCE(u.tier, ${FREE_TIER.name}) AS "tierName",
-            used.cost, used.tokens, used.requests,
+            COALESCE(used.tier_cost, 0)::float8 AS cost,
+            COALESCE(used.tier_tokens, 0) AS tokens,
+            COALESCE(used.requests, 0) AS requests,
             COALESCE(wallet.balance, 0) AS "pointsBalance"
           FROM users u
-          CROSS JOIN LATERAL (
-            SELECT
-              COALESCE(sum(tier_cost), 0)::float8 AS cost,
-              COALESCE(sum(tier_tokens), 0)::bigint AS tokens,
-              COALESCE(sum(requests), 0)::bigint AS requests
-            FROM usage_totals
-            WHERE user_id = u.id AND month + 0 = ${`${month}-01`}::date
-          ) used
+          LEFT JOIN quota_usage used ON used.user_id = u.id AND used.month + 0 = ${`${month}-01`}::date
           LEFT JOIN ledger_accounts wallet ON wallet.owner_type = 'user' AND wallet.owner_id = u.id
           WHERE u.id = ${userId}::uuid`;
         return rows[0] === undefined ? undefined : standingOf(rows[0]);

@@ -139,7 +139,7 @@ async function insert(rows: readonly Row[]): Promise<void> {
 
 async function forgetAll(): Promise<void> {
   await database.raw.query(
-    `TRUNCATE usage_records, usage_totals, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
+    `TRUNCATE usage_records, quota_usage, ${SUM_TABLES.map(({ name }) => name).join(', ')}`,
   );
 }
 

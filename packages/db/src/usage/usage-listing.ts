@@ -2,6 +2,7 @@ import type { UsagePage, UsageRecord, UsageStore } from '@model-gateway/billing'
 import { mediaTokens as mediaTokensRecord, priceRecord } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
 import { Prisma, type UsageRecord as UsageRow } from '../generated/client.ts';
+import { NIL_UUID } from './sum-tables.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 
 // What an earlier or later version wrote may have another form.
@@ -14,24 +15,30 @@ type ListQuery = Parameters<UsageStore['list']>[0];
 type FoundRow = { readonly total: bigint } & (UsageRow | { readonly id: null });
 
 /**
- * A page of a user's rows. The total is read from the totals, however many rows there are; one statement, so that both are of the
+ * A page of a user's rows. The total is read from kept sums, however many rows there are; one statement, so that both are of the
  * same moment.
  */
 export async function listUsage(queries: Queries, query: ListQuery): Promise<UsagePage> {
   const { userId, project, limit, offset } = query;
-  // The totals store requests without a key under this name; no key has it.
+  // No key has it.
   if (project === '') return { records: [], total: 0 };
-  const ofProject = project === undefined ? Prisma.empty : Prisma.sql`AND project = ${project}`;
-  const ofKeys = project === undefined ? Prisma.empty : Prisma.sql`AND key_id IS NOT NULL`;
+  const [ofProject, counts] =
+    project === undefined
+      ? [Prisma.empty, Prisma.sql`FROM quota_usage WHERE user_id = ${userId}::uuid`]
+      : [
+          Prisma.sql`AND project = ${project} AND key_id IS NOT NULL`,
+          Prisma.sql`
+            FROM usage_by_account_day
+            WHERE user_id = ${userId}::uuid AND project = ${project} AND key_id <> ${NIL_UUID}::uuid`,
+        ];
   const found = await queries.$queryRaw<FoundRow[]>`
     SELECT counted.total, page.*
     FROM (
-      SELECT COALESCE(sum(requests), 0)::bigint AS total FROM usage_totals
-      WHERE user_id = ${userId}::uuid ${ofProject}
+      SELECT COALESCE(sum(requests), 0)::bigint AS total ${counts}
     ) AS counted
     LEFT JOIN (
       SELECT ${USAGE_RECORD} FROM usage_records
-      WHERE user_id = ${userId}::uuid ${ofProject} ${ofKeys}
+      WHERE user_id = ${userId}::uuid ${ofProject}
       ORDER BY created_at DESC, id ASC
       LIMIT ${limit} OFFSET ${offset}
     ) AS page ON true

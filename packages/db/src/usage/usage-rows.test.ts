@@ -4,7 +4,12 @@ import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database
 import { usageEvent } from '../../tests/usage-event.ts';
 import { SUM_TABLES } from './sum-tables.ts';
 
-const KEPT = ['usage_records', 'usage_totals', 'key_spend', ...SUM_TABLES.map(({ name }) => name)];
+const KEPT = [
+  'usage_records',
+  'quota_usage',
+  'budget_usage',
+  ...SUM_TABLES.map(({ name }) => name),
+];
 const POINTS_PER_USD = { pointsPerUsd: 100 };
 const WALLET_POINTS = 200;
 
@@ -54,6 +59,16 @@ describe('usage rows', () => {
         `INSERT INTO ledger_accounts (owner_type, owner_id, balance)
          SELECT 'user', owner, $2 FROM unnest($1::uuid[]) owner`,
         [USERS, WALLET_POINTS],
+      );
+    for (const { raw } of [copied, inserted])
+      await raw.query(
+        `WITH owner AS (
+           INSERT INTO users (id, email, password_hash) VALUES ($1, 'owner@example.com', '') RETURNING id
+         )
+         INSERT INTO api_keys (id, user_id, name, key_hash, key_prefix, key_hint, budget_usd, budget_period)
+         SELECT key, owner.id, '', left(key::text, 36), '', '', 1, 'day'
+         FROM owner CROSS JOIN unnest($2::uuid[]) key WHERE key IS NOT NULL`,
+        [USERS[0], KEYS],
       );
     for (const begin of [0, 100, 200]) {
       const events = Array.from({ length: 100 }, (_, index) => eventOf(begin + index));

@@ -4,7 +4,8 @@ import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 import { copyText } from '../connection/copy-rows.ts';
 import { Prisma } from '../generated/client.ts';
-import { countLines, countPayers } from './kept-lines.ts';
+import { countBudgets } from './budget-usage.ts';
+import { countLines, countQuotas } from './kept-lines.ts';
 import { linesOfRows } from './usage-lines.ts';
 
 const COLUMNS = `
@@ -21,8 +22,9 @@ export async function addUsageRows(
   if (queries.copy === undefined) await insertRows(queries, rows);
   else await queries.copy(`COPY usage_records (${COLUMNS}) FROM STDIN`, rows.map(rowText).join(''));
   const lines = linesOfRows(rows);
-  await countPayers(queries, lines);
+  await countQuotas(queries, lines);
   await countLines(queries, lines);
+  await countBudgets(queries, lines);
 }
 
 const rowText = ({ event, points, accountType }: SettledRow): string => {

@@ -15,8 +15,8 @@ afterAll(() => database.close());
 test('windows are looked up by their users and not among all lines of the month, also without statistics', async () => {
   const userIds = Array.from({ length: 200 }, () => newId());
   await database.raw.query(
-    `INSERT INTO usage_totals (user_id, project, month, requests, tier_requests, tier_cost, tier_tokens)
-     SELECT id, 'default', '2026-03-01', 1, 1, 0.5, 7 FROM unnest($1::uuid[]) id`,
+    `INSERT INTO quota_usage (user_id, month, requests, tier_cost, tier_tokens)
+     SELECT id, '2026-03-01', 1, 0.5, 7 FROM unnest($1::uuid[]) id`,
     [userIds],
   );
   const pool = new Pool({ connectionString: database.raw.url, max: 1 });
@@ -27,8 +27,8 @@ test('windows are looked up by their users and not among all lines of the month,
       await readWindows(queries, windows),
       await queries.$queryRaw<{ byMonth: number; byUser: number }[]>`
         SELECT
-          pg_stat_get_xact_numscans('usage_totals_month_updated_at_idx'::regclass)::int AS "byMonth",
-          pg_stat_get_xact_numscans('usage_totals_pkey'::regclass)::int AS "byUser"`,
+          pg_stat_get_xact_numscans('quota_usage_month_updated_at_idx'::regclass)::int AS "byMonth",
+          pg_stat_get_xact_numscans('quota_usage_pkey'::regclass)::int AS "byUser"`,
     ]);
     expect(used).toHaveLength(userIds.length);
     expect(used).toContainEqual({ ...windows[0], costUsd: 0.5, tokens: 7, version: 1 });

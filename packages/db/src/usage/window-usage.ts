@@ -28,8 +28,8 @@ export async function readWindows(
         coalesce(sum(tier_cost), 0)::double precision AS "costUsd",
         coalesce(sum(tier_tokens), 0)::double precision AS tokens,
         coalesce(sum(requests), 0)::double precision AS version
-      FROM usage_totals total
-      WHERE total.user_id = requested.user_id AND total.month + 0 = requested.month
+      FROM quota_usage used
+      WHERE used.user_id = requested.user_id AND used.month + 0 = requested.month
     ) AS used
     CROSS JOIN LATERAL (
       SELECT
