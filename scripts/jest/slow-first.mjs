@@ -19,6 +19,7 @@ export const SLOW_FILES = [
   'apps/browser-tool/tests/resolve/build.long.test.ts',
   'apps/standalone/tests/npm-package.long.test.ts',
   'apps/gateway/tests/money/money-conservation.test.ts',
+  'apps/gateway/tests/records/wire.test.ts',
   'apps/standalone/tests/records/ledger.test.ts',
   'apps/standalone/tests/records/sums.test.ts',
   'fuzz/tests/short.test.ts',

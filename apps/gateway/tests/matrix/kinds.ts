@@ -24,7 +24,7 @@ const kindOf = (api: UpstreamApi, registration: Fields = api.registration): Http
   start: () => startWireServer(api),
 });
 
-const PASSING = { models: ['m'], capabilities: ['chat', 'completions'] };
+const PASSING = { models: ['m'], capabilities: ['chat', 'completions', 'embeddings'] };
 
 /** Every kind that serves chats. */
 export const KINDS = {

@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ModelRequest, Fields, ModelAnswer } from '../facts.ts';
 import type { UpstreamApi } from './upstream.ts';
@@ -18,8 +19,29 @@ export interface MatrixUpstream {
   close(): Promise<void>;
 }
 
+/** A request as it was sent. */
+interface ReceivedRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Resolves when its connection closes, or its response is sent. */
+  readonly closed: Promise<unknown>;
+}
+
+/** A response to the byte. */
+export interface WireResponse {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  /** What follows the text. */
+  readonly ending?: 'end' | 'cut' | 'none';
+}
+
 /** One that speaks HTTP. */
 export interface WireServer extends MatrixUpstream {
+  readonly received: readonly ReceivedRequest[];
+  /** Answers the next requests with these bytes. */
+  respond(response: WireResponse): void;
   /** Ends the bodies of the next answers this late; `Infinity`: never. */
   endAfter(milliseconds: number): void;
   /** How many connections are open. */
@@ -30,7 +52,8 @@ export async function startWireServer(api: UpstreamApi): Promise<WireServer> {
   const requests: Fields[] = [];
   let answerAfterMs = 0;
   let endAfterMs = 0;
-  let next = { status: 200, type: 'application/json', text: '{}' };
+  const received: ReceivedRequest[] = [];
+  let next: WireResponse = { status: 200, type: 'application/json', text: '{}' };
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -39,19 +62,29 @@ export async function startWireServer(api: UpstreamApi): Promise<WireServer> {
         response.end(JSON.stringify(api.listing));
         return;
       }
-      requests.push(JSON.parse(Buffer.concat(parts).toString()) as Fields);
+      const text = Buffer.concat(parts).toString();
+      const { url: path = '', headers } = request;
+      received.push({ path, headers, text, closed: once(response, 'close') });
+      requests.push(JSON.parse(text) as Fields);
       if (answerAfterMs === 0) send(response);
       else setTimeout(() => send(response), answerAfterMs);
     });
   });
   function send(response: ServerResponse): void {
     // So that a rate limit ends at once.
-    response.writeHead(next.status, { 'content-type': next.type, 'retry-after': '0' });
-    if (endAfterMs === 0) {
-      response.end(next.text);
+    const { status, type, text, ending = 'end' } = next;
+    response.writeHead(status, { 'content-type': type, 'retry-after': '0' });
+    if (ending !== 'end') {
+      response.write(text, () => {
+        if (ending === 'cut') response.destroy();
+      });
       return;
     }
-    response.write(next.text);
+    if (endAfterMs === 0) {
+      response.end(text);
+      return;
+    }
+    response.write(text);
     if (endAfterMs !== Infinity) setTimeout(() => response.end(), endAfterMs);
   }
   let open = 0;
@@ -64,6 +97,10 @@ export async function startWireServer(api: UpstreamApi): Promise<WireServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    received,
+    respond(response) {
+      next = response;
+    },
     answer(said, { stream }) {
       next = stream
         ? { status: 200, ...api.stream(said) }
