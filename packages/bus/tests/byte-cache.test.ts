@@ -1,4 +1,3 @@
-import { createFailoverByteCache } from '../src/failover/failover-byte-cache.ts';
 import { createLocalByteCache } from '../src/local/local-byte-cache.ts';
 import { createRedisByteCache } from '../src/redis/redis-byte-cache.ts';
 import { manualClock } from '@model-gateway/kernel';
@@ -38,40 +37,6 @@ test('what has expired on Redis takes no room, also if nothing else is left', as
   while (!(await cache.put('after', bytes(1_000), LONG)));
   expect(await cache.get('after')).toEqual(bytes(1_000));
   await subject.close();
-});
-
-test('without Redis a process has what it kept itself', async () => {
-  const clock = manualClock(1_000);
-  const cache = createFailoverByteCache({
-    near: createLocalByteCache({ clock }),
-    redis: createLocalByteCache({ clock }),
-    fallBack: (_viaRedis, locally) => locally(),
-  });
-  expect(await cache.get('a')).toBeUndefined();
-  expect(await cache.put('a', bytes(3), LONG)).toBe(false);
-  expect(await cache.get('a')).toEqual(bytes(3));
-});
-
-test('a copy of what another process stored is used for ten seconds', async () => {
-  const clock = manualClock(1_000);
-  let reads = 0;
-  const redis = {
-    get: async () => {
-      reads += 1;
-      return bytes(reads);
-    },
-    put: async () => true,
-  };
-  const cache = createFailoverByteCache({
-    near: createLocalByteCache({ clock }),
-    redis,
-    fallBack: (viaRedis) => viaRedis(),
-  });
-  expect((await cache.get('a'))?.length).toBe(1);
-  clock.advance(9_999);
-  expect((await cache.get('a'))?.length).toBe(1);
-  clock.advance(1);
-  expect((await cache.get('a'))?.length).toBe(2);
 });
 
 test('a process keeps a limited number of bytes, the latest', async () => {

@@ -1,3 +1,4 @@
+import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
 import { silentLog, StartupError, type JournalEntry } from '@model-gateway/kernel';
 import { Redis } from 'ioredis';
 import { createBus, type Bus } from '../src/index.ts';
@@ -69,10 +70,11 @@ test('every port works in the process while Redis is unavailable and is shared a
     reason: 'unreachable',
   });
   expect(await bus.counters.add('running', -2)).toBe(-2);
-  expect(await bus.locks.acquire('kept', 60_000)).toBeUndefined();
-  expect(await held?.extend(60_000)).toBe(true);
+  expect(await held?.extend(60_000)).toBe(false);
+  expect(await held?.release()).toBe(false);
   const takenAlone = await bus.locks.acquire('taken alone', 60_000);
-  expect(takenAlone).toBeDefined();
+  expect(await takenAlone?.extend(60_000)).toBe(true);
+  expect(await bus.locks.acquire('taken alone', 60_000)).toBeUndefined();
 
   await server.start();
   await Promise.all([modeIs(bus, 'redis'), modeIs(peer, 'redis')]);
@@ -85,15 +87,36 @@ test('every port works in the process while Redis is unavailable and is shared a
     ['alone', 'together'],
   ]);
   expect(await peer.requests.call('agent', {}, { timeoutMs: 60_000 })).toBe('answer');
-  await eventually('the counts are merged', async () => {
-    return (await peer.counters.read(['running']))[0] === 3;
-  });
-  expect(await takenAlone?.extend(60_000)).toBe(true);
-  expect(await peer.locks.acquire('taken alone', 60_000)).toBeUndefined();
+  // The counts of the outage are gone, and so are its locks.
+  expect(await bus.counters.read(['running'])).toEqual([5]);
+  expect(await takenAlone?.extend(60_000)).toBe(false);
+  expect(await peer.locks.acquire('taken alone', 60_000)).toBeDefined();
   expect(await peer.locks.acquire('kept', 60_000)).toBeUndefined();
   expect(await held?.release()).toBe(true);
   expect(await peer.locks.acquire('kept', 60_000)).toBeDefined();
   expect(modes).toEqual(['local', 'redis']);
+});
+
+test('account changes of an outage count afterwards, so that every process looks its keys up again', async () => {
+  const [bus, peer] = [await startBus(), await startBus()];
+  let epoch = await bus.counters.add(ACCOUNT_EPOCH_KEY, 7);
+  for (const changes of [2, 1]) {
+    await server.kill();
+    await modeIs(bus, 'local');
+    for (let change = 0; change < changes; change += 1) {
+      expect(await bus.counters.add(ACCOUNT_EPOCH_KEY, 1)).toBe(change + 1);
+    }
+    const stale = await bus.admission.admit({ knownEpoch: 0, limits: [] });
+    expect(stale).toMatchObject({ outcome: 'stale', epoch: changes });
+    await server.start();
+    await Promise.all([modeIs(bus, 'redis'), modeIs(peer, 'redis')]);
+    await eventually('they are counted', async () => {
+      return (await peer.counters.read([ACCOUNT_EPOCH_KEY]))[0] === epoch + changes;
+    });
+    const answer = await peer.admission.admit({ knownEpoch: epoch, limits: [] });
+    epoch += changes;
+    expect(answer).toMatchObject({ outcome: 'stale', epoch });
+  }
 });
 
 test('what Redis took just before it died is recorded although it comes back without it', async () => {
@@ -186,6 +209,19 @@ test('no message is delivered twice or out of order across an outage', async () 
   expect(seen).toEqual([...new Set(seen)].toSorted((a, b) => a - b));
   const arrived = new Set(seen);
   expect(sentAlone.filter((one) => !arrived.has(one))).toEqual([]);
+});
+
+test('a message reaches the other processes once, and its own directly', async () => {
+  const [bus, peer] = [await startBus(), await startBus()];
+  const heard: string[] = [];
+  await bus.channels.subscribe('news', (message) => heard.push(`own ${message}`));
+  await peer.channels.subscribe('news', (message) => heard.push(`other ${message}`));
+  expect(await bus.channels.publish('news', 'first')).toBe(2);
+  expect(heard).toContain('own first');
+  expect(await peer.channels.publish('news', 'second')).toBe(2);
+  await eventually('all have arrived', () => heard.length === 4);
+  await bus.ping();
+  expect(heard.toSorted()).toEqual(['other first', 'other second', 'own first', 'own second']);
 });
 
 test('a hanging Redis does not block, and is used again when it replies', async () => {

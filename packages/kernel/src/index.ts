@@ -64,7 +64,7 @@ export { perName } from './metrics/per-name.ts';
 export type { ByteCache } from './ports/byte-cache.ts';
 export type { Channels, Subscription } from './ports/channels.ts';
 export type { Counters } from './ports/counters.ts';
-export type { Entries, EntryOptions } from './ports/entries.ts';
+export type { Entries } from './ports/entries.ts';
 export type { Journal, JournalEntry } from './ports/journal.ts';
 export type { Lock, Locks } from './ports/locks.ts';
 export { isUnreachable, RequestError, type Requests } from './ports/requests.ts';

@@ -92,14 +92,14 @@ export {
   type BackendLimits,
   type LimitName,
 } from './limits/backend-limits.ts';
-export { PLACE_KEPT_MS, type LimitStore, type Place } from './limits/limit-store.ts';
-export { createLocalLimits, type LocalLimits } from './limits/local-limits.ts';
+export { PLACE_KEPT_MS, type LimitStore } from './limits/limit-store.ts';
+export { createLocalLimits } from './limits/local-limits.ts';
 export type { Circuit, CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 export type { Aliases } from './choice/aliases.ts';
 export { forbidsAnother } from './choice/provider-match.ts';
 export { matchModel } from './choice/model-match.ts';
 export { QUICK_START_MODELS, QUICK_START_OWNER } from './choice/quick-start-models.ts';
-export { createLocalCircuits, type LocalCircuits } from './circuits/local-circuits.ts';
+export { createLocalCircuits } from './circuits/local-circuits.ts';
 export { fingerprintOf, type BackendBuilder, type Changed } from './registry/registry.ts';
 export type { HealthReport } from './health/health-report.ts';
 export { createRouter, type RoutedBackend, type Router, type ServingTarget } from './router.ts';

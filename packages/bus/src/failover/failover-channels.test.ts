@@ -1,15 +1,17 @@
 import { silentLog } from '@model-gateway/kernel';
 import { createLocalChannels } from '../local/local-channels.ts';
 import { createFailoverChannels } from './failover-channels.ts';
-import { createUnconfirmedPublishes } from './unconfirmed-publishes.ts';
 
 /** Channels whose Redis refuses every message. */
 function refusing() {
   const lines: unknown[] = [];
   const refuse = () => Promise.reject(new Error('READONLY'));
   const channels = createFailoverChannels({
-    connection: { channelsReady: () => true, onChange: () => () => undefined },
-    unconfirmed: createUnconfirmedPublishes(),
+    connection: {
+      commandsReady: () => true,
+      channelsReady: () => true,
+      onChange: () => () => undefined,
+    },
     local: createLocalChannels({ log: silentLog }),
     redis: {
       publish: refuse,

@@ -1,26 +1,24 @@
-import { describeError, type Channels, type Log } from '@model-gateway/kernel';
+import { describeError, randomToken, type Channels, type Log } from '@model-gateway/kernel';
 import type { LocalChannels } from '../local/local-channels.ts';
 import type { RedisChannels } from '../redis/redis-channels.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
-import type { UnconfirmedPublishes } from './unconfirmed-publishes.ts';
 
 interface FailoverChannelsOptions {
-  readonly connection: Pick<RedisConnection, 'channelsReady' | 'onChange'>;
+  readonly connection: Pick<RedisConnection, 'commandsReady' | 'channelsReady' | 'onChange'>;
   readonly redis: Pick<RedisChannels, 'publish' | 'listen'>;
   readonly local: LocalChannels;
-  /** Notified of messages from Redis. */
-  readonly unconfirmed: UnconfirmedPublishes;
   readonly log: Log;
 }
 
 const WARN_EVERY_MS = 10_000;
 
 /**
- * Listeners are registered on Redis and locally, and a message goes to one of them: to Redis while every subscription of this
- * process is live there, else to the local listeners. So no listener gets a message twice.
+ * The listeners of this process get its messages directly, with and without Redis. Redis carries them to the other processes:
+ * each message begins with a token of its process, which ignores it when it comes back.
  */
 export function createFailoverChannels(options: FailoverChannelsOptions): Channels {
-  const { connection, redis, local, unconfirmed, log } = options;
+  const { connection, redis, local, log } = options;
+  const from = randomToken();
   let failed = 0;
   let warnedAt = -Infinity;
 
@@ -38,26 +36,17 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
     warnedAt = performance.now();
   }
 
-  async function publishThroughRedis(channel: string, message: string): Promise<number> {
-    // Without local listeners there is no fallback.
-    if (local.count(channel) === 0)
-      return redis.publish(channel, message).catch((error: unknown) => {
-        warn(channel, error);
-        return 0;
-      });
-    const publish = unconfirmed.begin(channel, message);
+  async function publishElsewhere(channel: string, message: string): Promise<number> {
+    if (!connection.commandsReady()) return 0;
     try {
-      return await redis.publish(channel, message);
+      return await redis.publish(channel, from + message);
     } catch (error) {
-      if (publish.hasArrived()) return local.count(channel);
       warn(channel, error);
-      return await local.publish(channel, message);
-    } finally {
-      publish.end();
+      return 0;
     }
   }
 
-  /** Resolves when the subscription is live on Redis, or when Redis is unavailable and the local one is used. */
+  /** Resolves when the subscription is live on Redis, or when Redis is unavailable. */
   function liveOrUnavailable(live: Promise<void>): Promise<void> {
     if (!connection.channelsReady()) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -72,14 +61,18 @@ export function createFailoverChannels(options: FailoverChannelsOptions): Channe
 
   return {
     async publish(channel, message) {
-      if (connection.channelsReady()) return publishThroughRedis(channel, message);
-      // Messages that were sent to Redis before the outage are still being delivered locally.
-      await unconfirmed.settled(channel);
-      return local.publish(channel, message);
+      const [here, elsewhere] = await Promise.all([
+        local.publish(channel, message),
+        publishElsewhere(channel, message),
+      ]);
+      // Redis counts this process too, once its subscription is live.
+      return Math.max(here, elsewhere);
     },
     async subscribe(channel, onMessage) {
       const here = await local.subscribe(channel, onMessage);
-      const there = redis.listen(channel, onMessage);
+      const there = redis.listen(channel, (text) => {
+        if (!text.startsWith(from)) onMessage(text.slice(from.length));
+      });
       const close = (): Promise<void> => {
         there.close();
         return here.close();

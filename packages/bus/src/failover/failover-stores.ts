@@ -1,11 +1,12 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
-import type { Clock, Log } from '@model-gateway/kernel';
+import type { Clock, Counters, Log } from '@model-gateway/kernel';
 import { createLocalCircuits, createLocalLimits } from '@model-gateway/router';
 import { createFileJournal } from '../local/file-journal.ts';
 import { createLocalAdmission } from '../local/local-admission.ts';
 import { createLocalByteCache } from '../local/local-byte-cache.ts';
 import { createLocalChannels } from '../local/local-channels.ts';
 import { createLocalCounters } from '../local/local-counters.ts';
+import { createLocalEntries } from '../local/local-entries.ts';
 import { createLocalLocks } from '../local/local-locks.ts';
 import { keyPrefix, type RedisAccess } from '../redis/redis-access.ts';
 import { createRedisAdmission } from '../redis/redis-admission.ts';
@@ -20,17 +21,11 @@ import { createRedisLimits } from '../redis/redis-limits.ts';
 import { createRedisLocks } from '../redis/redis-locks.ts';
 import type { BusMode, SharedStores } from '../stores.ts';
 import { createFailoverAdmission } from './failover-admission.ts';
-import { createFailoverByteCache } from './failover-byte-cache.ts';
 import { createFailoverChannels } from './failover-channels.ts';
-import { createFailoverCircuits } from './failover-circuits.ts';
-import { createFailoverCounters } from './failover-counters.ts';
-import { createFailoverEntries } from './failover-entries.ts';
 import { createFailoverJournal } from './failover-journal.ts';
-import { createFailoverLimits } from './failover-limits.ts';
 import { createFailoverLocks } from './failover-locks.ts';
 import { createFallBack } from './fall-back.ts';
-import { createOwnEntries } from './own-entries.ts';
-import { createUnconfirmedPublishes } from './unconfirmed-publishes.ts';
+import { createWithFallback } from './with-fallback.ts';
 
 interface FailoverStoresOptions {
   readonly redisUrl: string;
@@ -56,7 +51,7 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
   const target = { ...redisAccess, url: redisUrl, prefix };
   const connection = createRedisConnection({ target, log });
   const fallBack = createFallBack(connection, log);
-  const unconfirmed = createUnconfirmedPublishes();
+  const withFallback = createWithFallback({ connection, fallBack, log });
   const file = createFileJournal({ dataDir, log, instanceName });
   const redisJournal = createRedisJournal({
     connection,
@@ -79,21 +74,23 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
     epochCounter: ACCOUNT_EPOCH_KEY,
     callKeptMs,
   });
-  const localCounters = createLocalCounters({ clock });
+  const counters: Counters = withFallback(
+    createRedisCounters({ connection, prefix }),
+    () => createLocalCounters({ clock }),
+    // So that every process looks up the keys again that were revoked meanwhile.
+    async (local) => {
+      const [changes = 0] = await local.read([ACCOUNT_EPOCH_KEY]);
+      if (changes > 0) await counters.add(ACCOUNT_EPOCH_KEY, changes);
+    },
+  );
   const mode = (): BusMode => (connection.channelsReady() ? 'redis' : 'local');
 
   return {
     channels: createFailoverChannels({
       connection,
-      unconfirmed,
       log,
       local: createLocalChannels({ log }),
-      redis: createRedisChannels({
-        connection,
-        prefix,
-        log,
-        onArrival: (channel, message) => unconfirmed.arrived(channel, message),
-      }),
+      redis: createRedisChannels({ connection, prefix, log }),
     }),
     locks: createFailoverLocks({
       connection,
@@ -101,46 +98,26 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
       local: createLocalLocks({ clock }),
       redis: createRedisLocks({ connection, prefix }),
     }),
-    counters: createFailoverCounters({
-      connection,
-      fallBack,
-      log,
-      local: localCounters,
-      redis: createRedisCounters({ connection, prefix }),
-    }),
-    entries: createFailoverEntries({
-      connection,
-      fallBack,
-      log,
-      own: createOwnEntries({ clock }),
-      redis: createRedisEntries({ connection, prefix }),
-    }),
-    byteCache: createFailoverByteCache({
-      fallBack,
-      near: createLocalByteCache({ clock }),
-      redis: createRedisByteCache({ connection, prefix }),
-    }),
-    circuits: createFailoverCircuits({
-      connection,
-      fallBack,
-      log,
-      local: createLocalCircuits({ clock }),
-      redis: createRedisCircuits({ connection, prefix }),
-    }),
-    backendLimits: createFailoverLimits({
-      connection,
-      fallBack,
-      log,
-      local: createLocalLimits({ clock }),
-      redis: createRedisLimits({ connection, prefix }),
-    }),
+    counters,
+    entries: withFallback(createRedisEntries({ connection, prefix }), () =>
+      createLocalEntries({ clock }),
+    ),
+    byteCache: withFallback(createRedisByteCache({ connection, prefix }), () =>
+      createLocalByteCache({ clock }),
+    ),
+    circuits: withFallback(createRedisCircuits({ connection, prefix }), () =>
+      createLocalCircuits({ clock }),
+    ),
+    backendLimits: withFallback(createRedisLimits({ connection, prefix }), () =>
+      createLocalLimits({ clock }),
+    ),
     admission: createFailoverAdmission({
       connection,
       clock,
       fallBack,
       local: createLocalAdmission({
         clock,
-        counters: localCounters,
+        counters,
         epochCounter: ACCOUNT_EPOCH_KEY,
         factKeptMs: FACT_KEPT_MS,
         callKeptMs,

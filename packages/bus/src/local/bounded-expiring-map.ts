@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { ExpiringEntry, ExpiringMap } from './expiring-map.ts';
 
 /** An expiring map with a limit: when it is full, the least recently used entry is dropped. */
-export type BoundedExpiringMap<Value> = Pick<ExpiringMap<Value>, 'get' | 'set' | 'delete'>;
+export type BoundedExpiringMap<Value> = ExpiringMap<Value>;
 
 interface BoundedExpiringMapOptions {
   readonly clock: Clock;

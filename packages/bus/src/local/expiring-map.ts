@@ -5,8 +5,6 @@ export interface ExpiringMap<Value> {
   get(key: string): ExpiringEntry<Value> | undefined;
   set(key: string, value: Value, expiresAt: number): void;
   delete(key: string): void;
-  entries(): [key: string, entry: ExpiringEntry<Value>][];
-  clear(): void;
 }
 
 export interface ExpiringEntry<Value> {
@@ -41,10 +39,5 @@ export function createExpiringMap<Value>(clock: Clock): ExpiringMap<Value> {
       if (map.size >= sweepAtSize) sweep();
     },
     delete: (key) => void map.delete(key),
-    entries() {
-      sweep();
-      return [...map];
-    },
-    clear: () => map.clear(),
   };
 }

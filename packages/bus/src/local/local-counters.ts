@@ -2,21 +2,8 @@ import type { Clock, Counters } from '@model-gateway/kernel';
 import { requireWholeNumber } from '../whole-number.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
-/** The local value of a counter, and its remaining time. */
-export interface LocalCount {
-  readonly key: string;
-  readonly value: number;
-  /** Undefined when the counter does not expire. */
-  readonly expiresAfterMs: number | undefined;
-}
-
 /** Counters inside one process. */
-export interface LocalCounters extends Counters {
-  /** Removes and returns everything, to add it to a shared counter. */
-  takeAll(): readonly LocalCount[];
-}
-
-export function createLocalCounters({ clock }: { readonly clock: Clock }): LocalCounters {
+export function createLocalCounters({ clock }: { readonly clock: Clock }): Counters {
   const counts = createExpiringMap<number>(clock);
   return {
     async add(key, by, { expiresAfterMs } = {}) {
@@ -31,16 +18,6 @@ export function createLocalCounters({ clock }: { readonly clock: Clock }): Local
     remove(key) {
       counts.delete(key);
       return Promise.resolve();
-    },
-    takeAll() {
-      const now = clock.now();
-      const taken = counts.entries().map(([key, { value, expiresAt }]) => ({
-        key,
-        value,
-        expiresAfterMs: expiresAt === Infinity ? undefined : expiresAt - now,
-      }));
-      counts.clear();
-      return taken;
     },
   };
 }

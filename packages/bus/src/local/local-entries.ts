@@ -1,18 +1,12 @@
 import type { Clock, Entries } from '@model-gateway/kernel';
 import { requireExpiryTime } from '../expiry-time.ts';
-import { createBoundedExpiringMap, type BoundedExpiringMap } from './bounded-expiring-map.ts';
-
-interface LocalEntriesOptions {
-  readonly clock: Clock;
-  /** The map with the entries; it decides what is evicted when there are too many. */
-  readonly map?: BoundedExpiringMap<string>;
-}
+import { createBoundedExpiringMap } from './bounded-expiring-map.ts';
 
 const ENTRIES_MAX = 100_000;
 
 /** Entries inside one process. */
-export function createLocalEntries({ clock, map: given }: LocalEntriesOptions): Entries {
-  const map = given ?? createBoundedExpiringMap<string>({ clock, entriesMax: ENTRIES_MAX });
+export function createLocalEntries({ clock }: { readonly clock: Clock }): Entries {
+  const map = createBoundedExpiringMap<string>({ clock, entriesMax: ENTRIES_MAX });
   return {
     get: (key) => Promise.resolve(map.get(key)?.value),
     async put(key, value, { expiresAfterMs }) {

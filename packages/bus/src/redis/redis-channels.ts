@@ -19,8 +19,6 @@ interface RedisChannelsOptions {
   readonly connection: RedisConnection;
   readonly prefix: string;
   readonly log: Log;
-  /** Called once for each message that arrives, before its listeners. */
-  readonly onArrival?: (channel: string, message: string) => void;
 }
 
 interface Pending {
@@ -33,7 +31,7 @@ interface Pending {
 const CHANNELS_PER_COMMAND_MAX = 1_000;
 
 export function createRedisChannels(options: RedisChannelsOptions): RedisChannels {
-  const { connection, prefix, log, onArrival } = options;
+  const { connection, prefix, log } = options;
   const listeners = createListeners(log);
   /** One for each channel that has listeners. */
   const subscriptions = new Map<string, Pending>();
@@ -41,10 +39,8 @@ export function createRedisChannels(options: RedisChannelsOptions): RedisChannel
   const toUnsubscribe = new Set<string>();
   let flushPlanned = false;
 
-  connection.onMessage((prefixed, message) => {
-    const channel = prefixed.slice(prefix.length);
-    onArrival?.(channel, message);
-    listeners.deliver(channel, message);
+  connection.onMessage((channel, message) => {
+    listeners.deliver(channel.slice(prefix.length), message);
   });
   connection.onSubscriberConnected(restoreAll);
   connection.onChange(planFlush);

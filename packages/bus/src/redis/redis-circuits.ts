@@ -3,12 +3,6 @@ import { z } from 'zod';
 import type { RedisConnection } from './redis-connection.ts';
 import { script, type Script } from './script.ts';
 
-/** Circuits that all processes on one Redis share, on the clock of Redis. */
-export interface RedisCircuits extends CircuitStore {
-  /** Replaces the circuit on Redis with the local state. */
-  replace(name: string, circuit: Circuit): Promise<void>;
-}
-
 interface RedisCircuitsOptions {
   readonly connection: RedisConnection;
   readonly prefix: string;
@@ -85,15 +79,6 @@ if trial == ARGV[1] then
 end
 `);
 
-const REPLACE = circuitScript(`
-close()
-failures = tonumber(ARGV[1])
-if ARGV[2] ~= '' then open(ARGV[2]) end
-if ARGV[3] ~= '' then trial, trialUntil = ARGV[3], now + ARGV[4] end
-if ARGV[5] ~= '' then forgetAt = now + ARGV[5] end
-save()
-`);
-
 const circuitAnswer = z
   .tuple([z.number(), z.number(), z.string(), z.number(), z.number()])
   .transform(([failures, openFor, token, forMs, forgottenIn]): Circuit => ({
@@ -103,7 +88,8 @@ const circuitAnswer = z
     trial: token === '' ? undefined : { token, forMs },
   }));
 
-export function createRedisCircuits({ connection, prefix }: RedisCircuitsOptions): RedisCircuits {
+/** Circuits that all processes on one Redis share, on the clock of Redis. */
+export function createRedisCircuits({ connection, prefix }: RedisCircuitsOptions): CircuitStore {
   const keyOf = (name: string): string => `${prefix}circuit:${name}`;
 
   async function run(change: Script, name: string, ...values: readonly string[]): Promise<Circuit> {
@@ -121,12 +107,6 @@ export function createRedisCircuits({ connection, prefix }: RedisCircuitsOptions
     releaseTrial: (name, token) => run(RELEASE_TRIAL, name, token),
     async remove(name) {
       await connection.run((client) => client.del(keyOf(name)));
-    },
-    async replace(name, { failures, forgottenInMs, openForMs, trial }) {
-      const open = openForMs === undefined ? '' : String(openForMs);
-      const forgotten = forgottenInMs === undefined ? '' : String(forgottenInMs);
-      const ofTrial = [trial?.token ?? '', String(trial?.forMs ?? 0)];
-      await run(REPLACE, name, String(failures), open, ...ofTrial, forgotten);
     },
   };
 }

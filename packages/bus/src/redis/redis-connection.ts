@@ -44,8 +44,7 @@ export function createRedisConnection({ target, log }: ConnectionOptions): Redis
     client: createRedisClient(target, { enableAutoPipelining: true }),
     log,
     onChange: () => {
-      // A publish without a reply may still be delivered by Redis. After the disconnect it cannot, and it may be delivered
-      // locally.
+      // A Redis that hangs would deliver later what its senders count as not delivered.
       if (!commands.ready() && subscriber.ready()) subscriber.drop();
       announce();
     },

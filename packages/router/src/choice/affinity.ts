@@ -11,7 +11,7 @@ export interface Affinity {
 const BOUND_FOR_MS = 24 * 60 * 60 * 1000;
 const TIMES = { expiresAfterMs: BOUND_FOR_MS };
 
-/** While their store is unavailable, the entries serve what this process used last. */
+/** Each process has its own entries while their store is unavailable: then a conversation can change its backend. */
 export function createAffinity(entries: Entries): Affinity {
   const keyOf = (conversationId: string): string => `affinity:${conversationId}`;
   return {

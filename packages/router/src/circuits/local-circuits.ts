@@ -3,7 +3,6 @@ import type { Circuit, CircuitStore } from './circuit-store.ts';
 import {
   afterFailure,
   afterSuccess,
-  fromCircuit,
   allowsRequest,
   toCircuit,
   withoutOldFailures,
@@ -13,12 +12,7 @@ import {
 } from './local-circuit.ts';
 
 /** Circuits inside one process: used without a shared store, and while that is unavailable. */
-export interface LocalCircuits extends CircuitStore {
-  /** Sets a circuit to the state of another store. */
-  adopt(name: string, circuit: Circuit): void;
-}
-
-export function createLocalCircuits({ clock }: { readonly clock: Clock }): LocalCircuits {
+export function createLocalCircuits({ clock }: { readonly clock: Clock }): CircuitStore {
   /** Only circuits with failures. */
   const circuits = new Map<string, LocalCircuit>();
 
@@ -48,6 +42,5 @@ export function createLocalCircuits({ clock }: { readonly clock: Clock }): Local
       circuits.delete(name);
       return Promise.resolve();
     },
-    adopt: (name, circuit) => void change(name, (_circuit, now) => fromCircuit(circuit, now)),
   };
 }

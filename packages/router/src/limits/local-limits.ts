@@ -1,14 +1,6 @@
 import type { Clock } from '@model-gateway/kernel';
 import type { BackendLimits, LimitName } from './backend-limits.ts';
-import { PLACE_KEPT_MS, type LimitStore, type Place } from './limit-store.ts';
-
-/** Limits inside one process: used without a shared store, and while that is unavailable. */
-export interface LocalLimits extends LimitStore {
-  /** Counts a request that another store has admitted. */
-  note(place: Place, limits: BackendLimits): void;
-  /** The places that are taken. */
-  places(): readonly Place[];
-}
+import { PLACE_KEPT_MS, type LimitStore } from './limit-store.ts';
 
 /** What one backend was sent. */
 interface Sent {
@@ -25,7 +17,8 @@ const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 /** One more than a minute has, because the first second is over only in part. */
 const SECONDS_COUNTED = 61;
 
-export function createLocalLimits({ clock }: { readonly clock: Clock }): LocalLimits {
+/** Limits inside one process: used without a shared store, and while that is unavailable. */
+export function createLocalLimits({ clock }: { readonly clock: Clock }): LimitStore {
   const sent = new Map<string, Sent>();
 
   /** What the backend was sent, without what no longer counts. */
@@ -48,22 +41,18 @@ export function createLocalLimits({ clock }: { readonly clock: Clock }): LocalLi
     seconds.set(second, { requests: requests + by.requests, tokens: tokens + by.tokens });
   }
 
-  function note({ name, id }: Place, limits: BackendLimits): void {
-    const { places } = current(name);
-    if (limits.concurrency !== undefined) places.set(id, clock.now() + PLACE_KEPT_MS);
-    add(name, { requests: 1, tokens: 0 });
-  }
-
   const reached = (name: string, limits: BackendLimits): LimitName | undefined =>
     limitReached(current(name), limits);
 
   return {
-    note,
-    places: () => [...sent].flatMap(([name, { places }]) => placesOf(name, places)),
-    async take(place, limits) {
-      const limit = reached(place.name, limits);
-      if (limit === undefined) note(place, limits);
-      return Promise.resolve(limit);
+    async take({ name, id }, limits) {
+      const limit = reached(name, limits);
+      if (limit !== undefined) return limit;
+      if (limits.concurrency !== undefined) {
+        current(name).places.set(id, clock.now() + PLACE_KEPT_MS);
+      }
+      add(name, { requests: 1, tokens: 0 });
+      return undefined;
     },
     reached: (name, limits) => Promise.resolve(reached(name, limits)),
     async keep(places) {
@@ -86,9 +75,6 @@ const nothingSent = (day: number): Sent => ({
   day,
   dayTokens: 0,
 });
-
-const placesOf = (name: string, places: ReadonlyMap<string, number>): readonly Place[] =>
-  [...places.keys()].map((id) => ({ name, id }));
 
 function limitReached(
   { places, seconds, dayTokens }: Sent,
