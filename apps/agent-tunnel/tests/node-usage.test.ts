@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { usageEventSchema } from '@model-gateway/contracts';
-import { waitUntil } from '@model-gateway/testkit';
+import type { UsageEvent } from '@model-gateway/contracts';
+import { usageEventsIn, waitUntil } from '@model-gateway/testkit';
 import { deployOn, startScene, type Scene } from './scene.ts';
 import { connectAgent } from './simulated-agent.ts';
 
@@ -101,13 +101,12 @@ const taken = new Set<string>();
 
 /** Takes this many usage events from the journal. */
 async function recordedUsage(count: number) {
-  const events: ReturnType<typeof usageEventSchema.parse>[] = [];
+  const events: UsageEvent[] = [];
   const enough = new AbortController();
   await scene.test.context.bus.journal.drain(
     async (batch) => {
       // An event whose receipt could not be confirmed in time comes again.
-      for (const { body } of batch) {
-        const event = usageEventSchema.parse(JSON.parse(body));
+      for (const event of usageEventsIn(batch)) {
         if (!taken.has(event.id)) events.push(event);
         taken.add(event.id);
       }

@@ -100,7 +100,6 @@ export type {
   SpendSumsStore,
 } from './usage/spend.ts';
 export type {
-  FailedRequest,
   KeptBodies,
   LoggedRequest,
   RequestBodies,

@@ -149,6 +149,7 @@ export {
   type RequestNotice,
 } from './request-notice.ts';
 export { usageEventSchema, type UsageEvent } from './usage-event.ts';
+export { failedRequestsSchema, type FailedRequest } from './failed-requests.ts';
 export type { ProviderHint } from './rest/provider.ts';
 export { mediaTokens, type MediaTokens } from './media-tokens.ts';
 export { priceRecord, type PriceRecord, type PriceSource } from './price.ts';

@@ -1,4 +1,5 @@
-import type { FailedRequest, SpendFilter, SpendGrouping, SpendSums } from '@model-gateway/billing';
+import type { SpendFilter, SpendGrouping, SpendSums } from '@model-gateway/billing';
+import type { FailedRequest } from '@model-gateway/contracts';
 import * as fc from 'fast-check';
 import type { Database } from '../src/database.ts';
 import { SUM_TABLES } from '../src/usage/sum-tables.ts';
@@ -82,9 +83,10 @@ export function compareKeys(left: string | null, right: string | null): number {
 /** Metered requests as rows of usage, failed ones in the log of requests. */
 export async function insertRows(database: OpenedDatabase, all: readonly Row[]): Promise<void> {
   const rows = all.filter(({ repeats }) => repeats === 0);
-  await database.requestLogStore.addFailures(
-    all.filter(({ repeats }) => repeats > 0).map(failedRequest),
-  );
+  await database.usage.record([], {
+    pointsPerUsd: 100,
+    failures: all.filter(({ repeats }) => repeats > 0).map(failedRequest),
+  });
   await addSettledRows(
     database.raw,
     rows.map((each) =>

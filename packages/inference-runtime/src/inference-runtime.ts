@@ -72,9 +72,9 @@ export function createInferenceRuntime(
   const requests = createRequestCounter({ counters: bus.counters, clock, log });
   const memory = createServiceMemory(config, context);
   const requestLogWriter = createRequestLogWriter({
+    journal: bus.journal,
     store: database.requestLogStore,
     servedName: (model) => servedName(router, model),
-    channels: bus.channels,
     clock,
     metrics,
     log,

@@ -6,7 +6,12 @@ import {
   type SettledCall,
   type UsageStore,
 } from '@model-gateway/billing';
-import { requestNotice, REQUESTS_CHANNEL, type UsageEvent } from '@model-gateway/contracts';
+import {
+  requestNotice,
+  REQUESTS_CHANNEL,
+  type FailedRequest,
+  type UsageEvent,
+} from '@model-gateway/contracts';
 import {
   describeError,
   withTimeout,
@@ -18,7 +23,7 @@ import {
   type Part,
 } from '@model-gateway/kernel';
 import { createPointsCount } from './points-count.ts';
-import { readUsageEvent } from './rejection.ts';
+import { readEntry, type EntryContent } from './rejection.ts';
 
 interface RecorderDependencies {
   readonly journal: Journal;
@@ -32,10 +37,10 @@ interface RecorderDependencies {
   readonly log: Log;
 }
 
-/** An event and the journal entry that it came in. */
+/** A journal entry that was understood. */
 interface Received {
   readonly entry: JournalEntry;
-  readonly event: UsageEvent;
+  readonly content: EntryContent;
 }
 
 /** Under load, this many events share the fixed cost of a transaction and the lines of the kept sums. */
@@ -49,7 +54,7 @@ const ATTEMPTS_BEFORE_SPLIT = 3;
 const COUNT_TIMEOUT_MS = 1_000;
 const UNPUBLISHED_MAX = 10_000;
 
-/** Drains the usage journal into the database, each event settled and written once. */
+/** Drains the usage journal into the database: each event is settled and written once, and so is each failed request. */
 export function createRecorder(dependencies: RecorderDependencies): Part {
   const { journal, usage, rejectedUsage, admission, pointsPerUsd, metrics, log } = dependencies;
   let rejections = 0;
@@ -85,9 +90,9 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     const received: Received[] = [];
     const unreadable: { readonly entry: JournalEntry; readonly error: UsageRejectedError }[] = [];
     for (const entry of batch) {
-      const event = readUsageEvent(entry.body);
-      if (event instanceof UsageRejectedError) unreadable.push({ entry, error: event });
-      else received.push({ entry, event });
+      const content = readEntry(entry.body);
+      if (content instanceof UsageRejectedError) unreadable.push({ entry, error: content });
+      else received.push({ entry, content });
     }
     try {
       await recordInParts(received.filter(({ entry }) => !finished.has(entry.id)));
@@ -120,20 +125,20 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   }
 
   async function recordTogether(received: readonly Received[]): Promise<void> {
-    const events = received.map(({ event }) => event);
-    const { added, points, facts } = await usage.record(events, { pointsPerUsd });
+    const events = received.flatMap(({ content }) => content.event ?? []);
+    const failures = received.flatMap(({ content }) => content.failures ?? []);
+    const { added, points, facts } = await usage.record(events, { pointsPerUsd, failures });
     recorded.inc(added);
     paid.inc(points);
     await publishFacts(facts, settledCalls(events));
-    announce(events);
+    announce(events, failures);
   }
 
   /** Nothing waits for it; a listener that misses it reads the log later. */
-  function announce(events: readonly UsageEvent[]): void {
-    if (events.length === 0 || dependencies.channels === undefined) return;
-    const written = events.map(({ user_id, group_id }) => ({ userId: user_id, groupId: group_id }));
+  function announce(events: readonly UsageEvent[], failures: readonly FailedRequest[]): void {
+    const served = events.map(({ user_id, group_id }) => ({ userId: user_id, groupId: group_id }));
     dependencies.channels
-      .publish(REQUESTS_CHANNEL, requestNotice(written))
+      ?.publish(REQUESTS_CHANNEL, requestNotice([...served, ...failures]))
       .catch((error: unknown) => {
         log.warn({ reason: describeError(error) }, 'announcing requests failed');
       });

@@ -3,7 +3,12 @@ import {
   type RejectedUsageStore,
   type UsageStore,
 } from '@model-gateway/billing';
-import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
+import {
+  failedRequestsSchema,
+  usageEventSchema,
+  type FailedRequest,
+  type UsageEvent,
+} from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
 import { isPlainEvent } from './plain-event.ts';
 
@@ -18,15 +23,26 @@ export interface RejectedUsageStores {
   ): Promise<Result>;
 }
 
-/** The usage event of a journal entry, or why it is none. */
-export function readUsageEvent(body: string): UsageEvent | UsageRejectedError {
+/** What a journal entry holds: one served request, or several that were not served. */
+export type EntryContent =
+  | { readonly event: UsageEvent; readonly failures?: undefined }
+  | { readonly event?: undefined; readonly failures: readonly FailedRequest[] };
+
+/** The content of a journal entry, or why it is not understood. */
+export function readEntry(body: string): EntryContent | UsageRejectedError {
   try {
     const content: unknown = JSON.parse(body);
-    return isPlainEvent(content) ? content : usageEventSchema.parse(content);
+    if (isPlainEvent(content)) return { event: content };
+    if (isOfFailures(content)) return { failures: failedRequestsSchema.parse(content).failures };
+    return { event: usageEventSchema.parse(content) };
   } catch (error) {
     return new UsageRejectedError(`not a usage event: ${describeError(error)}`, { cause: error });
   }
 }
+
+/** No usage event has a kind. */
+const isOfFailures = (content: unknown): boolean =>
+  typeof content === 'object' && content !== null && 'kind' in content;
 
 /** What became of a rejected event that was tried again. */
 export type RetryOutcome =
@@ -47,10 +63,12 @@ export async function retryRejected(
     return await stores.transaction(async ({ usage, rejectedUsage }) => {
       body = (await rejectedUsage.take(id))?.event;
       if (body === undefined) return { state: 'unknown' };
-      const event = readUsageEvent(body);
-      if (event instanceof UsageRejectedError) throw event;
-      const { added } = await usage.record([event], { pointsPerUsd });
-      return { state: added > 0 ? 'metered' : 'metered before' };
+      const content = readEntry(body);
+      if (content instanceof UsageRejectedError) throw content;
+      const { event, failures = [] } = content;
+      const events = event === undefined ? [] : [event];
+      const { added } = await usage.record(events, { pointsPerUsd, failures });
+      return { state: added === events.length ? 'metered' : 'metered before' };
     });
   } catch (error) {
     if (!(error instanceof UsageRejectedError) || body === undefined) throw error;

@@ -3,6 +3,7 @@ import { REQUESTS_CHANNEL, ServiceError, type UsageEvent } from '@model-gateway/
 import { newId, type Journal } from '@model-gateway/kernel';
 import { createTestContext, usageEvent, waitUntil, type TestContext } from '@model-gateway/testkit';
 import { createRecorder } from '../src/recorder.ts';
+import { failedRequest } from './failed-request.ts';
 
 let test_: TestContext;
 beforeEach(async () => {
@@ -107,6 +108,47 @@ test('recorded usage is announced, and the admission store gets it immediately',
     window: { costUsd: 0.25, tokens: 3, version: 1 },
     account: { balance: 0, hasHistory: false, increases: 0, version: 0 },
   });
+});
+
+test('failed requests are stored, counted and announced once, also in an entry that comes twice', async () => {
+  const { bus, database } = test_.context;
+  const userId = newId();
+  const notices: string[] = [];
+  const subscription = await bus.channels.subscribe(REQUESTS_CHANNEL, (notice) =>
+    notices.push(notice),
+  );
+  const failures = [failedRequest(userId), failedRequest(userId, { repeats: 5 })];
+  await append({ kind: 'failures', failures }, 'twice');
+  await append(usageEvent(userId, { created_at: '2026-03-02T10:00:00.000Z' }));
+  await append({ kind: 'failures', failures }, 'twice');
+  await recordAll();
+  await append({ kind: 'failures', failures: [...failures, failedRequest(userId)] });
+  await recordAll();
+
+  const { requests } = await database.requestLog.list({ userId }, { limit: 10 });
+  expect(requests).toHaveLength(4);
+  const counted = await test_.query(
+    `SELECT sum(requests)::int AS requests, sum(failed)::int AS failed
+     FROM usage_by_account_day WHERE user_id = $1`,
+    [userId],
+  );
+  expect(counted).toEqual([{ requests: 1, failed: 7 }]);
+  await waitUntil(() => notices.length >= 2);
+  await subscription.close();
+  expect(notices.every((notice) => notice.includes(userId))).toBe(true);
+});
+
+test('failed requests that cannot be stored are set aside, and the usage of their batch is recorded', async () => {
+  const { database } = test_.context;
+  const userId = newId();
+  const failures = [failedRequest(userId, { createdAt: new Date('0000-01-01T00:00:00Z') })];
+  await append({ kind: 'failures', failures }, 'unstorable');
+  await append({ kind: 'failures', failures: [{ ...failedRequest(userId), repeats: 0 }] }, 'odd');
+  await append(usageEvent(userId));
+  await recordAll();
+  const waiting = await database.rejectedUsage.list(10);
+  expect(waiting.map(({ id }) => id).toSorted()).toEqual(['odd', 'unstorable']);
+  expect(await database.usage.list({ userId, limit: 1, offset: 0 })).toMatchObject({ total: 1 });
 });
 
 test('an event of an older gateway is recorded, also when publishing to the admission store fails', async () => {

@@ -3,6 +3,7 @@ import { newId } from '@model-gateway/kernel';
 import { createTestContext, usageEvent, type TestContext } from '@model-gateway/testkit';
 import { runRejectedUsageCommand } from '../src/rejected-usage-command.ts';
 import { retryRejected } from '../src/rejection.ts';
+import { failedRequest } from './failed-request.ts';
 
 let test_: TestContext;
 beforeEach(async () => {
@@ -87,6 +88,17 @@ test('an event that is still rejected stays, with one attempt more', async () =>
     attempts: 2,
     error: expect.stringContaining('out of range'),
   });
+});
+
+test('failed requests that an older recorder set aside are stored by a retry', async () => {
+  const { database } = test_.context;
+  const userId = newId();
+  const entry = { kind: 'failures', failures: [failedRequest(userId), failedRequest(userId)] };
+  const rejected = { id: 'failures', event: JSON.stringify(entry), error: 'not a usage event' };
+  await database.rejectedUsage.add(rejected);
+  expect(await run('retry', 'failures')).toEqual({ code: 0, printed: 'failures metered\n' });
+  const { requests } = await database.requestLog.list({ userId }, { limit: 10 });
+  expect(requests).toHaveLength(2);
 });
 
 test('the commands list, show, retry and delete', async () => {

@@ -18,7 +18,7 @@ export {
 export { preparedDataDir, temporaryDataDir, type TemporaryFolder } from './temporary-folder.ts';
 export { pick, randomFrom, upTo, type Random } from './random.ts';
 export { expectRecorded } from './recorded-answers.ts';
-export { usageEvent } from './usage-event.ts';
+export { usageEvent, usageEventsIn } from './usage-event.ts';
 export { uniquePrefix } from './unique-prefix.ts';
 export { waitUntil } from './wait-until.ts';
 export { rpcCall, type RpcAnswer } from './rpc-call.ts';

@@ -1,5 +1,5 @@
-import type { UsageEvent } from '@model-gateway/contracts';
-import { newId } from '@model-gateway/kernel';
+import { failedRequestsSchema, usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
+import { newId, type JournalEntry } from '@model-gateway/kernel';
 
 /** A usage event of a user that need not exist. */
 export function usageEvent(userId: string, values: Partial<UsageEvent> = {}): UsageEvent {
@@ -22,3 +22,10 @@ export function usageEvent(userId: string, values: Partial<UsageEvent> = {}): Us
     ...values,
   };
 }
+
+/** The usage events of a batch of the journal, in which failed requests are as well. */
+export const usageEventsIn = (batch: readonly Pick<JournalEntry, 'body'>[]): UsageEvent[] =>
+  batch
+    .map(({ body }): unknown => JSON.parse(body))
+    .filter((content) => !failedRequestsSchema.safeParse(content).success)
+    .map((content) => usageEventSchema.parse(content));

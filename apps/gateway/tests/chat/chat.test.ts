@@ -1,4 +1,5 @@
-import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
+import type { UsageEvent } from '@model-gateway/contracts';
+import { usageEventsIn } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import OpenAI from 'openai';
 import { keysOf, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
@@ -36,8 +37,8 @@ async function journaled(): Promise<readonly UsageEvent[]> {
   const events: UsageEvent[] = [];
   const enough = new AbortController();
   const record = async (batch: readonly { readonly body: string }[]) => {
-    events.push(...batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body))));
-    enough.abort();
+    events.push(...usageEventsIn(batch));
+    if (events.length > 0) enough.abort();
   };
   await gateway.test.context.bus.journal.drain(record, { batchSize: 100, signal: enough.signal });
   return events;

@@ -1,7 +1,6 @@
 import type { KeySettingChanges } from '@model-gateway/accounts';
-import { usageEventSchema } from '@model-gateway/contracts';
 import { newId, type JournalEntry } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
+import { usageEventsIn, waitUntil } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import { keysOf, liftTier, startTwoGateways, type TwoGateways } from '../gateway.ts';
 
@@ -65,7 +64,7 @@ async function settleServed(): Promise<void> {
   const { database, bus } = gateways.test.context;
   const stopping = new AbortController();
   const record = async (batch: readonly JournalEntry[]): Promise<void> => {
-    const events = batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body)));
+    const events = usageEventsIn(batch);
     const { facts } = await database.usage.record(events, { pointsPerUsd: 100 });
     const settled = events.flatMap(({ call_id: id, user_id }) =>
       id === undefined ? [] : [{ id, userId: user_id }],

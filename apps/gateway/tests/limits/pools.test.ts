@@ -1,8 +1,13 @@
 import { createAccountEvents } from '@model-gateway/accounts';
 import type { Bus } from '@model-gateway/bus';
-import { usageEventSchema } from '@model-gateway/contracts';
 import { newId, type JournalEntry } from '@model-gateway/kernel';
-import { openStoreLine, testRedisUrl, usageEvent, waitUntil } from '@model-gateway/testkit';
+import {
+  openStoreLine,
+  testRedisUrl,
+  usageEvent,
+  usageEventsIn,
+  waitUntil,
+} from '@model-gateway/testkit';
 import type { StoreLine } from '@model-gateway/testkit';
 import { createGateway } from '../../src/app.ts';
 import { readGatewayConfig } from '../../src/config.ts';
@@ -86,7 +91,7 @@ async function settleServed(): Promise<void> {
   for (const bus of buses) {
     const stopping = new AbortController();
     const record = async (batch: readonly JournalEntry[]): Promise<void> => {
-      const events = batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body)));
+      const events = usageEventsIn(batch);
       const { facts } = await gateway.test.context.database.usage.record(events, RATE);
       const settled = events.flatMap(({ call_id: id, user_id: userId }) =>
         id === undefined ? [] : [{ id, userId }],

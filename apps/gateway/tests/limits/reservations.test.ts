@@ -1,8 +1,7 @@
 import { createAccountEvents } from '@model-gateway/accounts';
 import type { TierChanges } from '@model-gateway/billing';
-import { testRedisUrl, usageEvent, waitUntil } from '@model-gateway/testkit';
+import { testRedisUrl, usageEvent, usageEventsIn, waitUntil } from '@model-gateway/testkit';
 import { newId, type JournalEntry } from '@model-gateway/kernel';
-import { usageEventSchema } from '@model-gateway/contracts';
 import { Redis } from 'ioredis';
 import { createGateway } from '../../src/app.ts';
 import { readGatewayConfig } from '../../src/config.ts';
@@ -67,7 +66,7 @@ async function settleServed(): Promise<void> {
   const { database, bus } = gateway.test.context;
   const stopping = new AbortController();
   const record = async (batch: readonly JournalEntry[]): Promise<void> => {
-    const events = batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body)));
+    const events = usageEventsIn(batch);
     const { facts } = await database.usage.record(events, { pointsPerUsd: 100 });
     const settled = events.flatMap(({ call_id: id, user_id: userId }) =>
       id === undefined ? [] : [{ id, userId }],

@@ -1,5 +1,6 @@
-import { usageEventSchema, type UsageEvent } from '@model-gateway/contracts';
+import type { UsageEvent } from '@model-gateway/contracts';
 import type { Journal } from '@model-gateway/kernel';
+import { usageEventsIn } from '@model-gateway/testkit';
 
 /** Takes events out of the journal until there are `count` of them, of one model if it is named. */
 export async function takeUsage(
@@ -13,9 +14,7 @@ export async function takeUsage(
   await journal.drain(
     async (batch) => {
       events.push(
-        ...batch
-          .map(({ body }) => usageEventSchema.parse(JSON.parse(body)))
-          .filter((event) => model === undefined || event.model === model),
+        ...usageEventsIn(batch).filter((event) => model === undefined || event.model === model),
       );
       if (events.length >= count) enough.abort();
     },

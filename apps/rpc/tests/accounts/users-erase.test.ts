@@ -109,7 +109,7 @@ describe('users.erase', () => {
       attempts: null,
       repeats: 1,
     };
-    await database.requestLogStore.addFailures([failure]);
+    await database.usage.record([], { pointsPerUsd: 100, failures: [failure] });
     await database.videoJobs.create({
       id: newId(),
       payer: {
@@ -183,7 +183,8 @@ describe('users.erase', () => {
     });
     // What was on its way is stored without what the person wrote.
     await database.requestLogStore.addBodies([{ ...late, request: 'I am Ada', answer: null }]);
-    await database.requestLogStore.addFailures([{ ...failure, ...late }]);
+    const failures = [{ ...failure, ...late }];
+    await database.usage.record([], { pointsPerUsd: 100, failures });
     expect(await personalRows(id)).toEqual(NOTHING);
     expect((await login(email)).error).toMatchObject({ code: -32_005 });
     // The email is free again.

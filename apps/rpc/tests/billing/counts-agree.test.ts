@@ -1,5 +1,9 @@
-import type { FailedRequest } from '@model-gateway/billing';
-import { rpcMethods, type RpcResult, type UsageEvent } from '@model-gateway/contracts';
+import {
+  rpcMethods,
+  type FailedRequest,
+  type RpcResult,
+  type UsageEvent,
+} from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import { fullSize, usageEvent } from '@model-gateway/testkit';
 import * as fc from 'fast-check';
@@ -74,13 +78,12 @@ const failedOf = ({ id }: TestUser, each: Asked): FailedRequest => ({
 
 async function userWith(requests: readonly Asked[]): Promise<TestUser> {
   const user = await scene.createUser('asking');
-  const { usage, requestLogStore } = scene.context.database;
-  await usage.record(
+  await scene.context.database.usage.record(
     requests.filter(({ end }) => end.isServed).map((each) => servedOf(user, each)),
-    { pointsPerUsd: 100 },
-  );
-  await requestLogStore.addFailures(
-    requests.filter(({ end }) => !end.isServed).map((each) => failedOf(user, each)),
+    {
+      pointsPerUsd: 100,
+      failures: requests.filter(({ end }) => !end.isServed).map((each) => failedOf(user, each)),
+    },
   );
   return user;
 }

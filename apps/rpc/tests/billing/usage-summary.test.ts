@@ -44,39 +44,31 @@ beforeAll(async () => {
 });
 
 /** A failed request of a member, of the group's key. */
-const addFailure = () =>
-  scene.context.database.requestLogStore.addFailures([
-    {
-      id: FAILED,
-      createdAt: new Date('2026-03-05T00:00:00.000Z'),
-      userId: group.member.id,
-      keyId: KEY,
-      groupId: group.id,
-      apiKeyId: 'service-',
-      project: '=shop',
-      backend: 'gateway',
-      model: 'nowhere',
-      countedModel: '',
-      upstream: 'west',
-      refId: null,
-      latencyMs: 12,
-      status: 429,
-      errorCode: 'rate_limit_exceeded',
-      error: 'rate limit exceeded',
-      requestId: 'mine',
-      attempts: [
-        {
-          backend: 'west',
-          model: 'm',
-          outcome: 'failed',
-          reason: 'rate_limited',
-          status: 429,
-          ms: 3,
-        },
-      ],
-      repeats: 3,
-    },
-  ]);
+function addFailure() {
+  const tried = { backend: 'west', model: 'm', reason: 'rate_limited', status: 429, ms: 3 };
+  const failure = {
+    id: FAILED,
+    createdAt: new Date('2026-03-05T00:00:00.000Z'),
+    userId: group.member.id,
+    keyId: KEY,
+    groupId: group.id,
+    apiKeyId: 'service-',
+    project: '=shop',
+    backend: 'gateway',
+    model: 'nowhere',
+    countedModel: '',
+    upstream: 'west',
+    refId: null,
+    latencyMs: 12,
+    status: 429,
+    errorCode: 'rate_limit_exceeded',
+    error: 'rate limit exceeded',
+    requestId: 'mine',
+    attempts: [{ ...tried, outcome: 'failed' as const }],
+    repeats: 3,
+  };
+  return scene.context.database.usage.record([], { pointsPerUsd: 100, failures: [failure] });
+}
 afterAll(() => scene.close());
 
 test('sums of others come with the names of their users and groups', async () => {

@@ -1,14 +1,11 @@
-import {
-  usageEventSchema,
-  type RpcNotificationParams,
-  type UsageEvent,
-} from '@model-gateway/contracts';
+import type { RpcNotificationParams, UsageEvent } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/server-process';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
 import {
   createTestContext,
   createTestAccount,
   rpcCall,
+  usageEventsIn,
   type TestContext,
 } from '@model-gateway/testkit';
 import { createRpc } from '../../src/app.ts';
@@ -170,7 +167,7 @@ async function takeUsage({ bus }: AppContext): Promise<readonly UsageEvent[]> {
   const drained = new AbortController();
   const draining = journal.drain(
     async (batch) => {
-      events.push(...batch.map(({ body }) => usageEventSchema.parse(JSON.parse(body))));
+      events.push(...usageEventsIn(batch));
     },
     { batchSize: 100, signal: drained.signal },
   );

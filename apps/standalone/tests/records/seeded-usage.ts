@@ -1,5 +1,4 @@
-import type { FailedRequest } from '@model-gateway/billing';
-import type { UsageEvent } from '@model-gateway/contracts';
+import type { FailedRequest, UsageEvent } from '@model-gateway/contracts';
 import { pick, randomFrom, upTo, type Random } from '@model-gateway/testkit';
 
 /** When the questions are asked. */

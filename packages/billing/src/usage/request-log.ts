@@ -57,31 +57,6 @@ export interface RequestLog {
   bodiesOf(id: string): Promise<RequestBodies | undefined>;
 }
 
-/** A request of a known user that was refused or failed before anything was metered. */
-export interface FailedRequest {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly userId: string;
-  readonly keyId: string | null;
-  readonly groupId: string | null;
-  readonly apiKeyId: string;
-  readonly project: string | null;
-  readonly backend: string;
-  readonly model: string | null;
-  /** The model in sums; empty for one that no backend has. */
-  readonly countedModel: string;
-  readonly upstream: string | null;
-  readonly refId: string | null;
-  readonly latencyMs: number | null;
-  readonly status: number;
-  readonly errorCode: string;
-  readonly error: string;
-  /** The id that the client gave the request. */
-  readonly requestId: string | null;
-  readonly attempts: readonly RequestAttempt[] | null;
-  readonly repeats: number;
-}
-
 /** The bodies of a request of a user. */
 export interface KeptBodies extends RequestBodies {
   readonly id: string;
@@ -89,10 +64,8 @@ export interface KeptBodies extends RequestBodies {
   readonly userId: string;
 }
 
-/** Writes what is no part of the bill. */
+/** Writes what is no part of the bill; failed requests come with the usage. */
 export interface RequestLogStore {
-  /** What was stored before changes nothing. */
-  addFailures(failures: readonly FailedRequest[]): Promise<void>;
   addBodies(bodies: readonly KeptBodies[]): Promise<void>;
   /** Deletes at most this many of what is older; answers how many were. Failed requests go by whole UTC days. */
   removeRows(before: Date, limit: number): Promise<number>;

@@ -1,4 +1,4 @@
-import type { MediaTokens, PriceRecord, UsageEvent } from '@model-gateway/contracts';
+import type { FailedRequest, MediaTokens, PriceRecord, UsageEvent } from '@model-gateway/contracts';
 import type { AdmissionFacts } from '../admission/admission-store.ts';
 
 /** One metered request as it is stored and shown. */
@@ -45,7 +45,7 @@ export interface UsagePage {
 
 /** The result of a batch. */
 export interface RecordedBatch {
-  /** How many events were new. */
+  /** How many events were new; failed requests are not counted. */
   readonly added: number;
   /** How many points were paid for them. */
   readonly points: number;
@@ -53,16 +53,19 @@ export interface RecordedBatch {
   readonly facts: AdmissionFacts;
 }
 
-/** Stores metered requests. */
+interface RecordOptions {
+  readonly pointsPerUsd: number;
+  /** Requests that were not served. */
+  readonly failures?: readonly FailedRequest[];
+}
+
+/** Stores metered requests, and failed ones that are counted with them. */
 export interface UsageStore {
   /**
-   * Settles and writes a batch in one transaction; an event that was stored before changes nothing. Rejects with a
-   * UsageRejectedError when an event of the batch can never be stored, and with other errors when a retry may succeed.
+   * Settles and writes a batch in one transaction; what was stored before changes nothing. Rejects with a
+   * UsageRejectedError when something of the batch can never be stored, and with other errors when a retry may succeed.
    */
-  record(
-    events: readonly UsageEvent[],
-    rate: { readonly pointsPerUsd: number },
-  ): Promise<RecordedBatch>;
+  record(events: readonly UsageEvent[], options: RecordOptions): Promise<RecordedBatch>;
   /** A user's rows, newest first; with a project, only the rows of keys with that label. */
   list(query: {
     readonly userId: string;

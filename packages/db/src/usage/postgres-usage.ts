@@ -1,5 +1,5 @@
 import { UsageRejectedError, type RecordedBatch, type UsageStore } from '@model-gateway/billing';
-import type { UsageEvent } from '@model-gateway/contracts';
+import type { FailedRequest, UsageEvent } from '@model-gateway/contracts';
 import { describeError, type Log } from '@model-gateway/kernel';
 import { arrayText } from '../connection/array-text.ts';
 import type { Connection, RawQueries } from '../connection/connection.ts';
@@ -13,7 +13,7 @@ const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], acco
 /** How often a batch is tried: another recorder may store one of its events meanwhile. */
 const ATTEMPTS_MAX = 5;
 
-/** Metered requests in Postgres. */
+/** Metered requests in Postgres, and failed ones that are counted with them. */
 export function createPostgresUsage(connection: Connection, log: Log): UsageStore {
   const readyMonths = new Set<string>();
 
@@ -35,13 +35,13 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
   /** Looks for rows that are there already only after storing the batch has shown that there are some. */
   async function recordOnce(
     batch: readonly UsageEvent[],
-    pointsPerUsd: number,
+    options: { readonly pointsPerUsd: number; readonly failures: readonly FailedRequest[] },
   ): Promise<RecordedBatch> {
     for (let attempt = 1; ; attempt += 1) {
       const mayBeKnown = attempt > 1 || connection.isInTransaction;
       try {
         return await connection.rawTransaction(async (queries) => {
-          const recorded = await settleBatch(queries, batch, { pointsPerUsd, mayBeKnown });
+          const recorded = await settleBatch(queries, batch, { ...options, mayBeKnown });
           await touchKeys(queries, batch);
           return recorded;
         });
@@ -53,12 +53,12 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
   }
 
   return {
-    async record(events, { pointsPerUsd }) {
-      if (events.length === 0) return NOTHING;
+    async record(events, { pointsPerUsd, failures = [] }) {
+      if (events.length === 0 && failures.length === 0) return NOTHING;
       try {
         const batch = events.map(storable);
         await ensurePartitions(batch);
-        return await recordOnce(batch, pointsPerUsd);
+        return await recordOnce(batch, { pointsPerUsd, failures });
       } catch (error) {
         if (!isFaultOfValues(error)) throw error;
         const reason = describeError(error).replaceAll(/\s+/g, ' ').trim();

@@ -6,7 +6,3 @@ const SETTLEMENT_LOCK = 72_707_370n;
 /** Until the transaction ends, nothing else settles, counts or repairs usage. */
 export const takeSettlementLock = (queries: RawQueries): Promise<number> =>
   queries.$executeRaw`SELECT pg_advisory_xact_lock(${SETTLEMENT_LOCK})`;
-
-/** Until the transaction ends, nothing settles or repairs usage; others that hold this lock go on. */
-export const shareSettlementLock = (queries: RawQueries): Promise<number> =>
-  queries.$executeRaw`SELECT pg_advisory_xact_lock_shared(${SETTLEMENT_LOCK})`;

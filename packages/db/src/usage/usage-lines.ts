@@ -1,4 +1,5 @@
-import type { FailedRequest, SettledRow } from '@model-gateway/billing';
+import type { SettledRow } from '@model-gateway/billing';
+import type { FailedRequest } from '@model-gateway/contracts';
 import { exactUsd } from './exact-usd.ts';
 
 /** What is added up. */

@@ -10,13 +10,16 @@ import {
   type RefusedMember,
   type SettledAccount,
 } from '@model-gateway/billing';
-import type { UsageEvent } from '@model-gateway/contracts';
+import type { FailedRequest, UsageEvent } from '@model-gateway/contracts';
 import { readAccounts } from '../billing/account-states.ts';
 import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
 import { insertRequestDetails } from '../request-log/request-details.ts';
+import { insertFailures } from '../request-log/request-failures.ts';
+import { countLines } from './kept-lines.ts';
 import { takeSettlementLock } from './settlement-lock.ts';
+import { linesOfFailures } from './usage-lines.ts';
 import { addUsageRows } from './usage-rows.ts';
 import { storeThresholds } from './budget-thresholds.ts';
 import { budgetWindowsOf, readBudgets } from './budget-usage.ts';
@@ -27,15 +30,16 @@ const IDLE_MS_MAX = 15_000;
 
 interface SettlementOptions {
   readonly pointsPerUsd: number;
+  readonly failures: readonly FailedRequest[];
   /** Whether events of the batch may be stored already, or twice in the batch. If false, such a batch fails. */
   readonly mayBeKnown: boolean;
 }
 
-/** Settles the new events of a batch and stores them. Call it inside a transaction. */
+/** Settles the new events of a batch and stores them, and the failed requests. Call it inside a transaction. */
 export async function settleBatch(
   queries: RawQueries,
   batch: readonly UsageEvent[],
-  { pointsPerUsd, mayBeKnown }: SettlementOptions,
+  { pointsPerUsd, failures, mayBeKnown }: SettlementOptions,
 ): Promise<RecordedBatch> {
   await takeTurn(queries);
   const events = mayBeKnown
@@ -45,6 +49,8 @@ export async function settleBatch(
       )
     : batch;
   const points = events.length > 0 ? await settleNew(queries, events, pointsPerUsd) : 0;
+  if (failures.length > 0)
+    await countLines(queries, linesOfFailures(await insertFailures(queries, failures)));
   const windows = await readWindows(queries, windowsOf(batch));
   const accounts = await readAccounts(queries, accountsOf(batch));
   const budgets = await readBudgets(queries, await budgetWindowsOf(queries, usesOfKeys(batch)));

@@ -1,4 +1,5 @@
-import type { FailedRequest, KeptBodies } from '@model-gateway/billing';
+import type { KeptBodies } from '@model-gateway/billing';
+import { failedRequestsSchema, type FailedRequest } from '@model-gateway/contracts';
 import { createMetrics, newId, silentLog } from '@model-gateway/kernel';
 import { jwtCaller } from '../chat/caller.ts';
 import { createRequestLogWriter, type FailedCall } from './request-log-writer.ts';
@@ -22,25 +23,25 @@ const call = (values: Partial<FailedCall> = {}): FailedCall => ({
 function createScene({ isAway = false } = {}) {
   const failures: FailedRequest[] = [];
   const bodies: KeptBodies[] = [];
-  const notices: string[] = [];
+  const entries: string[] = [];
   const metrics = createMetrics();
   const writer = createRequestLogWriter({
-    store: {
-      addFailures: async (rows) => {
+    journal: {
+      append: async ({ body }) => {
         if (isAway) throw new Error('away');
-        failures.push(...rows);
+        entries.push(body);
+        failures.push(...failedRequestsSchema.parse(JSON.parse(body)).failures);
       },
-      addBodies: async (rows) => void bodies.push(...rows),
     },
+    store: { addBodies: async (rows) => void bodies.push(...rows) },
     servedName: (model) => (model === 'alias' ? 'served' : undefined),
-    channels: { publish: async (_channel, message) => notices.push(message) },
     clock: { now: () => Date.UTC(2026, 1, 2) },
     metrics,
     log: silentLog,
   });
   const dropped = async (): Promise<string | undefined> =>
     /service_request_log_dropped_total (\d+)/.exec(await metrics.expose())?.[1];
-  return { writer, failures, bodies, notices, dropped };
+  return { writer, failures, entries, bodies, dropped };
 }
 
 test('a failure has its error, its attempts and the name that its model is counted under', async () => {
@@ -69,12 +70,11 @@ test('a failure has its error, its attempts and the name that its model is count
 });
 
 test('a request is noted once', async () => {
-  const { writer, failures, notices } = createScene();
+  const { writer, failures } = createScene();
   const trace = createRequestTrace();
   writer.failed(call({ trace }));
   writer.failed(call({ trace, status: 500 }));
   await writer.stop();
-  expect(notices).toEqual([`{"total":1,"users":{"${USER}":1},"groups":{}}`]);
   expect(failures).toMatchObject([{ status: 429 }]);
 });
 
@@ -86,6 +86,18 @@ test('many failures that are alike share a row, and none is lost', async () => {
   expect(failures).toHaveLength(7);
   expect(failures.reduce((sum, { repeats }) => sum + repeats, 0)).toBe(10_001);
   expect(await dropped()).toBe('0');
+});
+
+test('failures that are too many for one entry go into several', async () => {
+  const { writer, entries, failures } = createScene();
+  for (let at = 0; at < 500; at += 1)
+    writer.failed(call({ model: `m-${at}`, message: 'x'.repeat(2_000) }));
+  await writer.stop();
+  expect(failures.map(({ model }) => model)).toEqual(
+    Array.from({ length: 500 }, (_, at) => `m-${at}`),
+  );
+  expect(entries.length).toBeGreaterThan(8);
+  for (const entry of entries) expect(entry.length).toBeLessThan(66_000);
 });
 
 test('too many failures are dropped and counted, and so are those that cannot be written', async () => {

@@ -1,11 +1,11 @@
-import type { FailedRequest, KeptBodies, RequestLogStore } from '@model-gateway/billing';
-import { requestNotice, REQUESTS_CHANNEL, type RequestAttempt } from '@model-gateway/contracts';
+import type { KeptBodies, RequestLogStore } from '@model-gateway/billing';
+import type { FailedRequest, RequestAttempt } from '@model-gateway/contracts';
 import {
   describeError,
   newTimedId,
   withTimeout,
-  type Channels,
   type Clock,
+  type Journal,
   type Log,
   type Metrics,
   type Part,
@@ -28,18 +28,21 @@ export interface FailedCall {
   readonly message: string;
 }
 
-/** Writes the part of the request log that is not billed. A caller waits for nothing, and under pressure entries are dropped. */
+/**
+ * Writes the part of the request log that is not billed: failed requests to the usage journal, bodies to their store. A caller waits
+ * for nothing, and under pressure entries are dropped.
+ */
 export interface RequestLogWriter extends Part {
   failed(call: FailedCall): void;
   keepBodies(bodies: KeptBodies): void;
 }
 
 interface WriterDependencies {
-  readonly store: Pick<RequestLogStore, 'addFailures' | 'addBodies'>;
+  /** Where failed requests go: the recorder stores and counts them. */
+  readonly journal: Pick<Journal, 'append'>;
+  readonly store: Pick<RequestLogStore, 'addBodies'>;
   /** The name under which backends list a model; undefined if none does. */
   readonly servedName: (model: string) => string | undefined;
-  /** Where requests that were written are announced. */
-  readonly channels: Pick<Channels, 'publish'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -52,13 +55,15 @@ const FAILURES_MAX = 2_000;
 /** So many failures that are alike get rows of their own in one write; the others share one. */
 const ALIKE_MAX = 5;
 const BODIES_CHARS_MAX = 16 * 1024 * 1024;
+/** Of one journal entry: recorders read a thousand at once. */
+const ENTRY_CHARS_MAX = 64 * 1024;
 const MODEL_CHARS_MAX = 128;
 const MESSAGE_CHARS_MAX = 1_000;
 
 type Pending = Omit<FailedRequest, 'repeats'> & { repeats: number };
 
 export function createRequestLogWriter(dependencies: WriterDependencies): RequestLogWriter {
-  const { store, servedName, channels, clock, metrics, log } = dependencies;
+  const { journal, store, servedName, clock, metrics, log } = dependencies;
   const { writeEveryMs = WRITE_EVERY_MS } = dependencies;
   let failures: Pending[] = [];
   let alike = new Map<string, { count: number; shared: Pending | undefined }>();
@@ -69,7 +74,7 @@ export function createRequestLogWriter(dependencies: WriterDependencies): Reques
   const dropped = metrics
     .counter({
       name: 'service_request_log_dropped_total',
-      help: 'Entries of the request log that were not written, because there were too many or Postgres was away.',
+      help: 'Entries of the request log that were not written, because there were too many, or the journal or Postgres was away.',
     })
     .series({});
 
@@ -80,22 +85,26 @@ export function createRequestLogWriter(dependencies: WriterDependencies): Reques
     }, writeEveryMs).unref();
   }
 
+  const drop =
+    (count: number) =>
+    (error: unknown): void => {
+      dropped.inc(count);
+      log.warn({ reason: describeError(error) }, 'writing the request log failed');
+    };
+
   async function writeAll(): Promise<void> {
     const [rows, kept] = [failures, bodies];
     failures = [];
     alike = new Map();
     bodies = [];
     bodyChars = 0;
-    try {
-      if (rows.length > 0) {
-        await store.addFailures(rows);
-        await channels.publish(REQUESTS_CHANNEL, requestNotice(rows)).catch(() => 0);
-      }
-      if (kept.length > 0) await store.addBodies(kept);
-    } catch (error) {
-      dropped.inc(rows.reduce((sum, { repeats }) => sum + repeats, kept.length));
-      log.warn({ reason: describeError(error) }, 'writing the request log failed');
+    for (const part of partsOf(rows)) {
+      const body = JSON.stringify({ kind: 'failures', failures: part });
+      await journal
+        .append({ id: newTimedId(), body })
+        .catch(drop(part.reduce((sum, { repeats }) => sum + repeats, 0)));
     }
+    if (kept.length > 0) await store.addBodies(kept).catch(drop(kept.length));
   }
 
   /** One write at a time; what arrives meanwhile is written by the next one. */
@@ -186,4 +195,20 @@ export function createRequestLogWriter(dependencies: WriterDependencies): Reques
       schedule();
     },
   };
+}
+
+/** As many rows together as fit into an entry. */
+function partsOf(rows: readonly Pending[]): readonly (readonly Pending[])[] {
+  const parts: Pending[][] = [];
+  let chars = ENTRY_CHARS_MAX;
+  for (const row of rows) {
+    const rowChars = JSON.stringify(row).length;
+    chars += rowChars;
+    if (chars > ENTRY_CHARS_MAX) {
+      parts.push([]);
+      chars = rowChars;
+    }
+    parts.at(-1)?.push(row);
+  }
+  return parts;
 }
