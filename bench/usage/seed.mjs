@@ -34,7 +34,7 @@ export async function seed(client, { rows, days, now }, print) {
   await addUsers(client);
   await addKeys(client);
   await client.query(
-    `SELECT usage_records_ensure_partition(month::date)
+    `SELECT usage_ensure_partitions(month::date)
      FROM generate_series(date_trunc('month', $1::timestamptz), $2::timestamptz, interval '1 month') month`,
     [since, today],
   );

@@ -236,7 +236,7 @@ export function createDatabase({
     conversations: createPostgresConversations(within, conversationTurns),
     memoryEvents: createPostgresMemoryEvents(within),
     responses: createPostgresResponses(within),
-    usage: createPostgresUsage(within, log),
+    usage: createPostgresUsage(within),
     rejectedUsage: createPostgresRejectedUsage(within),
     billingFacts: createPostgresBillingFacts(within),
     usageQueries: createPostgresUsageQueries(reader),

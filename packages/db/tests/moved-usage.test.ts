@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const [USER, OTHER, KEY, FREE_KEY] = [newId(), newId(), newId(), newId()];
 
-test('what the first release has counted for quotas and budgets is kept', async () => {
+test('what the first release has counted is kept, but for hours that are too old', async () => {
   await migrateDatabase({ databaseUrl: database.url, log, folder });
   await database.query(
     `INSERT INTO users (id, email, password_hash) SELECT id, id || '@example.com', '' FROM unnest($1::uuid[]) id`,
@@ -46,6 +46,19 @@ test('what the first release has counted for quotas and budgets is kept', async 
     [KEY, FREE_KEY],
   );
 
+  const thisMonth = new Date().toISOString().slice(0, 7);
+  for (const table of ['account_hour', 'account_day', 'all_hour', 'all_day'])
+    await database.query(
+      `INSERT INTO usage_by_${table}
+       SELECT (jsonb_populate_record(NULL::usage_by_${table}, jsonb_build_object(
+         'since', since, 'user_id', $1::uuid, 'key_id', $2::uuid, 'group_id', $2::uuid, 'project', 'a', 'model', 'm',
+         'upstream', '', 'requests', 1, 'errors', 0, 'cancelled', 0, 'failed', 0, 'failed_cancelled', 0,
+         'prompt_tokens', 1, 'completion_tokens', 1, 'cached_tokens', 0, 'total_tokens', 2, 'cost', 0.5, 'points', 0
+       ))).*
+       FROM unnest($3::timestamptz[]) since`,
+      [USER, KEY, ['2024-02-29T00:00:00Z', `${thisMonth}-01T00:00:00Z`]],
+    );
+
   await migrateDatabase({ databaseUrl: database.url, log });
 
   expect(
@@ -66,4 +79,17 @@ test('what the first release has counted for quotas and budgets is kept', async 
     { key_id: KEY, period: 'week', start: '2026-03-09', cost: 1, version: 1 },
     { key_id: KEY, period: 'week', start: '2026-03-16', cost: 6, version: 6 },
   ]);
+  const kept = (table: string) =>
+    database.query(
+      `SELECT tableoid::regclass::text AS partition, cost::text, requests::int FROM usage_by_${table} ORDER BY since`,
+    );
+  const line = (table: string, month: string) => ({
+    partition: `usage_by_${table}_${month.replace('-', '_')}`,
+    cost: '0.5',
+    requests: 1,
+  });
+  for (const table of ['account_day', 'all_day'])
+    expect(await kept(table)).toEqual([line(table, '2024-02'), line(table, thisMonth)]);
+  for (const table of ['account_hour', 'all_hour'])
+    expect(await kept(table)).toEqual([line(table, thisMonth)]);
 });

@@ -11,7 +11,7 @@ const POLL_MS = 10;
 const BUSY_USER = '10000000-0000-4000-8000-000000000000';
 // Enough that reading a whole table costs more than an index.
 const SEED = [
-  `SELECT usage_records_ensure_partition(month::date)
+  `SELECT usage_ensure_partitions(month::date)
    FROM generate_series('2026-01-01'::date, '2026-04-01'::date, '1 month') AS month`,
   `INSERT INTO usage_records (api_key_id, model, backend, prompt_tokens, completion_tokens, total_tokens,
      cost, created_at, ref_id, user_id, key_id, project)

@@ -2,6 +2,7 @@ import type { SettledRow } from '@model-gateway/billing';
 import type { UsageEvent } from '@model-gateway/contracts';
 import type { RawQueries } from '../src/connection/connection.ts';
 import { Prisma } from '../src/generated/client.ts';
+import { ensurePartitions } from '../src/usage/partitions.ts';
 import { addUsageRows } from '../src/usage/usage-rows.ts';
 import type { TestDatabase } from './test-database.ts';
 import { usageEvent } from './usage-event.ts';
@@ -19,7 +20,12 @@ export async function addSettledRows(
 ): Promise<void> {
   await query('BEGIN');
   try {
-    await addUsageRows(queriesOn(query), rows);
+    const queries = queriesOn(query);
+    await ensurePartitions(
+      queries,
+      rows.map(({ event }) => event.created_at),
+    );
+    await addUsageRows(queries, rows);
     await query('COMMIT');
   } catch (error) {
     await query('ROLLBACK');

@@ -138,6 +138,12 @@ describe('the totals of usage', () => {
     await addSettledRows(database.raw, rowsOf(userId));
     await database.raw.query(`
       BEGIN;
+      CREATE TEMP TABLE stray ON COMMIT DROP AS SELECT * FROM usage_records;
+      DROP TABLE usage_records_2026_03, usage_records_2026_04;
+      INSERT INTO usage_records SELECT * FROM stray;
+      COMMIT`);
+    await database.raw.query(`
+      BEGIN;
       CREATE TABLE usage_records_2026_03 (LIKE usage_records INCLUDING ALL);
       WITH moved AS (
         DELETE FROM usage_records_default WHERE created_at < '2026-04-01T00:00:00Z' RETURNING *

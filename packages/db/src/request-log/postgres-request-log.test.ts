@@ -79,7 +79,7 @@ describe('the requests of a group over many hours', () => {
   const SINCE = new Date('2025-02-01T00:00:00Z');
 
   beforeAll(async () => {
-    await database.raw.query(`SELECT usage_records_ensure_partition('2025-02-01')`);
+    await database.raw.query(`SELECT usage_ensure_partitions('2025-02-01')`);
     // One in each hour; only the oldest ten are of another project.
     await database.raw.query(
       `INSERT INTO usage_records

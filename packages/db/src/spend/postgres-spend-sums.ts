@@ -3,6 +3,7 @@ import type { Connection, Queries } from '../connection/connection.ts';
 import { LONG_QUERY_MS_MAX } from '../connection/long-queries.ts';
 import { Prisma } from '../generated/client.ts';
 import { logKeptSince } from '../request-log/log-state.ts';
+import { ensurePartitions } from '../usage/partitions.ts';
 import { takeSettlementLock } from '../usage/settlement-lock.ts';
 import {
   addFolded,
@@ -14,13 +15,12 @@ import {
 } from '../usage/sum-tables.ts';
 import { noSums, type UsageLine } from '../usage/usage-lines.ts';
 import { readDayLines, readKeptLines, type LinesByKey } from './day-lines.ts';
-import { firstHourOfAll, lastHourToForget } from './hours-of-all.ts';
+import { firstHourOf, TABLES_OF_HOURS } from './kept-hours.ts';
 
 const DAY_MS = 86_400_000;
 /** A day of a busy service has millions of rows. */
 const TIMEOUT = { timeoutMs: LONG_QUERY_MS_MAX };
 const DATE_CHARS = 'YYYY-MM-DD'.length;
-const HOURS_OF_ALL = 'usage_by_all_hour';
 
 /** Checks and corrects the kept sums in Postgres, a day at a time. */
 export function createPostgresSpendSums(connection: Connection): SpendSumsStore {
@@ -54,10 +54,19 @@ export function createPostgresSpendSums(connection: Connection): SpendSumsStore 
   return {
     check,
     forgetHours: (now) =>
-      connection.run(
-        (queries) => queries.$executeRaw`
-          DELETE FROM usage_by_all_hour WHERE since < ${lastHourToForget(now)}::timestamptz`,
-      ),
+      connection.transaction(async (queries) => {
+        // Nothing adds to a partition while it goes.
+        await takeSettlementLock(queries);
+        let dropped = 0;
+        for (const table of TABLES_OF_HOURS) {
+          // A day later than they are last read.
+          const first = firstHourOf(table, new Date(now.getTime() - DAY_MS));
+          const [row] = await queries.$queryRaw<{ count: number }[]>`
+            SELECT usage_drop_partitions(${table}, ${first}::date) AS count`;
+          dropped += row?.count ?? 0;
+        }
+        return dropped;
+      }),
   };
 }
 
@@ -68,14 +77,18 @@ async function checkDay(
   repairs: boolean,
 ): Promise<Pick<CheckedDay, 'rows' | 'wrongLines'>> {
   // Rows that are being written are counted after this transaction, on top of its result. Readers are not blocked.
-  if (repairs) await takeSettlementLock(queries);
+  if (repairs) {
+    await takeSettlementLock(queries);
+    await ensurePartitions(queries, [span.since.toISOString()]);
+  }
   const keptSince = await logKeptSince(queries);
   const hasFailures = keptSince === null || span.since >= keptSince;
   const lines = await readDayLines(queries, span, hasFailures);
-  const hasHoursOfAll = span.since >= firstHourOfAll(new Date());
+  const now = new Date();
   let wrongLines = 0;
   for (const table of SUM_TABLES) {
-    if (table.name === HOURS_OF_ALL && !hasHoursOfAll) continue;
+    const firstHour = firstHourOf(table.name, now);
+    if (firstHour !== undefined && span.since < firstHour) continue;
     const kept = await readKeptLines(queries, table, span);
     const expected = expectedLines(table, lines, hasFailures ? new Map() : kept);
     const wrong = differences(expected, kept);

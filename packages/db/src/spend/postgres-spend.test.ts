@@ -25,7 +25,7 @@ beforeAll(async () => {
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'America/New_York'); END $$`,
   );
   await database.raw.query(
-    `SELECT usage_records_ensure_partition('2025-02-01'), usage_records_ensure_partition('2025-03-01')`,
+    `SELECT usage_ensure_partitions('2025-02-01'), usage_ensure_partitions('2025-03-01')`,
   );
 });
 afterAll(() => database.close());
@@ -56,7 +56,7 @@ test('a check finds every line that is wrong, missing or too much, and a repair 
   const days = [...new Set(rows.map(KEY_OF.day))].toSorted(compareKeys).toReversed();
   const broken = [
     'UPDATE usage_by_all_day SET cost = cost + 0.01',
-    'DELETE FROM usage_by_account_hour',
+    'DELETE FROM usage_by_account_day',
     'UPDATE usage_by_model_hour SET failed = failed + 1',
     `INSERT INTO usage_by_model_day SELECT since, model || '?', upstream, surface, requests, errors, cancelled, failed,
        failed_cancelled, prompt_tokens, completion_tokens, cached_tokens, total_tokens, cost, points

@@ -5,7 +5,7 @@ import {
   type TimeSpan,
 } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
-import { firstHourOfAll } from './hours-of-all.ts';
+import { firstHourOf } from './kept-hours.ts';
 import {
   DIMENSIONS,
   emptySlice,
@@ -55,14 +55,14 @@ function keptSlices(
   const wholeDays = spanOf(days?.since, days?.until);
   const inDays = by === 'hour' ? [] : wholeDays;
   const inHours = by === 'hour' ? [...wholeDays, ...hours] : hours;
-  const firstHour = cut === ALL ? firstHourOfAll(now) : null;
+  const firstHour = firstHourOf(`usage_by_${cut.name}_hour`, now);
   const slice = (grain: 'day' | 'hour', part: TimeSpan): Prisma.Sql =>
     keptSlice({ cut: cut.name, grain }, part, filter, by);
   return [
     ...inDays.map((part) => slice('day', part)),
     ...inHours.flatMap(({ since, until }) => [
       ...spanOf(later(since, firstHour), until).map((part) => slice('hour', part)),
-      ...(firstHour === null ? [] : spanOf(since, earlier(until, firstHour))).flatMap((part) =>
+      ...spanOf(since, firstHour && earlier(until, firstHour)).flatMap((part) =>
         rowSlices(part, filter, by),
       ),
     ]),
@@ -81,6 +81,6 @@ function spanOf(since: Date | undefined, until: Date | undefined): readonly Time
   return since === undefined || until === undefined || since >= until ? [] : [{ since, until }];
 }
 
-const later = (one: Date, other: Date | null): Date =>
-  other === null || one > other ? one : other;
+const later = (one: Date, other: Date | undefined): Date =>
+  other === undefined || one > other ? one : other;
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);

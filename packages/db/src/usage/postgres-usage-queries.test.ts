@@ -109,7 +109,7 @@ beforeAll(async () => {
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'America/New_York'); END $$`,
   );
   await database.raw.query(
-    `SELECT usage_records_ensure_partition('2025-02-01'), usage_records_ensure_partition('2025-03-01')`,
+    `SELECT usage_ensure_partitions('2025-02-01'), usage_ensure_partitions('2025-03-01')`,
   );
 });
 afterAll(() => database.close());

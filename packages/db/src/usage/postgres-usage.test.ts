@@ -1,7 +1,8 @@
 import type { UsageEvent } from '@model-gateway/contracts';
-import { newId, sha256Hex } from '@model-gateway/kernel';
+import { newId, sha256Hex, silentLog } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 import { usageEvent as event } from '../../tests/usage-event.ts';
+import { createDatabase } from '../database.ts';
 
 describe('usage in Postgres', () => {
   let database: OpenedDatabase;
@@ -121,6 +122,26 @@ describe('usage in Postgres', () => {
       .query(`SELECT tableoid::regclass::text AS partition, count(*)::int
       FROM usage_records WHERE created_at >= '2028-05-01' AND created_at < '2028-06-01' GROUP BY 1`);
     expect(rows).toEqual([{ partition: 'usage_records_2028_05', count: 10 }]);
+  });
+
+  it('is recorded by a role that may not make tables', async () => {
+    const role = `recorder_${newId().replaceAll('-', '')}`;
+    await database.raw.query(`
+      CREATE ROLE ${role} LOGIN PASSWORD 'recorder';
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
+      GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
+    const url = new URL(database.raw.url);
+    [url.username, url.password] = [role, 'recorder'];
+    const own = createDatabase({ databaseUrl: url.href, log: silentLog });
+    const first = event({ created_at: '2028-07-01T00:00:00.000Z' });
+    try {
+      await own.usage.record([first], { pointsPerUsd: 100 });
+      expect(await partitionOf(first.id)).toEqual(['usage_records_2028_07']);
+      expect(await own.spendSums.forgetHours(new Date())).toBeGreaterThan(0);
+    } finally {
+      await own.close();
+      await database.raw.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
   });
 
   it('stays in the default partition where rows of the month already lie there', async () => {

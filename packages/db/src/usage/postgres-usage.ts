@@ -1,6 +1,6 @@
 import { UsageRejectedError, type RecordedBatch, type UsageStore } from '@model-gateway/billing';
 import type { FailedRequest, UsageEvent } from '@model-gateway/contracts';
-import { describeError, type Log } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import { arrayText } from '../connection/array-text.ts';
 import type { Connection, RawQueries } from '../connection/connection.ts';
 import { classifyFailure, isFaultOfValues } from '../connection/store-failure.ts';
@@ -14,24 +14,7 @@ const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], acco
 const ATTEMPTS_MAX = 5;
 
 /** Metered requests in Postgres, and failed ones that are counted with them. */
-export function createPostgresUsage(connection: Connection, log: Log): UsageStore {
-  const readyMonths = new Set<string>();
-
-  async function ensurePartitions(events: readonly UsageEvent[]): Promise<void> {
-    for (const month of new Set(events.map(monthOf))) {
-      if (readyMonths.has(month)) continue;
-      const rows = await connection.run(
-        (queries) =>
-          queries.$queryRaw<
-            { made: boolean }[]
-          >`SELECT usage_records_ensure_partition(${month}::date) AS made`,
-      );
-      readyMonths.add(month);
-      if (rows[0]?.made !== true)
-        log.warn({ month }, 'the usage of a month stays in the default partition');
-    }
-  }
-
+export function createPostgresUsage(connection: Connection): UsageStore {
   /** Looks for rows that are there already only after storing the batch has shown that there are some. */
   async function recordOnce(
     batch: readonly UsageEvent[],
@@ -56,9 +39,7 @@ export function createPostgresUsage(connection: Connection, log: Log): UsageStor
     async record(events, { pointsPerUsd, failures = [] }) {
       if (events.length === 0 && failures.length === 0) return NOTHING;
       try {
-        const batch = events.map(storable);
-        await ensurePartitions(batch);
-        return await recordOnce(batch, { pointsPerUsd, failures });
+        return await recordOnce(events.map(storable), { pointsPerUsd, failures });
       } catch (error) {
         if (!isFaultOfValues(error)) throw error;
         const reason = describeError(error).replaceAll(/\s+/g, ' ').trim();
@@ -95,5 +76,3 @@ function lastUses(events: readonly UsageEvent[]): ReadonlyMap<string, string> {
     if (keyId !== null && time > (uses.get(keyId) ?? '')) uses.set(keyId, time);
   return uses;
 }
-
-const monthOf = (event: UsageEvent): string => `${event.created_at.slice(0, 7)}-01`;

@@ -18,6 +18,7 @@ import { readTiers } from '../billing/tier-limits.ts';
 import { insertRequestDetails } from '../request-log/request-details.ts';
 import { insertFailures } from '../request-log/request-failures.ts';
 import { countLines } from './kept-lines.ts';
+import { ensurePartitions } from './partitions.ts';
 import { takeSettlementLock } from './settlement-lock.ts';
 import { linesOfFailures } from './usage-lines.ts';
 import { addUsageRows } from './usage-rows.ts';
@@ -42,6 +43,10 @@ export async function settleBatch(
   { pointsPerUsd, failures, mayBeKnown }: SettlementOptions,
 ): Promise<RecordedBatch> {
   await takeTurn(queries);
+  await ensurePartitions(queries, [
+    ...batch.map((event) => event.created_at),
+    ...failures.map(({ createdAt }) => createdAt.toISOString()),
+  ]);
   const events = mayBeKnown
     ? await withoutKnown(
         queries,

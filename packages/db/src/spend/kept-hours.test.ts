@@ -21,10 +21,6 @@ let database: OpenedDatabase;
 
 beforeAll(async () => {
   database = await openTestDatabase();
-  await database.raw.query(
-    `SELECT usage_records_ensure_partition(day::date) FROM unnest($1::timestamptz[]) AS day`,
-    [[new Date(TODAY_MS - 66 * DAY_MS), new Date(TODAY_MS - 2 * DAY_MS), NOW]],
-  );
 });
 afterAll(() => database.close());
 
@@ -67,7 +63,7 @@ test('sums of all dimensions are those of the rows, for parts of days and by the
   expect(await wrongDays(database, false)).toEqual([]);
 });
 
-test('the hours of all dimensions are read, a check finds wrong ones and a repair corrects them', async () => {
+test('the hours of accounts and of all dimensions are read, a check finds wrong ones and a repair corrects them', async () => {
   await forgetAll(database);
   const rows = rowsOf(5, 1_000);
   const userId = rows[1]?.userId ?? '';
@@ -84,37 +80,53 @@ test('the hours of all dimensions are read, a check finds wrong ones and a repai
   await database.raw.query('UPDATE usage_by_all_hour SET points = points + 1000');
   expect(await points('model')).toBeGreaterThan(before + 999);
   expect(await points('hour')).toBeGreaterThan(before + 999);
+  await database.raw.query('DELETE FROM usage_by_account_hour');
+  expect((await database.spend.summary(asked, 'hour')).groups).toEqual([]);
   const wrong = [YESTERDAY, DAY_BEFORE];
   expect(await wrongDays(database, false)).toEqual(wrong);
   expect(await wrongDays(database, true)).toEqual(wrong);
   expect(await points('model')).toBe(before);
 });
 
-test('hours of all dimensions are kept for two months; of earlier ones the rows are read', async () => {
+test('hours are kept for two months, those of accounts for four; of earlier ones the rows are read', async () => {
   await forgetAll(database);
   const rows = rowsOf(7, 1_000);
   await insertRows(database, rows);
-  const ranges = rangesOf(rows[1]?.userId ?? '');
-  const hours = (): Promise<readonly unknown[]> =>
-    database.raw.query('SELECT 1 FROM usage_by_all_hour LIMIT 1');
-  await database.spendSums.forgetHours(new Date(TODAY_MS + 60 * DAY_MS));
-  expect(await hours()).toHaveLength(1);
-  expect(await database.spendSums.forgetHours(new Date(TODAY_MS + 64 * DAY_MS))).toBeGreaterThan(0);
+  const hours = async (): Promise<readonly string[]> => {
+    const found = await database.raw.query<{ name: string }>(`
+      SELECT 'all' AS name WHERE EXISTS (SELECT FROM usage_by_all_hour)
+      UNION SELECT 'account' WHERE EXISTS (SELECT FROM usage_by_account_hour) ORDER BY 1`);
+    return found.map(({ name }) => name);
+  };
+  /** On the second day of a month after the rows. */
+  const forgetAfter = (months: number) =>
+    database.spendSums.forgetHours(
+      new Date(Date.UTC(NOW.getUTCFullYear(), NOW.getUTCMonth() + months, 2)),
+    );
+  await forgetAfter(1);
+  expect(await hours()).toEqual(['account', 'all']);
+  expect(await forgetAfter(3)).toBeGreaterThan(0);
+  expect(await hours()).toEqual(['account']);
+  expect(await forgetAfter(5)).toBeGreaterThan(0);
   expect(await hours()).toEqual([]);
-  const old = rows.map((row) => ({
-    ...row,
-    id: newId(),
-    createdAt: new Date(row.createdAt.getTime() - 64 * DAY_MS),
-  }));
-  await forgetAll(database);
-  await insertRows(database, old);
-  await database.spendSums.forgetHours(NOW);
-  expect(await hours()).toEqual([]);
-  expect(await wrongDays(database, false)).toEqual([]);
-  const before = (moment: Date): Date => new Date(moment.getTime() - 64 * DAY_MS);
-  await expectSums(
-    database,
-    old,
-    ranges.map((range) => ({ ...range, since: before(range.since), until: before(range.until) })),
-  );
+  expect(await forgetAfter(5)).toBe(0);
+
+  for (const [days, left] of [
+    [100, ['account']],
+    [190, []],
+  ] as const) {
+    const before = (moment: Date): Date => new Date(moment.getTime() - days * DAY_MS);
+    const old = rows.map((row) => ({ ...row, id: newId(), createdAt: before(row.createdAt) }));
+    await forgetAll(database);
+    await insertRows(database, old);
+    await database.spendSums.forgetHours(NOW);
+    expect(await hours()).toEqual(left);
+    expect(await wrongDays(database, false)).toEqual([]);
+    const ranges = rangesOf(rows[1]?.userId ?? '').map((range) => ({
+      ...range,
+      since: before(range.since),
+      until: before(range.until),
+    }));
+    await expectSums(database, old, ranges);
+  }
 });
