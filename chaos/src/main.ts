@@ -1,6 +1,6 @@
 import { startDeployment, type Deployment } from './deployment/deployment.ts';
 import { endingEarly, print, readOrExit } from './command.ts';
-import { describeFaults, planOf, type Fault } from './faults/plan.ts';
+import { describeFaults, outagesOf, planOf, type Fault } from './faults/plan.ts';
 import { readOptions, USAGE } from './options.ts';
 import {
   outcomeTable,
@@ -23,7 +23,7 @@ const THINK_MS_MAX = 300;
 const CALM_REQUESTS = 40;
 const CALM_SECONDS = 5;
 
-const { seed, seeds, steps, clients, recoverySeconds, isRolling, isPlanOnly } = readOrExit(
+const { seed, seeds, steps, clients, recoverySeconds, outages, isRolling, isPlanOnly } = readOrExit(
   readOptions,
   USAGE,
 );
@@ -34,7 +34,8 @@ if (rows.length > 1) for (const line of [...TABLE_HEAD, ...rows]) print(line);
 
 async function run(each: number): Promise<void> {
   const load = { seed: each, clients, thinkMsMax: THINK_MS_MAX };
-  const plan = isRolling ? [] : planOf(each, steps);
+  const broken = outages === undefined ? planOf(each, steps) : outagesOf(outages);
+  const plan = isRolling ? [] : broken;
   print(isRolling ? `seed ${each}, rolling restart` : `seed ${each}, ${plan.length} steps`);
   for (const [index, faults] of plan.entries()) print(`  ${index + 1}. ${describeFaults(faults)}`);
   if (isPlanOnly) return;

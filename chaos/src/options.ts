@@ -15,6 +15,7 @@ export const USAGE = `npm run chaos -- [options]
   --steps N              this many steps instead
   --clients N            how many clients send requests; ${CLIENTS_DEFAULT} by default
   --recovery-seconds N   the longest recovery after a single fault; ${RECOVERY_SECONDS_DEFAULT} by default
+  --outages SECONDS      cut Redis, Postgres and both for so long instead, and kill the recorders
   --rolling              restart every process in turn instead, and fail if a request without a stream fails
   --plan                 only print the plan of the seed
   --help                 this text
@@ -26,6 +27,8 @@ export interface Options {
   readonly steps: number;
   readonly clients: number;
   readonly recoverySeconds: number;
+  /** The seconds of each outage, in place of a plan of the seed. */
+  readonly outages: number | undefined;
   readonly isRolling: boolean;
   readonly isPlanOnly: boolean;
   readonly help: boolean;
@@ -42,6 +45,7 @@ export function readOptions(args: readonly string[]): Options {
       steps: { type: 'string' },
       clients: { type: 'string', default: String(CLIENTS_DEFAULT) },
       'recovery-seconds': { type: 'string', default: String(RECOVERY_SECONDS_DEFAULT) },
+      outages: { type: 'string' },
       rolling: { type: 'boolean', default: false },
       plan: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -54,6 +58,7 @@ export function readOptions(args: readonly string[]): Options {
     steps: values.steps === undefined ? byTime : positive('--steps', values.steps),
     clients: positive('--clients', values.clients),
     recoverySeconds: positive('--recovery-seconds', values['recovery-seconds']),
+    outages: values.outages === undefined ? undefined : positive('--outages', values.outages),
     isRolling: values.rolling,
     isPlanOnly: values.plan,
     help: values.help,

@@ -48,6 +48,17 @@ export function planOf(seed: number, steps: number): readonly (readonly Fault[])
   });
 }
 
+/** Long outages of the stores: each, both at once, and the end of those who record meanwhile. */
+export function outagesOf(seconds: number): readonly (readonly Fault[])[] {
+  const outages = STORES.map((target): Fault => ({ kind: 'cut', target, seconds }));
+  const recorders = ['worker-1', 'worker-2'].map((target): Fault => ({
+    kind: 'kill',
+    target,
+    seconds: 0,
+  }));
+  return [...outages.map((fault) => [fault]), outages, recorders, [...outages, ...recorders]];
+}
+
 export const describeFaults = (faults: readonly Fault[]): string =>
   faults
     .map(({ kind, target, seconds }) =>
