@@ -75,6 +75,7 @@ export function createRpc(
     conversations,
     sessions,
     keepBodies,
+    clock: context.clock,
     metrics,
     log,
   });

@@ -20,7 +20,7 @@ export type { FallbackModel } from './upstream/fallback-model.ts';
 export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { createModelPrices } from './quota/model-prices.ts';
-export { acceptChat, produceChat, type AcceptedChat, type ChatEnd } from './chat/produce-chat.ts';
+export { acceptChat, type AcceptedChat } from './chat/accept-chat.ts';
 export { createQuotas, type PassedAdmission, type Quotas } from './quota/quotas.ts';
 export { drawingAccountOf, hasQuota, type Payer } from './quota/payer.ts';
 export { errorEvent } from './stream/error-event.ts';
@@ -34,7 +34,7 @@ export {
   type RequestedAdmission,
   type Reservation,
 } from './quota/reservation.ts';
-export type { ChatDelta } from './stream/read-deltas.ts';
+export type { ChatDelta } from './stream/chat-delta.ts';
 export { PASSED_OPERATIONS, type PassedFields, type PassedOperation } from './passed/operations.ts';
 export { passCall, type PassedResponse } from './passed/pass-call.ts';
 export {
@@ -55,7 +55,13 @@ export { createRequestTrace, type RequestTrace } from './usage/request-trace.ts'
 export { createRequestLogWriter, type RequestLogWriter } from './usage/request-log-writer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
 export { estimatePrompt, estimatePromptInSteps } from './usage/estimate-usage.ts';
-export { streamChat, streamChunks, type StreamCut } from './chat/stream-chat.ts';
+export {
+  streamChat,
+  streamChunks,
+  streamDeltas,
+  type ChatEnd,
+  type StreamCut,
+} from './chat/stream-chat.ts';
 export { createUsageWriter } from './usage/usage-writer.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createMetrics, silentLog } from '@model-gateway/kernel';
+import { createMetrics, silentLog, systemClock } from '@model-gateway/kernel';
 import { createUpstreamTelemetry, jwtCaller, type Meter } from '@model-gateway/inference';
 import { UpstreamFailure, type ChatChunk, type ChosenBackend } from '@model-gateway/router';
 import { createChatStreams } from './chat-streams.ts';
@@ -80,6 +80,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       put: async (key) => void stored.add(key),
       remove: async (key) => void stored.delete(key),
     },
+    clock: systemClock,
     metrics: createMetrics(),
     log: silentLog,
     drainMs,
@@ -144,6 +145,8 @@ test('a turn that does not finish in time fails, and its upstream request is abo
   const never = new Promise<never>((_resolve, reject) => {
     end = reject;
   });
+  // The turn may be stopped before the upstream is asked for more.
+  never.catch(() => undefined);
   const { streams, pushed, settled, whenStopped } = setup(async function* () {
     yield chunk('one');
     await never;
@@ -169,6 +172,8 @@ test('a turn that is stopped before its first visible token is metered with its 
   const never = new Promise<never>((_resolve, reject) => {
     end = reject;
   });
+  // The turn may be stopped before the upstream is asked for more.
+  never.catch(() => undefined);
   const { streams, metered, whenStopped } = setup(async function* () {
     yield { choices: [{ index: 0, delta: { reasoning_content: 'twelve chars' } }] };
     await never;
@@ -185,6 +190,8 @@ test('the user of a turn can stop it: its upstream request is aborted, and what 
   const never = new Promise<never>((_resolve, reject) => {
     end = reject;
   });
+  // The turn may be stopped before the upstream is asked for more.
+  never.catch(() => undefined);
   const { streams, pushed, metered, settled, whenStopped } = setup(async function* () {
     yield chunk('twelve chars');
     await never;

@@ -1,8 +1,8 @@
 import { ServiceError } from '@model-gateway/contracts';
 import {
   acceptChat,
-  produceChat,
   prepareTurn,
+  streamDeltas,
   type AcceptedChat,
   type ChatDependencies,
   type ChatTurn,
@@ -13,6 +13,7 @@ import {
   createCanceller,
   randomToken,
   type Canceller,
+  type Clock,
   type Entries,
   type Log,
   type Metrics,
@@ -62,6 +63,7 @@ interface ChatStreamsDependencies extends ChatDependencies {
   /** Calls between processes. */
   readonly calls: Requests;
   readonly entries: Pick<Entries, 'get' | 'put' | 'remove'>;
+  readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly drainMs?: number;
@@ -121,20 +123,18 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     output: StreamOutput,
     notifications: ChatNotifications,
   ): Promise<void> {
-    const pieces = produceChat(turn, accepted, dependencies);
     const kept = dependencies.keepBodies(turn);
     try {
-      let piece = await pieces.next();
-      for (; piece.done !== true; piece = await pieces.next()) {
-        for (const delta of piece.value) {
+      const end = await streamDeltas(turn, accepted, dependencies, async (deltas) => {
+        for (const delta of deltas) {
           kept?.add(delta.token);
           const drained = output.push(notifications.delta(delta));
           if (drained !== undefined) await drained;
         }
-      }
+      });
       turn.reservation?.end();
       kept?.end();
-      await output.end(notifications.end(piece.value));
+      await output.end(notifications.end(end));
     } catch (error) {
       turn.reservation?.end();
       kept?.end();

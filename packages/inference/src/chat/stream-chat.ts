@@ -1,15 +1,19 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
+import type { ChosenBackend } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import type { FallbackModel } from '../upstream/fallback-model.ts';
+import type { AcceptedChat } from './accept-chat.ts';
 import { assertDialect } from './assert-dialect.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
+import { deltasOf, type ChatDelta } from '../stream/chat-delta.ts';
 import { asksForUsage } from '../stream/chunk-fields.ts';
 import type { ChunkHead, OnSign } from '../stream/event-reader.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
-import { settleStream } from './settle-stream.ts';
+import { settleStream, type SettledStream } from './settle-stream.ts';
 import {
   createStreamObserver,
   streamOutcome,
@@ -60,6 +64,16 @@ interface StreamedChunks {
 /** Writes some chunks; returns a promise while its buffer is full. */
 type WriteChunks = (chunks: readonly unknown[]) => Promise<void> | undefined;
 
+/** The end of a complete answer. */
+export interface ChatEnd {
+  readonly finishReason: string | null;
+  readonly usage: TokenUsage;
+  /** The upstream's name of the model. */
+  readonly model: string;
+  /** The id of the reply in its conversation. */
+  readonly messageId: string | undefined;
+}
+
 interface Begun {
   readonly ignored: readonly string[] | undefined;
   /** Parsed and not yet delivered; empty unless chunks are delivered. */
@@ -85,12 +99,14 @@ export async function streamChat(
     backend: delivery.activeCall.route.backend.name,
     ignored,
     model: delivery.activeCall.route.model,
-    deliver: (take) =>
-      deliver(begun, delivery, dependencies, {
-        part: take,
-        // A client that requested the usage gets the billed estimate if the upstream did not report all of it.
-        usage: (usage) => (passesUsage ? take(usageEvent(head, usage)) : undefined),
-      }),
+    deliver: async (take) =>
+      cutOf(
+        await deliver(begun, delivery, dependencies, {
+          part: take,
+          // A client that requested the usage gets the billed estimate if the upstream did not report all of it.
+          usage: (usage) => (passesUsage ? take(usageEvent(head, usage)) : undefined),
+        }),
+      ),
   };
 }
 
@@ -108,31 +124,59 @@ export async function streamChunks(
     model: delivery.activeCall.route.model,
     head,
     first: chunks[0],
-    deliver: (take) =>
-      deliver(begun, delivery, dependencies, {
-        part: () => take(chunks.splice(0)),
-        usage: (usage) => take([...chunks.splice(0), usageChunk(head, usage)]),
-      }),
+    deliver: async (take) =>
+      cutOf(
+        await deliver(begun, delivery, dependencies, {
+          part: () => take(chunks.splice(0)),
+          usage: (usage) => take([...chunks.splice(0), usageChunk(head, usage)]),
+        }),
+      ),
   };
 }
+
+/** Serves an accepted turn; rejects when its answer is not whole. It is settled before that. */
+export async function streamDeltas(
+  turn: PreparedTurn,
+  { route: chosen, chosen: named, fallbacks }: AcceptedChat,
+  dependencies: StreamDependencies,
+  take: (deltas: readonly ChatDelta[]) => Promise<void> | undefined,
+): Promise<ChatEnd> {
+  const options = { passesUsage: true, keepsChunks: true, keepsReply: true };
+  const accepted = { ...turn, fallbacks };
+  const { begun, delivery } = await begin(accepted, dependencies, { ...options, chosen, named });
+  const { chunks, observer } = begun;
+  const ended = await deliver(begun, delivery, dependencies, {
+    part: () => take(chunks.splice(0).flatMap(deltasOf)),
+    usage: () => undefined,
+  });
+  if (ended === undefined) throw new Error('the turn was stopped');
+  if ('failure' in ended) throw ended.failure;
+  const { finishReason = null, model = delivery.activeCall.route.model } = observer;
+  const { usage = NO_USAGE, messageId } = ended;
+  return { finishReason, usage, model, messageId };
+}
+
+const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 interface BeginOptions {
   readonly passesUsage: boolean;
   readonly keepsChunks: boolean;
+  /** Whether the reply is needed in any case. */
+  readonly keepsReply?: boolean;
   readonly onSign?: OnSign;
+  /** The backend, and the model that it was chosen for, where that was done before. */
+  readonly chosen?: ChosenBackend;
+  readonly named?: FallbackModel;
 }
 
-async function begin(
-  turn: PreparedTurn,
-  dependencies: StreamDependencies,
-  { passesUsage, keepsChunks, onSign }: BeginOptions,
-) {
+async function begin(turn: PreparedTurn, dependencies: StreamDependencies, options: BeginOptions) {
+  const { passesUsage, keepsChunks, onSign, chosen, named } = options;
   const { full, fallbacks = [] } = turn;
   const { clock, log } = dependencies;
-  const keepsReply = turn.record !== undefined || turn.memory !== 'disabled';
+  const { keepsReply = turn.record !== undefined || turn.memory !== 'disabled' } = options;
   const { n } = full;
   const parsesAll = n !== undefined && (keepsChunks || keepsReply || n !== 1);
-  const query = routeRequestOf(turn, dependencies);
+  const query = { ...routeRequestOf(turn, dependencies), ...named };
   const { answer, route, call } = await attemptModels(
     dependencies,
     query,
@@ -150,6 +194,7 @@ async function begin(
       const rest = relay(stream, { ...reading, observer, head, ...kept });
       return { ignored: stream.ignored, chunks, observer, head, rest, first: await rest.next() };
     },
+    chosen,
   );
   call.begun();
   route.begun?.();
@@ -164,6 +209,12 @@ interface Delivery {
   readonly firstTokenAt: number;
 }
 
+/** How a delivery ended; undefined where the client left. */
+type Ended = StreamCut | SettledStream | undefined;
+
+const cutOf = (ended: Ended): StreamCut | undefined =>
+  ended !== undefined && 'failure' in ended ? ended : undefined;
+
 /** Takes what is delivered; a promise means that its buffer is full. */
 interface Sink {
   readonly part: (events: Buffer) => Promise<void> | undefined;
@@ -176,7 +227,8 @@ async function deliver(
   { turn, activeCall: { route, call }, firstTokenAt }: Delivery,
   dependencies: StreamDependencies,
   sink: Sink,
-): Promise<StreamCut | undefined> {
+): Promise<Ended> {
+  let ended: Ended = undefined;
   let isComplete = false;
   let estimated: TokenUsage | undefined;
   try {
@@ -192,20 +244,22 @@ async function deliver(
     if (turn.signal.aborted) return undefined;
     const { name } = route.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
-    return { failure };
+    ended = { failure };
   } finally {
     // Also runs when the client has disconnected: the streamed part is settled, and the route gets an outcome. Earlier
     // reports stay valid.
     if (!isComplete) rest.leave();
     void route.settle('left');
     const outcome = { observer, route, firstTokenAt, isComplete };
-    const { usage } = await settleStream(turn, dependencies, outcome);
+    const settled = await settleStream(turn, dependencies, outcome);
+    const { usage } = settled;
     estimated = usage === observer.usage ? undefined : usage;
+    ended ??= settled;
     if (isComplete) call.end(() => streamOutcome(observer, usage));
     else call.leave();
   }
   if (isComplete && estimated !== undefined) await sink.usage(estimated);
-  return undefined;
+  return ended;
 }
 
 const usageChunk = (head: ChunkHead, usage: TokenUsage): object => ({

@@ -1,6 +1,7 @@
 import { silentLog } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
-import { readDeltas, type ChatDelta } from './read-deltas.ts';
+import { deltasOf, type ChatDelta } from './chat-delta.ts';
+import { relay } from './relay.ts';
 import { createStreamObserver } from './stream-observer.ts';
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
@@ -22,7 +23,10 @@ async function read(...parts: readonly (string | Buffer)[]) {
   let failure: unknown;
   try {
     const stream = { form: 'events', bytes: bytesOf(parts), cleanMessage } as const;
-    for await (const some of readDeltas(stream, { observer, log: silentLog })) deltas.push(...some);
+    const onChunk = (chunk: unknown) => deltas.push(...deltasOf(chunk));
+    const reading = { passesUsage: true, parsesAll: false, onText: onChunk, log: silentLog };
+    const source = relay(stream, { ...reading, observer, onChunk });
+    while ((await source.next()) !== undefined);
   } catch (error) {
     failure = error;
   }
