@@ -24,8 +24,6 @@ export interface BusOptions {
   readonly prefix?: string;
   readonly log: Log;
   readonly clock?: Clock;
-  /** Part of the names of this process's journal files, for operators. */
-  readonly instanceName?: string;
   /** After this time without activity a recorder counts as dead and its entries go to another. */
   readonly journalClaimIdleMs?: number;
   /** After this time a call that was not ended ends by itself; 15 minutes by default. */
@@ -33,14 +31,13 @@ export interface BusOptions {
 }
 
 const PREFIX = 'service:';
-const INSTANCE_NAME = 'journal';
 
 /** Creates the bus; nothing is opened before `start`. */
 export function createBus(options: BusOptions): Bus {
-  const { redisUrl, prefix = PREFIX, clock = systemClock, instanceName = INSTANCE_NAME } = options;
+  const { redisUrl, prefix = PREFIX, clock = systemClock } = options;
   const log = options.log.child({ part: 'bus' });
   const { journalClaimIdleMs, callKeptMs, redisAccess = {}, isRedisPrivate = false } = options;
-  const common = { dataDir: options.dataDir, log, clock, instanceName, callKeptMs };
+  const common = { dataDir: options.dataDir, log, clock, callKeptMs };
   const stores =
     redisUrl === undefined
       ? createLocalStores(common)

@@ -77,5 +77,4 @@ function processSpace(): string {
 }
 
 /** The text without characters that are not allowed in a name. */
-export const nameable = (text: string): string =>
-  text.replaceAll(/[^A-Za-z0-9.-]/g, '').slice(0, 64);
+const nameable = (text: string): string => text.replaceAll(/[^A-Za-z0-9.-]/g, '').slice(0, 64);

@@ -22,7 +22,7 @@ export function exposeStores({ database, bus }: ExposedStores, metrics: Metrics)
   });
   metrics.gauge({
     name: 'service_journal_lag',
-    help: 'Usage events that have not been recorded yet: on Redis and in the files of this process. NaN during an outage of Redis.',
+    help: 'Usage events that have not been recorded yet: on Redis and in the files of this data directory. NaN during an outage of Redis.',
     async collect(gauge) {
       const lag = await bus.journal.lag().catch(() => Number.NaN);
       // The lag on Redis is unknown during an outage. Checked after reading, because the outage may have begun meanwhile.

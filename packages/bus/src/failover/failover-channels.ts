@@ -1,12 +1,11 @@
 import { describeError, randomToken, type Channels, type Log } from '@model-gateway/kernel';
-import type { LocalChannels } from '../local/local-channels.ts';
 import type { RedisChannels } from '../redis/redis-channels.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 
 interface FailoverChannelsOptions {
   readonly connection: Pick<RedisConnection, 'commandsReady' | 'channelsReady' | 'onChange'>;
   readonly redis: Pick<RedisChannels, 'publish' | 'listen'>;
-  readonly local: LocalChannels;
+  readonly local: Channels;
   readonly log: Log;
 }
 

@@ -35,7 +35,6 @@ interface FailoverStoresOptions {
   readonly dataDir: string;
   readonly log: Log;
   readonly clock: Clock;
-  readonly instanceName: string;
   readonly journalClaimIdleMs: number | undefined;
   readonly callKeptMs: number | undefined;
 }
@@ -45,14 +44,14 @@ const FACT_KEPT_MS = 5_000;
 
 /** Everything on Redis while it is ready, and inside this process while it is unavailable. */
 export function createFailoverStores(options: FailoverStoresOptions): SharedStores {
-  const { redisUrl, redisAccess, dataDir, log, clock, instanceName, journalClaimIdleMs } = options;
+  const { redisUrl, redisAccess, dataDir, log, clock, journalClaimIdleMs } = options;
   const { callKeptMs } = options;
   const prefix = keyPrefix(options.prefix, redisAccess);
   const target = { ...redisAccess, url: redisUrl, prefix };
   const connection = createRedisConnection({ target, log });
   const fallBack = createFallBack(connection, log);
   const withFallback = createWithFallback({ connection, fallBack, log });
-  const file = createFileJournal({ dataDir, log, instanceName });
+  const file = createFileJournal({ dataDir, log });
   const redisJournal = createRedisJournal({
     connection,
     prefix,

@@ -1,7 +1,6 @@
-import { appendFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { silentLog, StartupError, type JournalEntry } from '@model-gateway/kernel';
 import { createFileJournal, type FileJournal } from './file-journal.ts';
@@ -15,14 +14,13 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  mock.timers.reset();
   await Promise.all(opened.map((journal) => journal.close()));
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function open(segmentBytesMax?: number): Promise<FileJournal> {
-  const sizes = segmentBytesMax === undefined ? {} : { segmentBytesMax };
-  const journal = createFileJournal({ dataDir, log: silentLog, instanceName: 'test', ...sizes });
+async function open(fileBytesMax?: number, lookEveryMs = 100): Promise<FileJournal> {
+  const sizes = fileBytesMax === undefined ? {} : { fileBytesMax };
+  const journal = createFileJournal({ dataDir, log: silentLog, lookEveryMs, ...sizes });
   opened.push(journal);
   await journal.start();
   return journal;
@@ -49,18 +47,14 @@ const appendAll = (journal: FileJournal, names: readonly string[]): Promise<unkn
 
 test('a directory that cannot be written keeps the process from starting', async () => {
   await writeFile(join(dataDir, 'file'), '');
-  const journal = createFileJournal({
-    dataDir: join(dataDir, 'file'),
-    log: silentLog,
-    instanceName: 'test',
-  });
+  const journal = createFileJournal({ dataDir: join(dataDir, 'file'), log: silentLog });
   await expect(journal.start()).rejects.toThrow(StartupError);
   await expect(journal.start()).rejects.toThrow(
     /the data directory .+ cannot be written \(.+\); make it writable/,
   );
 });
 
-test('segments are rotated by size, drained in order and deleted', async () => {
+test('files are rotated by size, drained in order and deleted', async () => {
   const journal = await open(1_000);
   for (const id of ids(100)) await journal.append({ id, body: 'x'.repeat(50) });
   expect((await files()).length).toBeGreaterThan(5);
@@ -69,16 +63,15 @@ test('segments are rotated by size, drained in order and deleted', async () => {
   expect(await files()).toEqual([]);
 });
 
-test('entries of a segment that was closed for its size are counted as lag', async () => {
+test('entries of a file that was closed for its size are counted as lag', async () => {
   const journal = await open(10);
   await journal.append({ id: 'only', body: 'x'.repeat(50) });
   expect(await journal.lag()).toBe(1);
 });
 
-test('a waiting drainer wakes when a segment is closed for its size', async () => {
-  // Otherwise it would wake by itself after a minute.
-  mock.timers.enable({ apis: ['setTimeout'] });
-  const journal = await open(10);
+test('a waiting drainer wakes when an entry is appended', async () => {
+  // It would look by itself long after the test has failed.
+  const journal = await open(10, 600_000);
   const drained = drainTo(journal, 'second');
   await journal.append({ id: 'first', body: 'x'.repeat(50) });
   // The drainer has nothing left to do and waits.
@@ -109,14 +102,80 @@ test('what is left at closing goes to the next journal of the directory, in orde
   expect(await files()).toEqual([]);
 });
 
-test('the segments of a living owner are not taken', async () => {
-  const [mine, other] = [await open(1_000), await open(1_000)];
-  await appendAll(other, ids(40));
-  const otherFiles = await files();
-  await mine.append({ id: 'mine', body: 'x' });
-  expect(await drainTo(mine, 'mine')).toEqual(['mine']);
-  expect(await files()).toEqual(otherFiles);
-  expect(await drainTo(other, 'id-39')).toHaveLength(40);
+test('one process drains what others append meanwhile, without losing an entry', async () => {
+  const [reader, ...writers] = [await open(), await open(500), await open(), await open(2_000)];
+  const stop = new AbortController();
+  const seen: string[] = [];
+  const record = (batch: readonly JournalEntry[]): Promise<void> => {
+    seen.push(...batch.map(({ id }) => id));
+    return Promise.resolve();
+  };
+  const drained = reader.drain(record, { batchSize: 50, signal: stop.signal });
+  const appended = writers.map(async (writer, number) => {
+    const names = ids(400).map((id) => `${number}-${id}`);
+    for (const id of names) await writer.append({ id, body: 'x'.repeat(50) });
+    return names;
+  });
+  const names = (await Promise.all(appended)).flat();
+  while ((await reader.lag()) > 0) await setImmediate();
+  stop.abort();
+  await drained;
+  expect([...new Set(seen)].toSorted()).toEqual(names.toSorted());
+  expect(await files()).toEqual([]);
+});
+
+test('two processes that drain one directory share its files', async () => {
+  const [writer, ...readers] = [await open(200), await open(), await open()];
+  await appendAll(writer, ids(100));
+  for (const id of ids(50)) await writer.append({ id: `late-${id}`, body: 'x'.repeat(50) });
+  const stop = new AbortController();
+  const seen: string[] = [];
+  const record = (batch: readonly JournalEntry[]): Promise<void> => {
+    seen.push(...batch.map(({ id }) => id));
+    return Promise.resolve();
+  };
+  const draining = readers.map((reader) =>
+    reader.drain(record, { batchSize: 10, signal: stop.signal }),
+  );
+  while ((await writer.lag()) > 0) await setImmediate();
+  stop.abort();
+  await Promise.all(draining);
+  expect(new Set(seen).size).toBe(150);
+  expect(await files()).toEqual([]);
+});
+
+test('a file whose writer is still there when it is taken gets no more entries', async () => {
+  const [writer, reader] = [await open(), await open()];
+  await writer.append({ id: 'first', body: 'x' });
+  expect(await drainTo(reader, 'first')).toEqual(['first']);
+  await writer.append({ id: 'second', body: 'x' });
+  await writer.append({ id: 'third', body: 'x' });
+  expect(await drainTo(reader, 'third')).toEqual(['second', 'third']);
+});
+
+test('what a crashed process was recording is delivered again by the next one', async () => {
+  const crashed = await open();
+  await appendAll(crashed, ids(20));
+  expect(await drainTo(crashed, 'id-0')).toEqual(ids(7));
+  expect(await drainTo(await open(), 'id-19')).toEqual(ids(20));
+  // It may not have crashed after all.
+  await crashed.append({ id: 'later', body: 'x' });
+  expect(await drainTo(crashed, 'later')).toEqual(['later']);
+});
+
+test('a file of another host is taken when it has not changed for ten minutes', async () => {
+  const journal = await open();
+  const write = async (name: string, id: string, ageSecs: number): Promise<void> => {
+    const path = join(dataDir, 'journal', name);
+    await writeFile(path, `${JSON.stringify({ id, body: 'x' })}\n`);
+    const at = Date.now() / 1_000 - ageSecs;
+    await utimes(path, at, at);
+  };
+  await write('1~elsewhere~a~00000001.jsonl', 'in use', 590);
+  await write('2~elsewhere~b~00000001.jsonl', 'left', 610);
+  await write(`3~${hostname()}~c~00000001.jsonl`, 'here', 0);
+  expect(await drainTo(journal, 'here')).toEqual(['left', 'here']);
+  expect(await files()).toEqual(['1~elsewhere~a~00000001.jsonl']);
 });
 
 test('an append that cannot be written rejects, and the next one that can is kept', async () => {

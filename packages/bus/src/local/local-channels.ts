@@ -2,12 +2,7 @@ import type { Channels, Log } from '@model-gateway/kernel';
 import { createListeners } from './listeners.ts';
 
 /** Channels inside one process. */
-export interface LocalChannels extends Channels {
-  /** The number of local listeners of a channel. */
-  count(channel: string): number;
-}
-
-export function createLocalChannels({ log }: { readonly log: Log }): LocalChannels {
+export function createLocalChannels({ log }: { readonly log: Log }): Channels {
   const listeners = createListeners(log);
   return {
     publish: (channel, message) => Promise.resolve(listeners.deliver(channel, message)),
@@ -20,6 +15,5 @@ export function createLocalChannels({ log }: { readonly log: Log }): LocalChanne
         },
       });
     },
-    count: (channel) => listeners.count(channel),
   };
 }

@@ -14,7 +14,6 @@ interface LocalStoresOptions {
   readonly dataDir: string;
   readonly log: Log;
   readonly clock: Clock;
-  readonly instanceName: string;
   readonly callKeptMs: number | undefined;
 }
 
@@ -23,8 +22,8 @@ const FACT_KEPT_MS = 30_000;
 
 /** Everything inside one process, with the journal in files: the embedded default. */
 export function createLocalStores(options: LocalStoresOptions): SharedStores {
-  const { dataDir, log, clock, instanceName, callKeptMs } = options;
-  const journal = createFileJournal({ dataDir, log, instanceName });
+  const { dataDir, log, clock, callKeptMs } = options;
+  const journal = createFileJournal({ dataDir, log });
   const counters = createLocalCounters({ clock });
   return {
     channels: createLocalChannels({ log }),

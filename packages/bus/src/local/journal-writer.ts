@@ -1,39 +1,23 @@
+import { existsSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Log } from '@model-gateway/kernel';
-import { formatSegmentName, type SegmentOwner } from './segment-name.ts';
 
-/** A file of entries that is no longer appended to. */
-export interface Segment {
-  readonly path: string;
-  /** How many entries are left to record. */
-  remaining: number;
-  /** How many from the start this process has recorded. */
-  recorded: number;
-}
-
-/** Appends lines to segment files; lines that arrive together are written together. */
-export interface SegmentWriter {
+/** Appends lines to files; lines that arrive together are written together. */
+export interface JournalWriter {
   /** Resolves when the operating system has the line, so that it survives a crash of this process. */
   append(line: string): Promise<void>;
-  /** The number of entries in the current segment. */
+  /** The number of entries in the current file. */
   entries(): number;
-  /** The current segment, if there is one. */
-  path(): string | undefined;
-  nextPath(): string;
-  /** Ends the current segment after all earlier appends. */
-  seal(): Promise<void>;
+  /** Ends the current file after all earlier appends, and does something before the next one. */
+  endFile<Result>(andThen: () => Promise<Result>): Promise<Result>;
   /** Writes pending lines, syncs them and closes the file. */
   close(): Promise<void>;
 }
 
 interface WriterOptions {
-  readonly directory: string;
-  readonly owner: SegmentOwner;
+  readonly nextPath: () => string;
   readonly log: Log;
-  readonly segmentBytesMax: number;
-  /** Called once for each segment that will not grow any more. */
-  readonly onSealed: (segment: Segment) => void;
+  readonly fileBytesMax: number;
 }
 
 interface Waiting {
@@ -54,27 +38,30 @@ const GROUP_BYTES_MAX = 1024 * 1024;
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const SYNC_EVERY_MS = 1_000;
 
-export function createSegmentWriter(options: WriterOptions): SegmentWriter {
-  const { directory, owner, log, segmentBytesMax, onSealed } = options;
+/**
+ * A process that records the files renames one before it reads it. So a line is read if its file still has its name after the
+ * write. If not, the line may have come too late, and is written again to another file.
+ */
+export function createJournalWriter(options: WriterOptions): JournalWriter {
+  const { nextPath, log, fileBytesMax } = options;
   const waiting: Waiting[] = [];
   let waitingBytes = 0;
   let active: Active | undefined;
-  let sequence = 0;
   let syncTimer: NodeJS.Timeout | undefined;
   let tail: Promise<void> = Promise.resolve();
 
-  /** File operations run one after another. Tasks handle their own failures. */
-  function inTurn(task: () => Promise<void>): Promise<void> {
-    tail = tail.then(task);
-    return tail;
-  }
-
-  function nextPath(): string {
-    sequence += 1;
-    return join(directory, formatSegmentName({ owner, sequence }));
+  /** File operations run one after another. */
+  function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
+    const done = tail.then(task);
+    tail = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
   }
 
   async function openActive(): Promise<Active> {
+    if (active !== undefined && !existsSync(active.path)) await closeActive({ durable: false });
     if (active === undefined) {
       const path = nextPath();
       active = { handle: await open(path, 'a', 0o600), path, entries: 0, bytes: 0 };
@@ -82,19 +69,17 @@ export function createSegmentWriter(options: WriterOptions): SegmentWriter {
     return active;
   }
 
-  async function sealActive({ durable }: { readonly durable: boolean }): Promise<void> {
-    const sealed = active;
-    if (sealed === undefined) return;
+  async function closeActive({ durable }: { readonly durable: boolean }): Promise<void> {
+    if (active === undefined) return;
+    const { handle, path } = active;
     active = undefined;
     clearTimeout(syncTimer);
     syncTimer = undefined;
-    // In the same step, so that its entries are always counted.
-    onSealed({ path: sealed.path, remaining: sealed.entries, recorded: 0 });
     try {
-      if (durable) await sealed.handle.datasync();
-      await sealed.handle.close();
+      if (durable) await handle.datasync();
+      await handle.close();
     } catch (error) {
-      log.warn({ error, path: sealed.path }, 'a journal segment did not close cleanly');
+      log.warn({ error, path }, 'a journal file did not close cleanly');
     }
   }
 
@@ -114,18 +99,21 @@ export function createSegmentWriter(options: WriterOptions): SegmentWriter {
     while (waiting.length > 0) {
       const group = takeGroup();
       try {
-        const segment = await openActive();
         const text = Buffer.from(group.map(({ line }) => line).join(''));
-        await writeAll(segment.handle, text);
-        segment.bytes += text.length;
-        segment.entries += group.length;
+        let file: Active;
+        do {
+          file = await openActive();
+          await writeAll(file.handle, text);
+        } while (!existsSync(file.path));
+        file.bytes += text.length;
+        file.entries += group.length;
         for (const { resolve } of group) resolve();
-        if (segment.bytes >= segmentBytesMax) await sealActive({ durable: true });
-        else syncSoon(segment);
+        if (file.bytes >= fileBytesMax) await closeActive({ durable: true });
+        else syncSoon(file);
       } catch (error) {
         // The last line may be incomplete: later lines go to a new file, so that they do not continue it.
         for (const { reject } of group) reject(error);
-        await sealActive({ durable: false });
+        await closeActive({ durable: false });
       }
     }
   }
@@ -153,10 +141,8 @@ export function createSegmentWriter(options: WriterOptions): SegmentWriter {
       });
     },
     entries: () => active?.entries ?? 0,
-    path: () => active?.path,
-    nextPath,
-    seal: () => inTurn(() => sealActive({ durable: false })),
-    close: () => inTurn(() => sealActive({ durable: true })),
+    endFile: (andThen) => inTurn(() => closeActive({ durable: false }).then(andThen)),
+    close: () => inTurn(() => closeActive({ durable: true })),
   };
 }
 
