@@ -14,6 +14,13 @@ export async function showState(gateway: CommandLine, { url, email }: SignedIn):
     /^Service +http\S+, version .*\nHealth +ok, postgres ok, redis ok\nModels .*\nRequests .*\n$/,
   );
   expect(await gateway.json(['status'])).toMatchObject({ health: { status: 'ok' } });
+  expect((await gateway.runHere(['usage', 'skip'])).stdout).toBe(
+    'No event is in the way: usage is recorded.\n',
+  );
+  expect(await gateway.runHere(['usage', 'skip', 'unknown'])).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('no recorder waits at this usage event'),
+  });
   expect(await gateway.runHere(['register'])).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('Did you mean gateway login --register?'),

@@ -178,6 +178,7 @@ export function createServices(
         clock,
       }),
       audit: stores.audit,
+      rejectedUsage: stores.rejectedUsage,
       mails: createAccountMails({ sendMail, publicUrl, counters, afterCommit, log }),
       webhookStore: stores.webhooks,
       deliveryStore: stores.deliveries,

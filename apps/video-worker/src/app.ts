@@ -30,6 +30,13 @@ export function createVideoWorker(
     rejectedUsage: database.rejectedUsage,
     admission: bus.admission,
     channels: bus.channels,
+    onHalted: ({ id, error }) =>
+      database.outbox.add({
+        key: `usage.halted:${id}`,
+        type: 'usage.halted',
+        groupId: null,
+        data: { event_id: id, error },
+      }),
     pointsPerUsd: config.pointsPerUsd,
     metrics,
     log,

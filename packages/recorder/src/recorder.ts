@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   UsageRejectedError,
   type AdmissionFacts,
@@ -9,6 +10,7 @@ import {
 import {
   requestNotice,
   REQUESTS_CHANNEL,
+  ServiceError,
   type FailedRequest,
   type UsageEvent,
 } from '@model-gateway/contracts';
@@ -22,19 +24,23 @@ import {
   type Metrics,
   type Part,
 } from '@model-gateway/kernel';
+import { createHalts } from './halts.ts';
 import { createPointsCount } from './points-count.ts';
 import { readEntry, type EntryContent } from './rejection.ts';
 
 interface RecorderDependencies {
   readonly journal: Journal;
   readonly usage: Pick<UsageStore, 'record'>;
-  readonly rejectedUsage: Pick<RejectedUsageStore, 'add' | 'count'>;
+  readonly rejectedUsage: Pick<RejectedUsageStore, 'add' | 'count' | 'halt' | 'halting' | 'take'>;
   readonly admission: Pick<AdmissionStore, 'updateHints'>;
   /** Where requests that were recorded are announced. */
   readonly channels?: Pick<Channels, 'publish'>;
+  /** Reports an event that stops the recorder, perhaps several times. */
+  readonly onHalted: (halted: { readonly id: string; readonly error: string }) => Promise<unknown>;
   readonly pointsPerUsd: number;
   readonly metrics: Metrics;
   readonly log: Log;
+  readonly haltedRetryMs?: number;
 }
 
 /** A journal entry that was understood. */
@@ -49,21 +55,28 @@ const BATCH_SIZE = 8_000;
 const PART_SIZE_MIN = 50;
 /** How many events larger the next part is after one that was recorded. */
 const PART_SIZE_STEP = 100;
-/** How often a batch is rejected as a whole before it is split. */
+/** How often a batch fails as a whole before it is split. */
 const ATTEMPTS_BEFORE_SPLIT = 3;
+/** How often an event fails alone, for no reason that its values have, before the recorder halts. */
+const ATTEMPTS_BEFORE_HALT = 3;
+const ALONE_RETRY_MS = 250;
+const HALTED_RETRY_MS = 30_000;
 const COUNT_TIMEOUT_MS = 1_000;
 const UNPUBLISHED_MAX = 10_000;
 
 /** Drains the usage journal into the database: each event is settled and written once, and so is each failed request. */
 export function createRecorder(dependencies: RecorderDependencies): Part {
   const { journal, usage, rejectedUsage, admission, pointsPerUsd, metrics, log } = dependencies;
-  let rejections = 0;
+  const { onHalted, haltedRetryMs: retryMs = HALTED_RETRY_MS } = dependencies;
+  let failedAttempts = 0;
   let unpublished: readonly SettledCall[] = [];
   /** How many events are recorded at a time: half as many after a failure of the store, which may have been too slow for them. */
   let partSize = BATCH_SIZE;
   /** The entries of the batch in hand that are recorded. */
   const finished = new Set<string>();
   const stopping = new AbortController();
+  const { signal } = stopping;
+  const halts = createHalts({ rejectedUsage, onHalted, metrics, log, signal, retryMs });
   let drained: Promise<void> = Promise.resolve();
   const recorded = metrics
     .counter({ name: 'service_usage_recorded_total', help: 'Usage rows written.' })
@@ -97,14 +110,14 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     try {
       await recordInParts(received.filter(({ entry }) => !finished.has(entry.id)));
     } catch (error) {
-      if (!(error instanceof UsageRejectedError)) throw error;
-      rejections += 1;
-      if (rejections < ATTEMPTS_BEFORE_SPLIT) throw error;
+      if (isOfTheStore(error)) throw error;
+      failedAttempts += 1;
+      if (failedAttempts < ATTEMPTS_BEFORE_SPLIT) throw error;
       const rest = received.filter(({ entry }) => !finished.has(entry.id));
-      await recordApart(rest, error);
+      await recordApart(rest, error, failedAttempts);
     }
     for (const { entry, error } of unreadable) await setAside(entry, error);
-    rejections = 0;
+    failedAttempts = 0;
     finished.clear();
   }
 
@@ -114,8 +127,7 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
       try {
         await recordTogether(part);
       } catch (error) {
-        if (!(error instanceof UsageRejectedError))
-          partSize = Math.max(PART_SIZE_MIN, Math.ceil(part.length / 2));
+        if (isOfTheStore(error)) partSize = Math.max(PART_SIZE_MIN, Math.ceil(part.length / 2));
         throw error;
       }
       for (const { entry } of part) finished.add(entry.id);
@@ -132,6 +144,7 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     paid.inc(points);
     await publishFacts(facts, settledCalls(events));
     announce(events, failures);
+    await halts.release(received.map(({ entry }) => entry));
   }
 
   /** Nothing waits for it; a listener that misses it reads the log later. */
@@ -144,25 +157,47 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
       });
   }
 
-  /** Halves what was rejected until it is one event. */
-  async function recordApart(received: readonly Received[], error: Error): Promise<void> {
+  /** Halves what failed until it is one event. */
+  async function recordApart(
+    received: readonly Received[],
+    error: unknown,
+    attempts = 1,
+  ): Promise<void> {
     const [first] = received;
-    if (received.length === 1 && first !== undefined) return setAside(first.entry, error);
+    if (received.length === 1 && first !== undefined) return recordAlone(first, error, attempts);
     const middle = Math.ceil(received.length / 2);
     for (const half of [received.slice(0, middle), received.slice(middle)]) {
       try {
         await recordTogether(half);
       } catch (halfError) {
-        if (!(halfError instanceof UsageRejectedError)) throw halfError;
+        if (isOfTheStore(halfError)) throw halfError;
         await recordApart(half, halfError);
       }
     }
   }
 
-  async function setAside({ id, body }: JournalEntry, error: Error): Promise<void> {
-    await rejectedUsage.add({ id, event: body, error: error.message });
+  /** Money is set aside for its values alone: another failure halts the recorder. */
+  async function recordAlone(received: Received, error: unknown, attempts: number): Promise<void> {
+    const { entry, content } = received;
+    if (error instanceof UsageRejectedError) return setAside(entry, error);
+    if (attempts < ATTEMPTS_BEFORE_HALT) {
+      await delay(ALONE_RETRY_MS);
+      return recordTogether([received]).catch((again: unknown) => {
+        if (isOfTheStore(again)) throw again;
+        return recordAlone(received, again, attempts + 1);
+      });
+    }
+    if (content.event === undefined) return setAside(entry, error);
+    if (await halts.recordedAt(entry, error, () => recordTogether([received]))) return;
     rejected.inc();
-    log.error({ event_id: id, reason: error.message }, 'a usage event was rejected and set aside');
+    log.error({ event_id: entry.id }, 'a usage event was set aside, as an operator asked');
+  }
+
+  async function setAside({ id, body }: JournalEntry, error: unknown): Promise<void> {
+    const reason = describeError(error);
+    await rejectedUsage.add({ id, event: body, error: reason });
+    rejected.inc();
+    log.error({ event_id: id, reason }, 'a usage event was rejected and set aside');
   }
 
   /** A failure is only logged: the batch is already recorded, and the fact refresh publishes the balances later. */
@@ -181,7 +216,7 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   return {
     name: 'recorder',
     start: async () => {
-      drained = journal.drain(record, { batchSize: BATCH_SIZE, signal: stopping.signal });
+      drained = journal.drain(record, { batchSize: BATCH_SIZE, signal });
       drained.catch((error: unknown) => log.error({ error }, 'the usage recorder stopped'));
     },
     stop: async () => {
@@ -190,6 +225,10 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
     },
   };
 }
+
+/** It is away or busy: the same batch may be recorded later. */
+const isOfTheStore = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === 'store_unavailable';
 
 const settledCalls = (events: readonly UsageEvent[]): readonly SettledCall[] =>
   events.flatMap(({ call_id: id, user_id: userId }) => (id === undefined ? [] : [{ id, userId }]));

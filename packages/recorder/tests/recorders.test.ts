@@ -20,6 +20,7 @@ async function startRecorder({ bus, database, metrics, log }: TestContext['conte
     usage: database.usage,
     rejectedUsage: database.rejectedUsage,
     admission: bus.admission,
+    onHalted: async () => undefined,
     pointsPerUsd: 100,
     metrics,
     log,

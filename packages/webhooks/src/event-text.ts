@@ -15,6 +15,8 @@ const SENTENCES: Readonly<Record<EventType, (data: Data) => string>> = {
   'node.offline': (data) => `The GPU node ${named(data['node_name'])} is offline.`,
   'video.done': (data) => `The video job ${word(data['job_id'])} is done.`,
   'video.failed': (data) => `The video job ${word(data['job_id'])} failed: ${word(data['error'])}.`,
+  'usage.halted': (data) =>
+    `The recorder of usage waits at the event ${word(data['event_id'])}: ${word(data['error'])}.`,
   'webhook.test': () => 'This is a test of a webhook.',
 };
 

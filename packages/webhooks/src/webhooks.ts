@@ -38,6 +38,7 @@ const PLATFORM_EVENTS: ReadonlySet<WebhookEvent> = new Set([
   'backend.unhealthy',
   'backend.healthy',
   'node.offline',
+  'usage.halted',
 ]);
 
 export function createWebhooks(dependencies: WebhooksDependencies): Webhooks {

@@ -2,6 +2,7 @@ import type { RpcResult } from '@model-gateway/contracts';
 import type { Command } from 'commander';
 import type { Answer, CommandContext, Runner } from '../command-context.ts';
 import { count, duration, moment, meteredRequests, usd } from '../output/format.ts';
+import { oneLine } from '../output/printable.ts';
 import { table } from '../output/table.ts';
 import { wholeNumber } from './arguments.ts';
 
@@ -18,7 +19,7 @@ interface UsageOptions {
 }
 
 export function addUsageCommand(program: Command, run: Runner): void {
-  program
+  const usage = program
     .command('usage')
     .summary('list your metered requests')
     .description('List your metered requests, newest first, and the sum of this month.')
@@ -29,7 +30,49 @@ export function addUsageCommand(program: Command, run: Runner): void {
       'after',
       '\nExamples:\n  gateway usage --limit 5\n  gateway usage --project builds --json',
     )
+    .helpCommand(false)
     .action(run(listUsage));
+  usage
+    .command('skip')
+    .summary('show the event at which the recorder waits, or skip it')
+    .description(
+      'Without an id: show the usage events at which recorders wait, because they cannot record them. With one:\n' +
+        'set that event aside, unbilled, so that the recorder goes on. For admins.',
+    )
+    .argument('[id]', 'the id of the event')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  gateway usage skip\n  gateway usage skip 6d0c1f0e-6f5f-4a0e-9a35-0c3c5d9d2b11',
+    )
+    .action(run(skipEvent));
+}
+
+async function skipEvent({ service }: CommandContext, id: string | undefined): Promise<Answer> {
+  if (id !== undefined) {
+    const skipped = await service.callAsAnyAdmin('usage.halts.skip', { event_id: id });
+    return {
+      json: skipped,
+      text: `Set ${oneLine(id)} aside, unbilled. The recorder goes on within half a minute.`,
+      note: 'To record it once the cause is gone: usage:rejected retry, as docs/operations.md says.',
+    };
+  }
+  const halted = await service.callAsAnyAdmin('usage.halts.list', {});
+  const [first] = halted.events;
+  return {
+    json: halted,
+    text:
+      first === undefined
+        ? 'No event is in the way: usage is recorded.'
+        : table(halted.events, [
+            { title: 'EVENT', value: ({ event_id }) => event_id },
+            { title: 'SINCE (UTC)', value: ({ since }) => moment(since) },
+            { title: 'LAST TRIED', value: ({ last_tried_at }) => moment(last_tried_at) },
+            { title: 'ERROR', value: ({ error }) => oneLine(error) },
+          ]),
+    ...(first === undefined
+      ? {}
+      : { note: `To set it aside: gateway usage skip ${first.event_id}` }),
+  };
 }
 
 async function listUsage(

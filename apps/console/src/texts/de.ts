@@ -592,6 +592,7 @@ export const de: Texts = {
   'webhooks.event.node.offline': 'Ein GPU-Knoten ist offline',
   'webhooks.event.video.done': 'Ein Video ist fertig',
   'webhooks.event.video.failed': 'Ein Video ist fehlgeschlagen',
+  'webhooks.event.usage.halted': 'Die Nutzung wird nicht mehr erfasst',
   'webhooks.form.url.hint': 'Anfragen werden mit POST hierher gesendet und signiert.',
   'webhooks.form.url.problem':
     'Geben Sie eine Adresse ein, die mit https:// oder http:// beginnt, ohne Benutzernamen.',

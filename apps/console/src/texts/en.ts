@@ -579,6 +579,7 @@ export const en = {
   'webhooks.event.node.offline': 'A GPU node is offline',
   'webhooks.event.video.done': 'A video is done',
   'webhooks.event.video.failed': 'A video failed',
+  'webhooks.event.usage.halted': 'Usage is not recorded any more',
   'webhooks.form.url.hint': 'Requests are sent here with POST and signed.',
   'webhooks.form.url.problem':
     'Enter an address that starts with https:// or http://, without a user name.',

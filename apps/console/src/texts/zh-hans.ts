@@ -555,6 +555,7 @@ export const zhHans: Texts = {
   'webhooks.event.node.offline': 'GPU 节点离线',
   'webhooks.event.video.done': '视频已完成',
   'webhooks.event.video.failed': '视频失败',
+  'webhooks.event.usage.halted': '用量已停止记录',
   'webhooks.form.url.hint': '以 POST 发送到此地址，并带有签名。',
   'webhooks.form.url.problem': '请输入以 https:// 或 http:// 开头且不含用户名的地址。',
   'webhooks.form.events.problem': '请至少选择一个事件。',

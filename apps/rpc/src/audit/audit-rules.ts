@@ -272,6 +272,8 @@ export const AUDIT_RULES: {
   'conversations.delete': OWN,
   'usage.list': READS,
   'usage.summary': READS,
+  'usage.halts.list': READS,
+  'usage.halts.skip': rule<'usage.halts.skip'>(({ params }) => `usage:${params.event_id}`),
   'requests.list': READS,
   'requests.get': READS,
   'requests.watch': READS,

@@ -1,5 +1,5 @@
 import { viewUsage } from '@model-gateway/billing';
-import type { RpcResult } from '@model-gateway/contracts';
+import { ServiceError, type RpcResult } from '@model-gateway/contracts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 import type { SummaryParams } from '../spend/spend-summary.ts';
@@ -11,6 +11,7 @@ const GROUPS_MAX = 10_000;
 
 export function createUsageMethods({
   usage,
+  rejectedUsage,
   spend,
   summarizeSpend,
 }: Services): HandlersOf<'usage'> {
@@ -36,6 +37,23 @@ export function createUsageMethods({
       const summary = await summarizeSpend(params, user);
       const groups = summary.groups.slice(0, GROUPS_MAX);
       return { ...summary, groups: await named(groups, params) };
+    },
+    'usage.halts.list': async () => {
+      const halting = await rejectedUsage.halting();
+      return {
+        events: halting.map(({ id, error, attempts, firstRejectedAt, lastRejectedAt }) => ({
+          event_id: id,
+          error,
+          attempts,
+          since: firstRejectedAt.toISOString(),
+          last_tried_at: lastRejectedAt.toISOString(),
+        })),
+      };
+    },
+    'usage.halts.skip': async ({ event_id: id }) => {
+      if (!(await rejectedUsage.skip(id)))
+        throw new ServiceError('not_found', 'no recorder waits at this usage event');
+      return { ok: true };
     },
   };
 }

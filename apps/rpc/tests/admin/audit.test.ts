@@ -160,6 +160,11 @@ const EXAMPLES: Partial<Record<RpcMethodName, () => Promise<Example>>> = {
     ADMIN_TOKEN,
   ],
   'billing.video.pricing.set': async () => [{ model: 'v', base_price: 1 }, ADMIN_TOKEN],
+  'usage.halts.skip': async () => {
+    const id = newId();
+    await rpc.test.context.database.rejectedUsage.halt({ id, event: '{}', error: 'no' });
+    return [{ event_id: id }, ADMIN_TOKEN];
+  },
   'webhooks.create': async () => [WEBHOOK, admin.token],
   'webhooks.remove': async () => {
     const { result } = await rpc.call('webhooks.create', WEBHOOK, admin.token);

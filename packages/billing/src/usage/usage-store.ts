@@ -63,7 +63,8 @@ interface RecordOptions {
 export interface UsageStore {
   /**
    * Settles and writes a batch in one transaction; what was stored before changes nothing. Rejects with a
-   * UsageRejectedError when something of the batch can never be stored, and with other errors when a retry may succeed.
+   * UsageRejectedError when something of the batch can never be stored, and with `store_unavailable` while the store is away or
+   * busy. Any other error is a mistake of the code.
    */
   record(events: readonly UsageEvent[], options: RecordOptions): Promise<RecordedBatch>;
   /** A user's rows, newest first; with a project, only the rows of keys with that label. */

@@ -23,6 +23,8 @@ const UNAVAILABLE_SQL_STATES = /^(08|53|57P|25006)/;
 const UNSTORABLE_SQL_STATES: ReadonlySet<string> = new Set(['22021', '22P05']);
 // Postgres: a serialization failure, a deadlock.
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
+// Postgres, besides: who may connect, time limits, locks, failures of its system.
+const PASSING_SQL_STATES = /^(08|25006|25P03|28|3D|40|53|55|57|58)/;
 const UNIQUE_VIOLATION = '23505';
 // Postgres: data exceptions, integrity constraint violations, program limits exceeded.
 const REFUSED_SQL_STATES = /^(22|23|54)/;
@@ -64,8 +66,7 @@ export function classifyFailure(error: unknown): StoreFailure {
     return { kind: 'other' };
   const { code = '', meta } = parsed.data;
   const cause = meta?.driverAdapterError.cause;
-  // Of a statement that was sent without Prisma the code is the one of Postgres.
-  const sqlState = error instanceof DatabaseError ? code : (cause?.originalCode ?? '');
+  const sqlState = sqlStateOf(error, parsed.data);
   if (cause?.kind === 'TransactionWriteConflict' || code === 'P2034' || CONFLICTS.has(sqlState))
     return { kind: 'conflict' };
   if (cause?.kind === 'UniqueConstraintViolation' || sqlState === UNIQUE_VIOLATION)
@@ -73,6 +74,19 @@ export function classifyFailure(error: unknown): StoreFailure {
   if (UNSTORABLE_SQL_STATES.has(sqlState)) return { kind: 'unstorable' };
   if (REFUSED_SQL_STATES.test(sqlState)) return { kind: 'refused' };
   return { kind: isUnavailable(parsed.data) ? 'unavailable' : 'other' };
+}
+
+/** Of a statement that was sent without Prisma the code is the one of Postgres. */
+const sqlStateOf = (error: unknown, { code, meta }: z.output<typeof failureSchema>): string =>
+  (error instanceof DatabaseError ? code : meta?.driverAdapterError.cause.originalCode) ?? '';
+
+/** Whether the database is away or busy: the same values may be stored later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === 'store_unavailable';
+  const { kind } = classifyFailure(error);
+  if (kind === 'unavailable' || kind === 'conflict') return true;
+  const parsed = failureSchema.safeParse(error);
+  return parsed.success && PASSING_SQL_STATES.test(sqlStateOf(error, parsed.data));
 }
 
 function isUnavailable({ code = '', message, meta }: z.output<typeof failureSchema>): boolean {
@@ -108,13 +122,9 @@ const OF_THE_VALUES: ReadonlySet<StoreFailure['kind']> = new Set([
   'unstorable',
 ]);
 
-/**
- * Whether the written values caused the failure, so that a retry cannot help. Code that does not expect a value fails
- * this way, too.
- */
+/** Whether the written values caused the failure, so that a retry cannot help. */
 export function isFaultOfValues(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code === 'missing_fields';
-  if (error instanceof TypeError || error instanceof RangeError) return true;
   return (
     error instanceof Prisma.PrismaClientValidationError ||
     OF_THE_VALUES.has(classifyFailure(error).kind)

@@ -1,9 +1,9 @@
 import { UsageRejectedError, type RecordedBatch, type UsageStore } from '@model-gateway/billing';
-import type { FailedRequest, UsageEvent } from '@model-gateway/contracts';
+import { ServiceError, type FailedRequest, type UsageEvent } from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
 import { arrayText } from '../connection/array-text.ts';
 import type { Connection, RawQueries } from '../connection/connection.ts';
-import { classifyFailure, isFaultOfValues } from '../connection/store-failure.ts';
+import { classifyFailure, isFaultOfValues, isPassing } from '../connection/store-failure.ts';
 import { listUsage } from './usage-listing.ts';
 import { storable } from './storable-event.ts';
 import { settleBatch } from './usage-settlement.ts';
@@ -41,6 +41,9 @@ export function createPostgresUsage(connection: Connection): UsageStore {
       try {
         return await recordOnce(events.map(storable), { pointsPerUsd, failures });
       } catch (error) {
+        // A transaction around it tells conflicts apart.
+        if (!connection.isInTransaction && isPassing(error))
+          throw new ServiceError('store_unavailable', describeError(error), { cause: error });
         if (!isFaultOfValues(error)) throw error;
         const reason = describeError(error).replaceAll(/\s+/g, ' ').trim();
         throw new UsageRejectedError(reason, { cause: error });

@@ -7,7 +7,7 @@ test('a webhook of a group has only the events that belong to a group', () => {
     'video.done',
     'video.failed',
   ]);
-  expect(eventsOf(undefined)).toHaveLength(8);
+  expect(eventsOf(undefined)).toHaveLength(9);
 });
 
 test.each([

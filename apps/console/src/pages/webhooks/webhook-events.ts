@@ -12,6 +12,7 @@ const WEBHOOK_EVENTS: Readonly<Record<WebhookEvent, 'group' | 'platform'>> = {
   'node.offline': 'platform',
   'video.done': 'group',
   'video.failed': 'group',
+  'usage.halted': 'platform',
 };
 
 /** The events that a webhook of the whole platform, or of a group, can receive. */

@@ -14,6 +14,7 @@ export const WEBHOOK_EVENTS = [
   'node.offline',
   'video.done',
   'video.failed',
+  'usage.halted',
 ] as const;
 
 /** The shapes of a body. */
