@@ -17,7 +17,8 @@ export function explainStartFailure(error: unknown, databaseUrl: string): Startu
   const { server, database } = parts(databaseUrl);
   const code = codeOf(error);
   const reason = describeError(error);
-  if (UNREACHABLE_CODES.has(code) || /timeout|terminated/i.test(reason)) {
+  // Postgres itself gives every error a code, also where a lock was not free in time.
+  if (UNREACHABLE_CODES.has(code) || (code === '' && /timeout|terminated/i.test(reason))) {
     const why = code === '' ? reason : code;
     return startupError('postgres_unreachable', { server, reason: why }, error);
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { newId, startupError, type Log } from '@model-gateway/kernel';
 import { Client } from 'pg';
 import { explainStartFailure } from '../connection/start-failure.ts';
+import { buildIndexes, buildsIndexes } from './build-indexes.ts';
 import { listMigrations, prismaFolder, readMigrations, type Migration } from './migrations.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -9,6 +10,8 @@ const LOCK_WAIT_MS_MAX = 120_000;
 
 // The number that the Prisma command line locks while it migrates, so that it and we exclude each other.
 const MIGRATION_LOCK = 72_707_369;
+// No other lock has the number.
+const INDEX_LOCK = 72_707_371;
 
 /** All that the database was before the first release, in one migration. */
 const BASELINE = '0001_init';
@@ -38,26 +41,35 @@ export interface MigrateOptions {
 /**
  * Applies all pending migrations and returns the names of the migrations that this call applied. Any number of
  * processes may call it at once: one migrates, the others wait. Everything happens in one transaction on one
- * connection, so that a failure or a killed process leaves the database as it was.
+ * connection, so that a failure or a killed process leaves the database as it was. Only indexes that do not hold up writers come
+ * after it, one by one.
  */
 export async function migrateDatabase(options: MigrateOptions): Promise<readonly string[]> {
   const { log, folder = prismaFolder() } = options;
   const names = await listMigrations(folder);
-  const applied = await withConnection(options, async (client) =>
-    without(names, await appliedIn(client)).length === 0
-      ? []
-      : migrateUnderLock(client, names, folder),
-  );
+  const applied = await withConnection(options, async (client) => {
+    if (without(names, await appliedIn(client)).length === 0) return [];
+    const changed = await migrateUnderLock(client, names, folder);
+    if (without(names, await appliedIn(client)).length === 0) return changed;
+    const built = await withConnection(options, (builder) =>
+      buildUnderLock(client, builder, names, folder),
+    );
+    return [...changed, ...built];
+  });
   // A new database has too many for a line that people read.
   if (applied.length > 0)
     log.info({ count: applied.length, last: applied.at(-1) }, 'the database was migrated');
   return applied;
 }
 
-/** The names of the pending migrations. */
+/** The names of the pending migrations, without those on which nothing but speed depends. */
 export async function pendingMigrations(options: MigrateOptions): Promise<readonly string[]> {
-  const names = await listMigrations(options.folder ?? prismaFolder());
-  return withConnection(options, async (client) => without(names, await appliedIn(client)));
+  const { folder = prismaFolder() } = options;
+  const names = await listMigrations(folder);
+  return withConnection(options, async (client) => {
+    const pending = await readMigrations(folder, without(names, await appliedIn(client)));
+    return pending.filter(({ sql }) => !buildsIndexes(sql)).map(({ name }) => name);
+  });
 }
 
 async function withConnection<Result>(
@@ -90,14 +102,41 @@ async function migrateUnderLock(
   await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   // Another process may have migrated while this one waited for the lock.
   const applied = await appliedIn(client);
-  const pending = without(names, applied);
+  const pending = (await readMigrations(folder, without(names, applied))).filter(
+    ({ sql }) => !buildsIndexes(sql),
+  );
   await client.query(CREATE_HISTORY);
-  for (const migration of await readMigrations(folder, pending)) {
+  for (const migration of pending) {
     if (migration.name === BASELINE && applied.size > 0) await adopt(client, applied);
     else await client.query(migration.sql);
     await note(client, migration);
   }
   await client.query('COMMIT');
+  return pending.map(({ name }) => name);
+}
+
+/**
+ * Applies the migrations that are left, all of which build indexes. That is done outside of a transaction, so another connection
+ * holds the lock. A process that does not get it goes on without: Postgres would wait for whoever waits here.
+ */
+async function buildUnderLock(
+  guard: Client,
+  client: Client,
+  names: readonly string[],
+  folder: string,
+): Promise<readonly string[]> {
+  await guard.query('BEGIN');
+  // Without parameters: with some, the answered query would keep its snapshot, which Postgres waits for.
+  const lock = await guard.query<{ isMine: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(${INDEX_LOCK}) AS "isMine"`,
+  );
+  if (lock.rows[0]?.isMine !== true) return [];
+  await client.query("SELECT set_config('lock_timeout', $1, false)", [`${LOCK_WAIT_MS_MAX}ms`]);
+  const pending = without(names, await appliedIn(client));
+  for (const migration of await readMigrations(folder, pending)) {
+    await buildIndexes(client, migration.sql);
+    await note(client, migration);
+  }
   return pending;
 }
 
