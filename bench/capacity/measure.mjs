@@ -47,7 +47,7 @@ const accountOf = (id) => ({ type: 'user', id });
 
 function factsOf(users) {
   const ids = Array.from({ length: users }, () => randomUUID());
-  const account = { balance: 1_000_000, hasHistory: true, refusedUntil: null, version: 1 };
+  const account = { balance: 1_000_000, hasHistory: true, increases: 0, version: 1 };
   return {
     windows: ids.map((userId) => ({ userId, month: month(), costUsd: 1, tokens: 1, version: 1 })),
     accounts: ids.map((id) => ({ ...accountOf(id), ...account })),

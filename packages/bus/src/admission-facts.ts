@@ -1,5 +1,4 @@
 import type {
-  AccountRefusal,
   AccountState,
   AdmissionFacts,
   BudgetUsage,
@@ -8,11 +7,14 @@ import type {
   QuotaWindow,
   WindowUsage,
 } from '@model-gateway/billing';
+import { tryParse } from '@model-gateway/kernel';
+import { z } from 'zod';
 
-/** A fact as it is stored on Redis: a line that begins with its version, and its expiry. */
+/** A fact as it is stored on Redis: JSON with its version, and its expiry. */
 export interface KeptFact {
   readonly name: string;
   readonly fact: string;
+  readonly version: number;
   readonly expiry: readonly [how: 'PX' | 'PXAT', milliseconds: string];
 }
 
@@ -37,65 +39,50 @@ export function keptFacts({
   accounts,
   budgets = [],
 }: AdmissionFacts): readonly KeptFact[] {
+  const factOf = (
+    name: string,
+    fact: WindowUsage | AccountState | BudgetUsage,
+    expiry: KeptFact['expiry'],
+  ): KeptFact => ({ name, fact: JSON.stringify(fact), version: fact.version, expiry });
   return [
-    ...windows.map((window): KeptFact => ({
-      name: windowKey(window),
-      fact: `${window.version} ${window.costUsd} ${window.tokens}${refusalsText(window)}`,
-      expiry: ['PXAT', String(endOfMonth(window.month) + WINDOW_KEPT_MS)],
-    })),
-    ...accounts.map((account): KeptFact => ({
-      name: accountKey(account),
-      fact: `${account.version} ${account.balance} ${account.hasHistory ? 1 : 0} ${account.increases}`,
-      expiry: ['PX', String(ACCOUNT_KEPT_MS)],
-    })),
-    ...budgets.map((budget): KeptFact => ({
-      name: budgetKey(budget),
-      fact: `${budget.version} ${budget.costUsd}`,
-      expiry: ['PX', String(BUDGET_KEPT_MS)],
-    })),
+    ...windows.map(({ userId, month, ...usage }) => {
+      const expiresAt = endOfMonth(month) + WINDOW_KEPT_MS;
+      return factOf(windowKey({ userId, month }), usage, ['PXAT', String(expiresAt)]);
+    }),
+    ...accounts.map(({ type, id, ...state }) =>
+      factOf(accountKey({ type, id }), state, ['PX', String(ACCOUNT_KEPT_MS)]),
+    ),
+    ...budgets.map(({ costUsd, version, ...budget }) =>
+      factOf(budgetKey(budget), { costUsd, version }, ['PX', String(BUDGET_KEPT_MS)]),
+    ),
   ];
 }
 
-/** Undefined for what is not a fact. */
-export function readWindow(fact: unknown): WindowUsage | undefined {
-  if (typeof fact !== 'string') return undefined;
-  const [version, costUsd, tokens, refusals] = fact.split(' ');
-  const usage = { version: Number(version), costUsd: Number(costUsd), tokens: Number(tokens) };
-  return refusals === undefined ? usage : { ...usage, refusals: readRefusals(refusals) };
-}
-
-/** Of each refusal the name of the account, `=`, and how often its balance had grown. */
-const refusalsText = ({ refusals = [] }: WindowUsage): string =>
-  refusals.length === 0
-    ? ''
-    : ` ${refusals.map(({ account, increases }) => `${accountKey(account)}=${increases}`).join(',')}`;
-
-const readRefusals = (text: string): readonly AccountRefusal[] =>
-  text.split(',').map((refusal) => {
-    const [name = '', increases] = refusal.split('=');
-    const [, type, id = ''] = name.split(':');
-    const account = { type: type === 'group' ? 'group' : 'user', id } as const;
-    return { account, increases: Number(increases) };
-  });
+const budgetFact = z.object({ costUsd: z.number(), version: z.number() });
+const accountType = z.enum(['user', 'group']);
+const refusal = z.object({
+  account: z.object({ type: accountType, id: z.string() }),
+  increases: z.number(),
+});
+const windowFact = budgetFact.extend({ tokens: z.number(), refusals: z.array(refusal).optional() });
+const accountFact = z.object({
+  balance: z.number(),
+  hasHistory: z.boolean(),
+  increases: z.number(),
+  version: z.number(),
+});
 
 /** Undefined for what is not a fact. */
-export function readAccount(fact: unknown): AccountState | undefined {
-  if (typeof fact !== 'string') return undefined;
-  const [version, balance, hasHistory, increases] = fact.split(' ');
-  return {
-    version: Number(version),
-    balance: Number(balance),
-    hasHistory: hasHistory === '1',
-    increases: Number(increases),
-  };
-}
+export const readWindow = (fact: unknown): WindowUsage | undefined => read(windowFact, fact);
 
 /** Undefined for what is not a fact. */
-export function readBudget(fact: unknown): BudgetUsage | undefined {
-  if (typeof fact !== 'string') return undefined;
-  const [version, costUsd] = fact.split(' ');
-  return { version: Number(version), costUsd: Number(costUsd) };
-}
+export const readAccount = (fact: unknown): AccountState | undefined => read(accountFact, fact);
+
+/** Undefined for what is not a fact. */
+export const readBudget = (fact: unknown): BudgetUsage | undefined => read(budgetFact, fact);
+
+const read = <Fact>(schema: z.ZodType<Fact>, fact: unknown): Fact | undefined =>
+  typeof fact === 'string' ? tryParse(schema, fact) : undefined;
 
 /** When the month is over, in milliseconds since the epoch. */
 function endOfMonth(month: string): number {

@@ -1,7 +1,7 @@
 export const NANO_USD = 1e9;
 
 /** Ten thousand dollars in nano-USD: the sum of as many of them as a user has calls in flight is exact. */
-export const AMOUNT_MAX = 1e13;
+const AMOUNT_MAX = 1e13;
 
 /**
  * An amount as a whole number, so that sums of amounts are exact. It saturates: what is no number at all counts as the most

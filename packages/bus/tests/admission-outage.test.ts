@@ -146,17 +146,17 @@ test('everything on Redis expires by itself', async () => {
     const minutes = (await expiry('admitted:*')) / 60_000;
     expect(minutes).toBeGreaterThan(1);
     expect(minutes).toBeLessThanOrEqual(2);
-    expect(await expiry('admission:account:*')).toBeGreaterThan(2 * DAY_MS);
+    expect(await expiry('fact:account:*')).toBeGreaterThan(2 * DAY_MS);
     const now = new Date();
     const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
-    const windowDays = (await expiry('admission:window:*')) - (nextMonth - now.getTime());
+    const windowDays = (await expiry('fact:window:*')) - (nextMonth - now.getTime());
     expect(Math.abs(windowDays - 2 * DAY_MS)).toBeLessThan(60_000);
     // The window of a month that is long over is not taken in.
     await bus.admission.updateHints({
       windows: [{ ...WINDOW, month: '2020-01', ...USAGE }],
       accounts: [],
     });
-    expect(await client.keys(`${PREFIX}admission:window:2020*`)).toEqual([]);
+    expect(await client.keys(`${PREFIX}fact:window:2020*`)).toEqual([]);
   } finally {
     client.disconnect();
   }

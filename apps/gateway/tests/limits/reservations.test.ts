@@ -108,8 +108,8 @@ function ask({
 const leftOver = async (): Promise<readonly string[]> => {
   const { redisPrefix } = gateway.test;
   return [
-    ...(await redis.keys(`${redisPrefix}calls:*`)),
-    ...(await redis.keys(`${redisPrefix}reserved:*`)),
+    ...(await redis.keys(`${redisPrefix}call:*`)),
+    ...(await redis.keys(`${redisPrefix}sums:*`)),
   ];
 };
 async function nothingLeft(): Promise<void> {
@@ -119,15 +119,9 @@ async function nothingLeft(): Promise<void> {
 
 /** As if this much time had passed for what is on Redis. */
 async function ageCalls(milliseconds: number): Promise<void> {
-  for (const key of await leftOver()) {
-    for (const [id, value] of Object.entries(await redis.hgetallBuffer(key))) {
-      // When nothing expires before it, or when the call and its reservation expire.
-      for (const at of id === '#' ? [48] : [0, 8]) {
-        const time = value.readDoubleLE(at);
-        if (time > 0) value.writeDoubleLE(time - milliseconds, at);
-      }
-      await redis.hset(key, id, value);
-    }
+  const due = `${gateway.test.redisPrefix}calls-due`;
+  for (const name of await redis.zrange(due, '0', '-1')) {
+    await redis.zincrby(due, -milliseconds, name);
   }
 }
 

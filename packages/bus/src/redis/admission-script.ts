@@ -1,319 +1,295 @@
-import { AMOUNT_MAX, NANO_USD } from '../whole-amounts.ts';
+import { NANO_USD } from '../whole-amounts.ts';
 import { script } from './script.ts';
-import { SEARCH_LUA, TALLY_LUA } from './tally-lua.ts';
 
 const LIMITED_MS = 60_000;
 const LOG_KEPT_MS = 2 * LIMITED_MS;
-// A request that would be refused waits for what has expired; for others a step now and then keeps the hash small.
-const SEARCH_STEPS = 25;
-const SPAN_SECS = 5;
-const SPANS = LIMITED_MS / 1000 / SPAN_SECS;
-const LINE = String.raw`([^\n]*)\n`;
+const SPAN_MS = 5_000;
+const SPANS = LIMITED_MS / SPAN_MS;
+// Calls that a request finds expired and removes: Redis does nothing else meanwhile.
+const EXPIRED_AT_ONCE = 2_000;
 
-// Keys: the epoch and the facts. Values: the prefix of all other keys, when a call expires, the ends, and the requests. All ends
-// are one value, with a line for each field, and so are all requests, with a carriage return after each: one long value costs
-// less than many short ones. An end: the user, the id, whether its call ends, and whether its reservation ends (1) or becomes usage (2), then the
-// tokens, nano-USD and points of that, and the id of the key that has limits. A request: its known epoch, the id of its call (empty for none), its user, the
-// maximum of calls, its tokens (empty for no reservation), nano-USD, points, both quotas (empty for none), whether points can
-// pay, the positions of the window and the account, the name of the account if it is not the wallet of the user, the
-// limits of the key (its id, tokens per minute, budget, and the position of the fact of that), and the name and the maximum
-// of each limit.
-//
-// Accepted requests are logged with the clock of Redis, in microseconds, in one list per minute: only the current and the last
-// minute can count, older lists expire, and nothing is trimmed. Of the last minute only the entry that would reach the limit
-// is read, and a few to find the first that still counts.
-//
-// The outcome of a request: the index of the limit that it reached, -1, or a list: whether its call
-// began, five amounts, and for each limit the count and the milliseconds until the oldest request stops counting; for a key
-// with limits then another list: its nano-USD, the used ones of them, its tokens, and when the oldest of these stop counting.
-// For too many calls the list is -2 and the counts of the limits; if the key has used its tokens, it is -3, the time when the
-// oldest of these stop counting, and those counts. Tokens are counted in spans of a few seconds.
-//
-// What a call has used counts instead of what it reserved, until the recorder has settled it: another process must not admit
-// meanwhile what is used up. A call that was settled before it ended has nothing left that could become usage.
-export const ADMIT = script(`
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
-local accepted = string.format('%.0f', now)
-local minute = math.floor(time[1] / 60)
-local calls_prefix, pools_prefix, log_prefix = ARGV[1] .. 'calls:', ARGV[1] .. 'reserved:', ARGV[1] .. 'admitted:'
-local tokens_prefix, span = ARGV[1] .. 'tokens:', math.floor(time[1] / ${SPAN_SECS})
-local kept_ms = tonumber(ARGV[2])
+// A call of a user is a text of its own (`call:`), in a set by the time at which it expires (the first key): whether it is
+// running (1 or 0), what it reserves or has used, and the tallies that this counts in: of its user, of the account whose points
+// it draws (`pool`), and of its key, if that has limits. A tally is a hash with the sums of its calls (`sums:`), which vanishes
+// with the last of them. Amounts are whole numbers, so that the sums are exact. What a call has used counts instead of what it
+// reserved, until the recorder has settled it: another process must not admit meanwhile what is used up.
+const CALLS = `
+local fields = { 'calls', 'tokens', 'nano', 'points', 'usedTokens', 'usedNano' }
+local tallies, changed = {}, {}
 
--- Whatever a process sends: sums with something else than a number of this range would refuse nothing any more.
-local function amount(text)
-  local number = tonumber(text)
-  if not number or number ~= number or number > ${AMOUNT_MAX} then return ${AMOUNT_MAX} end
-  return math.max(number, 0)
+local function sumsOf(tally)
+  if not tallies[tally] then
+    local sums = redis.call('HMGET', prefix .. 'sums:' .. tally, unpack(fields))
+    for index, field in ipairs(fields) do sums[field] = tonumber(sums[index] or 0) end
+    tallies[tally] = sums
+  end
+  return tallies[tally]
 end
 
-${TALLY_LUA}
-${SEARCH_LUA}
-local function use(tally, id, entry, call, tokens, nano, points)
-  local _, held = struct.unpack(CALL, entry)
-  local links = linksOf(entry)
-  local pool, key = splitLinks(links)
-  if pool ~= '' then
-    local ofPool = tallyOf(pools_prefix .. pool, id)
-    if ofPool.calls[id] then use(ofPool, id, ofPool.calls[id], 0, 0, 0, points) end
-    points = 0
-  end
-  if key ~= '' then
-    local ofKey = tallyOf(pools_prefix .. 'key:' .. key, id)
-    if ofKey.calls[id] then use(ofKey, id, ofKey.calls[id], 0, tokens, nano, 0) end
-  end
-  put(tally, id, call, held, tokens, nano, points, 1, links)
+local function add(tally, field, amount)
+  local sums = sumsOf(tally)
+  sums[field] = math.max(sums[field] + amount, 0)
+  changed[tally] = sums
 end
+
+local function count(call, sign)
+  add(call.user, 'calls', sign * call.running)
+  add(call.pool, 'points', sign * call.points)
+  for _, tally in ipairs({ call.user, call.key }) do
+    add(tally, 'tokens', sign * call.tokens)
+    add(tally, 'nano', sign * call.nano)
+    if call.state == 'used' then
+      add(tally, 'usedTokens', sign * call.tokens)
+      add(tally, 'usedNano', sign * call.nano)
+    end
+  end
+end
+
+-- Takes a call out of the sums, to change it and put it back. Nothing is written before that.
+local function take(name)
+  local text = redis.call('GET', prefix .. 'call:' .. name)
+  if not text then return nil end
+  local call = cjson.decode(text)
+  count(call, -1)
+  return call
+end
+
+local function drop(name)
+  redis.call('DEL', prefix .. 'call:' .. name)
+  redis.call('ZREM', KEYS[1], name)
+end
+
+-- Without a time it expires when it would have.
+local function put(name, call, expiresAt)
+  if call.running == 0 and not call.state then return drop(name) end
+  count(call, 1)
+  redis.call('SET', prefix .. 'call:' .. name, cjson.encode(call), 'PX', 2 * keptMs)
+  if expiresAt then
+    redis.call('ZADD', KEYS[1], expiresAt, name)
+    redis.call('PEXPIRE', KEYS[1], 2 * keptMs)
+  end
+end
+
+local function saveSums()
+  for tally, sums in pairs(changed) do
+    local key, values, total = prefix .. 'sums:' .. tally, {}, 0
+    for index, field in ipairs(fields) do
+      values[2 * index - 1], values[2 * index] = field, sums[field]
+      total = total + sums[field]
+    end
+    if total == 0 then
+      redis.call('DEL', key)
+    else
+      redis.call('HSET', key, unpack(values))
+      redis.call('PEXPIRE', key, 2 * keptMs)
+    end
+  end
+  changed = {}
+end
+
+local function release(call)
+  call.state, call.tokens, call.nano, call.points = nil, 0, 0, 0
+end
+
+local function removeExpired()
+  local names = redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', 0, ${EXPIRED_AT_ONCE})
+  for _, name in ipairs(names) do
+    take(name)
+    drop(name)
+  end
+  saveSums()
+end
+`;
+
+// The tokens that a key has used are counted in spans of a few seconds.
+const TOKENS = `
+local span = math.floor(now / ${SPAN_MS})
 
 local function addTokens(key, tokens)
-  local name = tokens_prefix .. key .. ':' .. span
-  redis.call('INCRBY', name, string.format('%.0f', amount(tokens)))
-  redis.call('PEXPIRE', name, ${LIMITED_MS + 2 * SPAN_SECS * 1000})
+  local name = prefix .. 'tokens:' .. key .. ':' .. span
+  redis.call('INCRBY', name, tokens)
+  redis.call('PEXPIRE', name, ${LIMITED_MS + 2 * SPAN_MS})
 end
 
 -- The tokens of the last minute, and when the oldest of them stop counting.
 local function tokensOf(key)
   local names = {}
-  for age = 0, ${SPANS} do names[age + 1] = tokens_prefix .. key .. ':' .. (span - age) end
+  for age = 0, ${SPANS} do names[age + 1] = prefix .. 'tokens:' .. key .. ':' .. (span - age) end
   local sum, oldest = 0, 0
   for index, tokens in ipairs(redis.call('MGET', unpack(names))) do
     if tokens then sum, oldest = sum + tokens, index - 1 end
   end
-  return sum, (span - oldest + 1) * ${SPAN_SECS * 1000} + ${LIMITED_MS} - now_ms
+  return sum, (span - oldest + 1) * ${SPAN_MS} + ${LIMITED_MS} - now
 end
+`;
 
-local function finish(user, id, endsCall, what, tokens, nano, points, key)
-  local tally = tallyOf(calls_prefix .. user, id)
-  local entry = tally.calls[id]
-  if not entry then return end
-  local call, held, hadTokens, hadNano, hadPoints, used = struct.unpack(CALL, entry)
-  -- Once, also when the end is sent again.
-  if key ~= '' and what == '2' and call > 0 then addTokens(key, tokens) end
-  if endsCall == '1' then call = 0 end
-  if what == '0' or held == 0 or used == 1 then
-    put(tally, id, call, held, hadTokens, hadNano, hadPoints, used, linksOf(entry))
-  elseif what == '2' then
-    use(tally, id, entry, call, amount(tokens), amount(nano), amount(points))
-  else
-    release(pools_prefix, tally, id, entry, call)
+// The requests that a limit has admitted are a list of their times, the oldest first.
+const REQUESTS = `
+local function logOf(limit) return prefix .. 'admitted:' .. limit.name end
+
+-- How many there were in the last minute, and when the first of them stops counting.
+local function countOf(limit)
+  local log, over = logOf(limit), now - ${LIMITED_MS}
+  local function timeAt(index) return tonumber(redis.call('LINDEX', log, index) or now) end
+  local first = timeAt(0)
+  while first <= over do
+    -- Many at a time, then one by one.
+    redis.call('LTRIM', log, timeAt(999) <= over and 1000 or 1, -1)
+    first = timeAt(0)
   end
-end
-
--- What was reserved in another tally by a call that goes on.
-local begin
-local function renew(name, id)
-  local tally = tallyOf(name, id)
-  if tally.calls[id] then begin(tally, id, 0) end
-end
-
--- A call that has begun before is renewed, with the larger of what it reserved then and now.
-function begin(tally, id, call, ownTokens, ownNano, ownPoints, links)
-  if tally.size == 0 then tally.dueAt = now_ms + kept_ms end
-  if now_ms >= tally.dueAt + kept_ms then removeExpired(tally, 1) end
-  tally.keptMs = kept_ms
-  local held, tokens, nano, points, used = 0, 0, 0, 0, 0
-  local entry = tally.calls[id]
-  if entry then
-    local _
-    _, held, tokens, nano, points, used = struct.unpack(CALL, entry)
-  end
-  if held > 0 then
-    local renews = ownTokens or used == 0
-    if ownTokens and used == 0 then
-      tokens, nano = math.max(tokens, amount(ownTokens)), math.max(nano, amount(ownNano))
-      points = math.max(points, amount(ownPoints))
-    end
-    put(tally, id, call, renews and now_ms + kept_ms or held, tokens, nano, points, used, linksOf(entry))
-    if renews and not ownTokens then
-      local pool, key = splitLinks(linksOf(entry))
-      if pool ~= '' then renew(pools_prefix .. pool, id) end
-      if key ~= '' then renew(pools_prefix .. 'key:' .. key, id) end
-    end
-  elseif ownTokens then
-    put(tally, id, call, now_ms + kept_ms, amount(ownTokens), amount(ownNano), amount(ownPoints), 0, links)
-  else
-    put(tally, id, call, 0, 0, 0, 0, 0, '')
-  end
-end
-
--- One match is much faster than a loop over the fields.
-local END = '${LINE.repeat(8)}'
-local REQUEST = '${LINE.repeat(14)}([^\\r]*)\\r'
-
-for user, id, call, what, tokens, nano, points, key in string.gmatch(ARGV[3], END) do
-  finish(user, id, call, what, tokens, nano, points, key)
-end
-
-local held = redis.call('MGET', unpack(KEYS))
-local epoch = tonumber(held[1] or 0)
-
-local function isCounting(time)
-  return now - time < ${LIMITED_MS * 1000}
-end
-
-local function isReached(log, allowed)
-  local left = allowed - redis.call('LLEN', log .. minute)
-  if left <= 0 then return true end
-  local last = redis.call('LINDEX', log .. (minute - 1), -left)
-  return last and isCounting(last)
-end
-
-local function firstReached(limits)
-  local index = 0
-  for name, allowed in string.gmatch(limits, '([^\\n]*)\\n([^\\n]*)\\n') do
-    if isReached(log_prefix .. name .. ':', allowed) then return index end
-    index = index + 1
-  end
-end
-
--- How many entries of a list still count, and the first of them. They are in the order of time.
-local function countingIn(log)
   local size = redis.call('LLEN', log)
-  local low, high, first = 0, size, nil
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    local time = redis.call('LINDEX', log, middle)
-    if isCounting(time) then high, first = middle, time else low = middle + 1 end
+  return size, size > 0 and first - over or 0
+end
+
+local function countRequest(counted)
+  for index, limit in ipairs(ask.limits) do
+    redis.call('RPUSH', logOf(limit), now)
+    redis.call('PEXPIRE', logOf(limit), ${LOG_KEPT_MS})
+    counted[2 * index - 1] = counted[2 * index - 1] + 1
+    if counted[2 * index - 1] == 1 then counted[2 * index] = ${LIMITED_MS} end
   end
-  return size - low, first
 end
+`;
 
-local function addCount(log, count, outcome)
-  local earlier, first = countingIn(log .. (minute - 1))
-  first = first or redis.call('LINDEX', log .. minute, 0)
-  outcome[#outcome + 1] = count + earlier
-  outcome[#outcome + 1] = first and math.ceil((first + ${LIMITED_MS * 1000} - now) / 1000) or 0
-end
-
-local LIMIT_NAMES = '([^\\n]*)\\n[^\\n]*\\n'
-
-local function countIn(limits, outcome)
-  for name in string.gmatch(limits, LIMIT_NAMES) do
-    local log = log_prefix .. name .. ':'
-    local count = redis.call('RPUSH', log .. minute, accepted)
-    if count == 1 then redis.call('PEXPIRE', log .. minute, ${LOG_KEPT_MS}) end
-    addCount(log, count, outcome)
-  end
-  return outcome
-end
-
--- The same for a request that is refused.
-local function addCounts(limits, outcome)
-  for name in string.gmatch(limits, LIMIT_NAMES) do
-    local log = log_prefix .. name .. ':'
-    addCount(log, redis.call('LLEN', log .. minute), outcome)
-  end
-  return outcome
-end
-
+// Unknown facts refuse nothing: the caller reads them and decides.
+const DECISION = `
 local function isDrained(used, more, quota, tolerance)
-  return quota ~= '' and used + more >= quota - tolerance
+  return quota and used + more >= quota - tolerance
 end
 
-local function isRefused(refusals, drawing, increases)
-  for name, before in string.gmatch(refusals, '([^=,]+)=(%d+)') do
-    if name == drawing and tonumber(before) >= (tonumber(increases) or 0) then return true end
-  end
-  return false
-end
-
-local function isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points, ownPoints, drawing)
-  local window = windowAt ~= '0' and held[tonumber(windowAt)]
+local function isCovered(asked, window, account, sums, points)
   if not window then return true end
-  local cost, used, refusals = string.match(window, '^%S+ (%S+) (%S+) ?(%S*)')
-  if not isDrained(cost, nano / ${NANO_USD}, usdQuota, 1e-9) and
-     not isDrained(used, tokens, tokenQuota, 0) then return true end
-  local account = accountAt ~= '0' and held[tonumber(accountAt)]
+  if not isDrained(window.costUsd, sums.nano / ${NANO_USD}, asked.usdQuota, 1e-9) and
+     not isDrained(window.tokens, sums.tokens, asked.tokenQuota, 0) then return true end
   if not account then return true end
-  local balance, increases = string.match(account, '^%S+ (%S+) %S+ ?(%S*)')
-  if isPriced ~= '1' or isRefused(refusals, drawing, increases) then return false end
-  return tonumber(balance) - points >= math.max(ownPoints, 1)
-end
-
-local function isLeft(nano, budget, budgetAt)
-  local fact = budgetAt ~= '0' and held[tonumber(budgetAt)]
-  if not fact then return true end
-  return not isDrained(string.match(fact, '^%S+ (%S+)'), nano / ${NANO_USD}, budget, 1e-9)
-end
-
-local function isFull(tally, id, callsMax)
-  if tally.running < callsMax then return false end
-  removeExpired(tally, ${SEARCH_STEPS})
-  local entry = tally.calls[id]
-  return tally.running >= callsMax and not (entry and struct.unpack(CALL, entry) > 0)
-end
-
--- What all other calls of a tally hold: one that is admitted again does not count against itself.
-local function othersIn(tally, id)
-  local entry = tally.calls[id]
-  if not entry then return tally.tokens, tally.nano, tally.points end
-  local _, _, tokens, nano, points, used = struct.unpack(CALL, entry)
-  if used == 1 then return tally.tokens, tally.nano, tally.points end
-  return tally.tokens - tokens, tally.nano - nano, tally.points - points
-end
-
-local function admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt,
-    accountAt, pool, key, limits)
-  if epoch > tonumber(known) then return -1 end
-  local reached = limits ~= '' and firstReached(limits)
-  if reached then return reached end
-  local tally = id ~= '' and tallyOf(calls_prefix .. user, id)
-  if tally and isFull(tally, id, tonumber(callsMax)) then return addCounts(limits, { -2 }) end
-  if not tally or ownTokens == '' then
-    if tally then begin(tally, id, now_ms + kept_ms) end
-    return limits == '' and -1 or countIn(limits, { 1, 0, 0, 0, 0, 0 })
+  if not asked.isPriced then return false end
+  for _, refusal in ipairs(window.refusals or {}) do
+    local name = 'account:' .. refusal.account.type .. ':' .. refusal.account.id
+    if name == asked.pool and refusal.increases >= account.increases then return false end
   end
-  local keyId, keyTokens, budget, budgetAt = string.match(key, '^(%S+) (%S*) (%S*) (%d+)$')
-  local ofKey = keyId and tallyOf(pools_prefix .. 'key:' .. keyId, id)
-  local keyUsed, keyFreeMs = 0, 0
-  if ofKey and keyTokens ~= '' then
-    local spent
-    spent, keyFreeMs = tokensOf(keyId)
-    if spent + othersIn(ofKey, id) - ofKey.usedTokens >= tonumber(keyTokens) then removeExpired(ofKey, ${SEARCH_STEPS}) end
-    keyUsed = spent + othersIn(ofKey, id) - ofKey.usedTokens
-    if keyUsed >= tonumber(keyTokens) then return addCounts(limits, { -3, keyFreeMs }) end
+  return account.balance - points >= math.max(asked.points, 1)
+end
+`;
+
+// Keys: the calls by their expiry, the epoch, and the facts of the window, the account and the budget. The answer: the outcome,
+// the epoch with these facts, a number (the limit that is reached, when tokens are free again, or whether the call began), for
+// each limit its count and when the first of its requests stops counting; then what others reserve from the user and the
+// account, and from the key.
+const ADMIT = `
+function steps.admit()
+  local facts = redis.call('MGET', unpack(KEYS, 2))
+  local function fact(index) return facts[index] and cjson.decode(facts[index]) end
+  if tonumber(facts[1] or 0) > ask.epoch then return { 'stale', facts } end
+
+  local counted = {}
+  for index, limit in ipairs(ask.limits) do
+    local requests, freeMs = countOf(limit)
+    if requests >= limit.requestsPerMinute then return { 'limited', facts, index - 1 } end
+    counted[2 * index - 1], counted[2 * index] = requests, freeMs
   end
-  local ofPool = pool ~= '' and tallyOf(pools_prefix .. pool, id) or tally
-  local drawing = pool ~= '' and pool or 'account:user:' .. user
-  local tokens, nano, points, keyNano
+  local call = ask.call
+  if not call then
+    countRequest(counted)
+    return { 'passed', facts, 1, counted }
+  end
+
+  removeExpired()
+  local user, asked, name = 'account:user:' .. call.user, call.reservation, nameOf(call)
+  -- A call that is admitted again does not count against itself; what it has used does.
+  local before = take(name)
+  local isUsed = before and before.state == 'used'
+  if isUsed then count(before, 1) end
+  local sums = sumsOf(user)
+  local points = asked and sumsOf(asked.pool).points
+  local ofKey = asked and asked.key and sumsOf('key:' .. asked.key.id)
+
+  local others = sums.calls - (isUsed and before.running or 0)
+  if others >= call.callsMax and not (before and before.running == 1) then
+    return { 'busy', facts, 0, counted }
+  end
+
+  local keyTokens, keyFreeMs = 0, 0
+  if ofKey and asked.key.tokensPerMinute then
+    keyTokens, keyFreeMs = tokensOf(asked.key.id)
+    keyTokens = keyTokens + ofKey.tokens - ofKey.usedTokens
+    if keyTokens >= asked.key.tokensPerMinute then return { 'tokens_limited', facts, keyFreeMs, counted } end
+  end
+
+  countRequest(counted)
   local function isAllowed()
-    tokens, nano = othersIn(tally, id)
-    points = select(3, othersIn(ofPool, id))
-    if ofKey then
-      keyNano = select(2, othersIn(ofKey, id))
-      if not isLeft(keyNano, budget, budgetAt) then return false end
-    end
-    return isCovered(usdQuota, tokenQuota, isPriced, windowAt, accountAt, tokens, nano, points, amount(ownPoints), drawing)
+    local budget = ofKey and fact(4)
+    if budget and isDrained(budget.costUsd, ofKey.nano / ${NANO_USD}, asked.key.budgetUsd, 1e-9) then return false end
+    return isCovered(asked, fact(2), fact(3), sums, points)
   end
-  local begins = isAllowed()
-  if not begins then
-    removeExpired(tally, ${SEARCH_STEPS})
-    removeExpired(ofPool, ${SEARCH_STEPS})
-    if ofKey then removeExpired(ofKey, ${SEARCH_STEPS}) end
-    begins = isAllowed()
-  end
-  local outcome = { begins and 1 or 0, tokens, nano, points, tally.usedTokens, tally.usedNano }
-  local ofKeyCounts = ofKey and { keyNano, ofKey.usedNano, keyUsed, keyFreeMs }
-  if begins and ofKey then begin(ofKey, id, 0, ownTokens, ownNano, 0, '') end
-  if begins and ofPool ~= tally then
-    begin(ofPool, id, 0, 0, 0, ownPoints, '')
-    ownPoints = 0
-  end
+  local begins = not asked or isAllowed()
+  local reply = { 'passed', facts, begins and 1 or 0, counted,
+    asked and { sums.tokens, sums.nano, points, sums.usedTokens, sums.usedNano },
+    ofKey and { ofKey.nano, ofKey.usedNano, keyTokens, keyFreeMs } }
   if begins then
-    begin(tally, id, now_ms + kept_ms, ownTokens, ownNano, ownPoints, ofKey and pool .. '\\t' .. keyId or pool)
+    -- One that has begun before is renewed, with the larger of what it reserved then and now.
+    if isUsed then count(before, -1) end
+    local held = before or { user = user, pool = user, tokens = 0, nano = 0, points = 0 }
+    held.running = 1
+    if asked and not isUsed then
+      held.state, held.pool, held.key = 'reserved', asked.pool, asked.key and 'key:' .. asked.key.id
+      for _, amount in ipairs({ 'tokens', 'nano', 'points' }) do held[amount] = math.max(held[amount], asked[amount]) end
+    end
+    put(name, held, now + keptMs)
+    saveSums()
   end
-  if limits ~= '' then countIn(limits, outcome) end
-  if ofKey then outcome[#outcome + 1] = ofKeyCounts end
-  return outcome
+  return reply
 end
+`;
 
-local outcomes = {}
-for known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced, windowAt, accountAt, pool, key,
-    limits in string.gmatch(ARGV[4], REQUEST) do
-  outcomes[#outcomes + 1] = admit(known, id, user, callsMax, ownTokens, ownNano, ownPoints, usdQuota, tokenQuota, isPriced,
-    windowAt, accountAt, pool, key, limits)
+// Ending a call again changes nothing. One that was settled before it ended has nothing left that could become usage.
+const FINISH = `
+function steps.finish()
+  local name, usage = nameOf(ask), ask.usage
+  local call = take(name)
+  if not call then return end
+  if usage and ask.keyId and call.running == 1 then addTokens(ask.keyId, usage.tokens) end
+  if ask.endsCall then call.running = 0 end
+  if ask.endsReservation and call.state == 'reserved' then
+    release(call)
+    if usage then call.state, call.tokens, call.nano, call.points = 'used', usage.tokens, usage.nano, usage.points end
+  end
+  put(name, call)
+  saveSums()
 end
-saveAll()
-return { held, outcomes }
+`;
+
+// Keys: the calls by their expiry, and those of the facts. Settled calls go in the same step as the facts that include them,
+// so that no usage counts twice.
+const UPDATE = `
+function steps.update()
+  for index, new in ipairs(ask.facts) do
+    local key = KEYS[index + 1]
+    local held = redis.call('GET', key)
+    if not held or cjson.decode(held).version < new.version then redis.call('SET', key, new.fact, unpack(new.expiry)) end
+  end
+  for _, settled in ipairs(ask.settled) do
+    local name = nameOf(settled)
+    local call = take(name)
+    if call then
+      release(call)
+      put(name, call)
+    end
+  end
+  saveSums()
+end
+`;
+
+/**
+ * All that is done to calls on Redis, on its clock. Values: the prefix of all keys, how long a call is kept, the step, and what it
+ * is asked, as JSON. One script, so that Redis knows it for the end of a call if it knew it for its begin: a script that is
+ * sent again would come after the next request.
+ */
+export const ADMISSION = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local prefix, keptMs, ask = ARGV[1], tonumber(ARGV[2]), cjson.decode(ARGV[4])
+local steps = {}
+local function nameOf(call) return call.user .. ':' .. call.id end
+${CALLS}${TOKENS}${REQUESTS}${DECISION}${ADMIT}${FINISH}${UPDATE}
+return steps[ARGV[3]]()
 `);

@@ -27,3 +27,6 @@ export function script(lua: string): Script {
 
 const isUnknownScript = (error: unknown): boolean =>
   isError(error) && error.message.startsWith('NOSCRIPT');
+
+/** A list in a reply; empty for anything else. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
