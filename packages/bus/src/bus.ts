@@ -24,7 +24,7 @@ export interface BusOptions {
   readonly prefix?: string;
   readonly log: Log;
   readonly clock?: Clock;
-  /** After this time without activity a recorder counts as dead and its entries go to another. */
+  /** After this time without a sign of life from a recorder its entries go to another; 30 seconds by default. */
   readonly journalClaimIdleMs?: number;
   /** After this time a call that was not ended ends by itself; 15 minutes by default. */
   readonly callKeptMs?: number;

@@ -6,6 +6,9 @@ import { eventually } from './eventually.ts';
 import { newPrefix, removeKeys, sharedRedisUrl } from './subjects.ts';
 import { makeTemporaryDirectory, removeDirectory } from './temporary-directory.ts';
 
+/** After this time without a sign of life from a recorder its entries go to another. */
+const CLAIM_IDLE_MS = 2_000;
+
 let dataDir = '';
 let prefix = '';
 let buses: Bus[] = [];
@@ -22,14 +25,20 @@ afterEach(async () => {
   await removeDirectory(dataDir);
 });
 
-async function startBus(options: { readonly redisUrl?: string } = {}): Promise<Bus> {
+interface StartOptions {
+  readonly redisUrl?: string;
+  readonly journalClaimIdleMs?: number;
+}
+
+async function startBus(options: StartOptions = {}): Promise<Bus> {
   const bus = createBus({ ...options, dataDir, prefix, log: silentLog });
   buses.push(bus);
   await bus.start();
   return bus;
 }
 
-const startRedisBus = (): Promise<Bus> => startBus({ redisUrl: sharedRedisUrl() });
+const startRedisBus = (options: StartOptions = {}): Promise<Bus> =>
+  startBus({ redisUrl: sharedRedisUrl(), ...options });
 
 /** Records until as many different entries have come as are expected. */
 async function drainUntil(bus: Bus, count: number): Promise<readonly string[]> {
@@ -127,13 +136,49 @@ test('an entry is put by one of many processes and read by all', async () => {
 });
 
 test('entries that a recorder took before it was killed are recorded by another', async () => {
-  const bus = await startRedisBus();
+  const bus = await startRedisBus({ journalClaimIdleMs: CLAIM_IDLE_MS });
   const ids = Array.from({ length: 25 }, (_, index) => `entry-${index}`);
   for (const id of ids) await bus.journal.append({ id, body: 'x' });
   const child = startChild('take and hang', { redisUrl: sharedRedisUrl(), dataDir, prefix });
   expect(await child.nextLine()).toBe('took 10');
   await child.kill();
   expect((await drainUntil(bus, 25)).toSorted()).toEqual(ids.toSorted());
+});
+
+test('a recorder that works on a batch for longer than that keeps it', async () => {
+  const options = { journalClaimIdleMs: CLAIM_IDLE_MS };
+  const [slow, other] = [await startRedisBus(options), await startRedisBus(options)];
+  const stop = new AbortController();
+  const draining = { batchSize: 50, signal: stop.signal };
+  const byOther: string[] = [];
+  const bySlow: string[] = [];
+  let finish = (): void => undefined;
+  const working = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  await slow.journal.append({ id: 'long', body: 'x' });
+  const drained = [
+    slow.journal.drain(async (batch) => {
+      bySlow.push(...batch.map(({ id }) => id));
+      await working;
+    }, draining),
+  ];
+  await eventually('the slow one has it', () => bySlow.length === 1);
+  const takenAt = performance.now();
+  drained.push(
+    other.journal.drain(async (batch) => {
+      byOther.push(...batch.map(({ id }) => id));
+      await Promise.resolve();
+    }, draining),
+  );
+  await eventually('it works for long', () => performance.now() - takenAt > 3 * CLAIM_IDLE_MS);
+  await other.journal.append({ id: 'next', body: 'x' });
+  await eventually('the other one works', () => byOther.length > 0);
+  finish();
+  await eventually('nothing is left', async () => (await slow.journal.lag()) === 0);
+  stop.abort();
+  await Promise.all(drained);
+  expect([bySlow, byOther]).toEqual([['long'], ['next']]);
 });
 
 test('what a killed process left in its journal file is recorded by the next one', async () => {

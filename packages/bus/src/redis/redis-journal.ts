@@ -1,6 +1,5 @@
-import type { Journal, JournalEntry, Log } from '@model-gateway/kernel';
+import { newId, type Journal, type JournalEntry, type Log } from '@model-gateway/kernel';
 import { requireEntrySize } from '../journal-line.ts';
-import { newProcessOwner } from '../process-owner.ts';
 import { closeRedisClient } from './redis-client.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
@@ -16,7 +15,7 @@ interface RedisJournalOptions {
   readonly connection: RedisConnection;
   readonly prefix: string;
   readonly log: Log;
-  /** After this time without activity a recorder counts as dead and its entries go to another. */
+  /** After this time without a sign of life from a recorder its entries go to another. */
   readonly claimIdleMs?: number;
 }
 
@@ -32,7 +31,7 @@ end
 export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
   const { connection, prefix, log, claimIdleMs = CLAIM_IDLE_MS } = options;
   const stream = `${prefix}journal`;
-  const owner = newProcessOwner(Date.now());
+  const processId = newId();
   const busySlots = new Set<number>();
 
   function takeSlot(): number {
@@ -71,8 +70,7 @@ export function createRedisJournal(options: RedisJournalOptions): RedisJournal {
         blocking,
         log,
         stream,
-        owner,
-        slot,
+        name: `${slot}@${processId}`,
         claimIdleMs,
       });
       try {

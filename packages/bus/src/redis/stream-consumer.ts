@@ -2,22 +2,19 @@ import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
 import type { Redis } from 'ioredis';
 import { gatherMs } from '../gather.ts';
 import { pause } from '../pause.ts';
-import { formatOwner, isOwnerDead, parseOwner, type ProcessOwner } from '../process-owner.ts';
 import { recordBatch, type RecordBatch } from '../record-batch.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { script } from './script.ts';
 import {
   parseClaimAnswer,
   parseConsumers,
-  parsePendingIds,
-  parseStreamEntries,
   parseReadAnswer,
   type StreamEntry,
 } from './stream-entries.ts';
 
 /** One consumer in the consumer group of the journal. */
 export interface StreamConsumer {
-  /** Delivers entries until the signal aborts: its own unfinished ones first, those of dead consumers in between. */
+  /** Delivers entries until the signal aborts: its own unfinished ones first, those of consumers that are gone in between. */
   consume(record: RecordBatch, batchSize: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -26,9 +23,8 @@ interface ConsumerOptions {
   readonly blocking: Redis;
   readonly log: Log;
   readonly stream: string;
-  readonly owner: ProcessOwner;
-  /** Distinguishes the consumers of one process. */
-  readonly slot: number;
+  readonly name: string;
+  /** After this time without a sign of life from their consumer, entries are taken over. */
   readonly claimIdleMs: number;
 }
 
@@ -43,6 +39,8 @@ const ENTRIES_PER_CALL_MAX = 1_000;
 // A batch with more than that is not made larger.
 const CHARS_MAX = 16 * 1024 * 1024;
 const CONSUMER_STALE_MS = 300_000;
+/** How often entries in hand are renewed, and those of others looked at, within the time after which they are taken over. */
+const CHECKS = 4;
 
 // An entry is acknowledged and deleted in one step, so that the length of the stream is the number of unrecorded entries.
 const FINISH = script(`
@@ -57,8 +55,7 @@ return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
 `);
 
 export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
-  const { connection, blocking, log, stream, owner, slot, claimIdleMs } = options;
-  const name = `${slot}@${formatOwner(owner)}`;
+  const { connection, blocking, log, stream, name, claimIdleMs } = options;
   let hasGroup = false;
   let ownUnfinished = true;
   let claimCursor = '0-0';
@@ -105,39 +102,14 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
     return parseReadAnswer(await withTimeout(reading, READ_TIMEOUT_MS));
   }
 
-  /** The entries of a consumer whose process is known to be dead are claimed without waiting. */
-  async function claimFromDead(count: number): Promise<readonly StreamEntry[]> {
-    const answer = await connection.run((client) => client.xinfo('CONSUMERS', stream, GROUP));
-    const dead = parseConsumers(answer).find(
-      (consumer) => consumer.pending > 0 && consumer.name !== name && isDead(consumer),
-    );
-    if (dead === undefined) return [];
-    const pending = await connection.run((client) =>
-      client.xpending(stream, GROUP, '-', '+', count, dead.name),
-    );
-    const ids = parsePendingIds(pending);
-    if (ids.length === 0) return [];
-    return parseStreamEntries(
-      await connection.run((client) => client.xclaim(stream, GROUP, name, 0, ...ids)),
-    );
-  }
-
-  function isDead(consumer: { readonly name: string; readonly idleMs: number }): boolean {
-    const itsOwner = parseOwner(consumer.name.slice(consumer.name.indexOf('@') + 1));
-    if (itsOwner === undefined || itsOwner.nonce === owner.nonce) return false;
-    return isOwnerDead(itsOwner, owner, consumer.idleMs);
-  }
-
   async function claim(count: number): Promise<readonly StreamEntry[]> {
-    const orphans = await claimFromDead(count);
-    if (orphans.length > 0) return orphans;
     const answer = await connection.run((client) =>
       client.xautoclaim(stream, GROUP, name, claimIdleMs, claimCursor, 'COUNT', count),
     );
     const { cursor, entries } = parseClaimAnswer(answer);
     claimCursor = cursor;
     if (cursor === '0-0') {
-      claimDueAt = performance.now() + claimIdleMs / 2;
+      claimDueAt = performance.now() + claimIdleMs / CHECKS;
       await removeStaleConsumers();
     }
     return entries;
@@ -181,6 +153,23 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
     return batch;
   }
 
+  /** Calls back with the ids of entries, as many as Redis takes at once. */
+  async function eachPart(
+    entries: readonly StreamEntry[],
+    take: (ids: readonly string[]) => Promise<unknown>,
+  ): Promise<void> {
+    for (let at = 0; at < entries.length; at += ENTRIES_PER_CALL_MAX) {
+      const part = entries.slice(at, at + ENTRIES_PER_CALL_MAX);
+      await take(part.map(({ streamId }) => streamId));
+    }
+  }
+
+  /** Nobody takes over what this consumer works on, however long that takes. */
+  const renew = (entries: readonly StreamEntry[]): Promise<void> =>
+    eachPart(entries, (ids) =>
+      connection.run((client) => client.xclaim(stream, GROUP, name, 0, ...ids, 'JUSTID')),
+    ).catch(() => undefined);
+
   async function handOver(
     entries: readonly StreamEntry[],
     record: RecordBatch,
@@ -190,12 +179,15 @@ export function createStreamConsumer(options: ConsumerOptions): StreamConsumer {
     if (batch.length < entries.length) {
       log.warn({ entries: entries.length - batch.length }, 'unreadable journal entries skipped');
     }
-    if (batch.length > 0 && !(await recordBatch(record, batch, { signal, log }))) return;
-    for (let at = 0; at < entries.length; at += ENTRIES_PER_CALL_MAX) {
-      const part = entries.slice(at, at + ENTRIES_PER_CALL_MAX);
-      const ids = part.map(({ streamId }) => streamId);
-      await connection.run((client) => FINISH.run(client, [stream], [GROUP, ...ids]));
+    const renewal = setInterval(() => void renew(entries), claimIdleMs / CHECKS);
+    try {
+      if (batch.length > 0 && !(await recordBatch(record, batch, { signal, log }))) return;
+    } finally {
+      clearInterval(renewal);
     }
+    await eachPart(entries, (ids) =>
+      connection.run((client) => FINISH.run(client, [stream], [GROUP, ...ids])),
+    );
   }
 
   return {

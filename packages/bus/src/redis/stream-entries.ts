@@ -1,4 +1,5 @@
 import type { JournalEntry } from '@model-gateway/kernel';
+import { listOf } from './script.ts';
 
 /** An entry of a consumer; undefined when it was deleted or has another format. */
 export interface StreamEntry {
@@ -37,16 +38,8 @@ export function parseConsumers(
   });
 }
 
-/** The ids in a reply to the extended form of XPENDING. */
-export function parsePendingIds(answer: unknown): readonly string[] {
-  return listOf(answer).flatMap((item) => {
-    const [streamId] = listOf(item);
-    return typeof streamId === 'string' ? [streamId] : [];
-  });
-}
-
 /** Reads the `[[id, [field, value, …]], …]` of Redis; deleted entries are omitted. */
-export function parseStreamEntries(items: unknown): readonly StreamEntry[] {
+function parseStreamEntries(items: unknown): readonly StreamEntry[] {
   return listOf(items).flatMap((item) => {
     const [streamId, fields] = listOf(item);
     return typeof streamId === 'string' ? [{ streamId, entry: toEntry(fields) }] : [];
@@ -65,5 +58,3 @@ function toMap(flat: unknown): ReadonlyMap<unknown, unknown> {
   for (let at = 0; at + 1 < fields.length; at += 2) map.set(fields[at], fields[at + 1]);
   return map;
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
