@@ -81,7 +81,6 @@ async function serve({ admission, journal }, event) {
     userId,
     endsReservation: true,
     endsCall: true,
-    isUrgent: false,
     usage: amounts,
   });
 }

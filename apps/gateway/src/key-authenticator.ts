@@ -230,7 +230,7 @@ export function createKeyAuthenticator(
       const reservation =
         answer.outcome === 'passed' &&
         call &&
-        quotas.reservationOf(payer, call, answer, begun?.held?.reservation);
+        quotas.reservationOf(payer, call, begun?.held?.reservation);
       // A lower epoch than before means that the counter was reset.
       if (answer.epoch < remembered.epoch && (await keys.find(secret)) === undefined) {
         if (reservation) reservation.end();

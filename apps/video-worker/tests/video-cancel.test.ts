@@ -158,7 +158,7 @@ describe('the upstream task of a cancelled job', () => {
   async function reservedUsd(): Promise<number | undefined> {
     const id = newId();
     const reserved = await reserve(id);
-    const end = { id, userId: cancelling.userId, isUrgent: true };
+    const end = { id, userId: cancelling.userId };
     cancelling.test.context.bus.admission.endCall({
       ...end,
       endsCall: true,

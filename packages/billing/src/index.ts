@@ -41,7 +41,6 @@ export type {
   RequestLimit,
   ReservedAmounts,
   SettledCall,
-  UsedAmounts,
   WindowUsage,
 } from './admission/admission-store.ts';
 export type { BillingFacts, PayingUser, TierLimits } from './admission/billing-facts.ts';

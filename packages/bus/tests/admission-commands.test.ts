@@ -62,7 +62,6 @@ const ended = (id: string) => ({
   userId: 'user',
   endsCall: true,
   endsReservation: true,
-  isUrgent: false,
   usage: AMOUNTS,
 });
 

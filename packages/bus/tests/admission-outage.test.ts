@@ -98,7 +98,7 @@ test('what calls have used while Redis is unavailable counts for 15 minutes, or 
     };
     const call = { id, userId: 'user', callsMax: 9, reservation };
     const answer = await admission.admit({ knownEpoch: 0, limits: [], window: WINDOW, call });
-    const ended = { endsCall: true, endsReservation: true, isUrgent: true };
+    const ended = { endsCall: true, endsReservation: true };
     admission.endCall({
       id,
       userId: 'user',

@@ -60,7 +60,7 @@ export function createConnectionPlaces(
   }
 
   function end({ id, userId }: RequestedCall): void {
-    admission.endCall({ id, userId, endsCall: true, endsReservation: false, isUrgent: true });
+    admission.endCall({ id, userId, endsCall: true, endsReservation: false });
   }
 
   function addCount(holder: string, change: number): void {

@@ -129,8 +129,6 @@ export interface CallEnd {
   readonly endsReservation: boolean;
   /** False for the end of a job whose call has ended before. */
   readonly endsCall: boolean;
-  /** Whether the next request may depend on it: then it is not delayed until the next call of the store. */
-  readonly isUrgent: boolean;
   /** What the call has used: it counts instead of what was reserved, until it is settled or the reservation would expire. */
   readonly usage?: ReservedAmounts | undefined;
   /** The key whose limits the call counts in, if it has any. */

@@ -103,7 +103,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
         // Redis may have begun the call and only the answer is missing: it begins elsewhere. One that was running before is
         // not ended.
         if (call !== undefined && !renews) {
-          endCall({ ...call, endsCall: true, endsReservation: true, isUrgent: false });
+          endCall({ ...call, endsCall: true, endsReservation: true });
         }
         throw error;
       }

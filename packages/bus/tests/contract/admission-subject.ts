@@ -59,7 +59,6 @@ export const end = (id: string, what: Partial<CallEnd> = {}): CallEnd => ({
   userId: 'user',
   endsCall: true,
   endsReservation: true,
-  isUrgent: false,
   ...what,
 });
 

@@ -28,7 +28,7 @@ export function describeKeyLimits(on: On): void {
       }),
     });
   const ended = (id: string, usage: Partial<ReservedAmounts>) =>
-    end(id, { keyId: 'key', isUrgent: true, usage: { ...NONE, ...usage } });
+    end(id, { keyId: 'key', usage: { ...NONE, ...usage } });
 
   test(
     'a budget counts what is spent, what is used and not settled, and what is reserved',

@@ -358,7 +358,7 @@ export function describeReservations(on: On): void {
         if (answer.outcome !== 'passed') throw new Error('not passed');
         if (index % 3 === 0) await new Promise(setImmediate);
         if (answer.hasBegun || index % 2 === 0) admission.endCall(end(id));
-        if (index % 5 === 0) admission.endCall(end(id, { isUrgent: true }));
+        if (index % 5 === 0) admission.endCall(end(id));
       };
       await Promise.all(Array.from({ length: 1_000 }, (_, index) => one(index)));
       expect(await admission.admit(reserving('last', {}))).toMatchObject({

@@ -11,7 +11,6 @@ import {
   type KeyLimits,
   type RequestedCall,
   type TierLimits,
-  type UsedAmounts,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import { randomToken, type Clock, type Log } from '@model-gateway/kernel';
@@ -38,12 +37,7 @@ export interface Quotas {
   /** The answer with the usage of the month, which is read from the database if the store does not know it. */
   withWindow(payer: Payer, passed: PassedAdmission): Promise<PassedAdmission> | PassedAdmission;
   /** The call that has begun. A call that had begun before goes on with its reservation. */
-  reservationOf(
-    payer: Payer,
-    call: RequestedCall,
-    passed: PassedAdmission,
-    begun?: Reservation,
-  ): Reservation;
+  reservationOf(payer: Payer, call: RequestedCall, begun?: Reservation): Reservation;
   /**
    * Decides again about a call that has begun, once all that it sends is known, and reserves that instead. Resolves with
    * the other models that its payer is covered for; on a refusal the caller ends the reservation.
@@ -146,20 +140,12 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     return { ...passed, window: await stored.window(windowOf(userId, new Date(clock.now()))) };
   }
 
-  function reservationOf(
-    payer: Payer,
-    call: RequestedCall,
-    passed: PassedAdmission,
-    begun?: Reservation,
-  ): Reservation {
-    const isUrgent = (amounts: UsedAmounts): boolean =>
-      isLast(payer, amounts, passed) || isLastOfKey(payer, amounts, passed);
+  function reservationOf(payer: Payer, call: RequestedCall, begun?: Reservation): Reservation {
     if (begun !== undefined) {
-      begun.extend(call, isUrgent);
+      begun.extend(call);
       return begun;
     }
     return createReservation(call, {
-      isUrgent,
       pointsOf: (costUsd) => pointsOf(costUsd, payer),
       store,
       renewals,
@@ -175,7 +161,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const call = callOf(payer, { ...request, callId: reservation.id });
     if (call.reservation === undefined) return fallbacks;
     const passed = await admitCall(payer, call);
-    reservationOf(payer, call, passed, reservation);
+    reservationOf(payer, call, reservation);
     await assertCovered(payer, call, passed, request);
     return coveredFallbacks(payer, call, passed, fallbacks);
   }
@@ -318,7 +304,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
     const call = callOf(payer, request);
     const passed = await admitCall(payer, call);
-    const reservation = reservationOf(payer, call, passed);
+    const reservation = reservationOf(payer, call);
     try {
       await assertCovered(payer, call, passed, request);
       const { fallbacks = [] } = request;
@@ -342,28 +328,6 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     admitUser: async (userId, request) =>
       (await admitUserWithFallbacks(userId, request)).reservation,
   };
-}
-
-/** Whether another request may be refused because of these amounts of a request. */
-function isLast({ tier }: Payer, amounts: UsedAmounts, passed: PassedAdmission): boolean {
-  if (!hasQuota(tier)) return false;
-  const { window, reserved } = passed;
-  return (
-    window === undefined || isDrained(tier, withReserved(withReserved(window, reserved), amounts))
-  );
-}
-
-/** Whether these amounts use up the budget or the tokens of the key. */
-function isLastOfKey(
-  { key: limits }: Payer,
-  { tokens, costUsd }: UsedAmounts,
-  { budget, key }: PassedAdmission,
-): boolean {
-  if (limits === undefined || key === undefined) return false;
-  const { budgetUsd, tokensPerMinute } = limits;
-  if (tokensPerMinute !== null && key.tokens + tokens >= tokensPerMinute) return true;
-  const reservedUsd = key.reservedUsd + costUsd;
-  return budgetUsd !== null && decideBudget(budgetUsd, budget, { ...key, reservedUsd }) !== 'admit';
 }
 
 /** Whether the budget is not known, or what is known of it refuses the request. */

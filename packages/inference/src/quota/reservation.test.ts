@@ -50,7 +50,6 @@ describe('a call that is renewed', () => {
     const reservation = createReservation(
       { id: 'call', userId: 'user', callsMax: 5, reservation: RESERVATION },
       {
-        isUrgent: ({ tokens }) => tokens > 100,
         pointsOf: () => 0,
         renewals: {
           add(call) {
@@ -114,7 +113,7 @@ describe('a call that is renewed', () => {
     await answered();
     expect(ended).toMatchObject([
       { endsReservation: true },
-      { id: 'call', userId: 'user', endsCall: true, endsReservation: true, isUrgent: true },
+      { id: 'call', userId: 'user', endsCall: true, endsReservation: true },
     ]);
   });
 
@@ -138,16 +137,5 @@ describe('a call that is renewed', () => {
     reservation.end();
     await failed();
     expect(ended).toMatchObject([{ endsReservation: true }, { endsReservation: true }]);
-  });
-
-  test.each([
-    [undefined, false],
-    [{ tokens: 10, costUsd: 0.5 }, false],
-    // Far from the limit of 100, but several processes may have one of these.
-    [{ tokens: 11, costUsd: null }, true],
-  ])('that has used %j is urgent to end: %j', (used, isUrgent) => {
-    const { reservation, ended } = begin();
-    reservation.end(used);
-    expect(ended).toMatchObject([{ isUrgent }]);
   });
 });

@@ -3,7 +3,6 @@ import type {
   CallEnd,
   RequestedCall,
   ReservedAmounts,
-  UsedAmounts,
 } from '@model-gateway/billing';
 import { namedChoices, namedTokens, type ChatRequest } from '@model-gateway/contracts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
@@ -19,7 +18,7 @@ export interface Reservation {
   /** The request is over. What it has used counts until it is settled, under the id of the reservation. */
   end(usage?: UsedByRequest): void;
   /** The call reserves more from now on. */
-  extend(call: RequestedCall, isUrgent?: ReservationOptions['isUrgent']): void;
+  extend(call: RequestedCall): void;
   /** The call is over and its job goes on: what it reserved stays until `jobEnd` of this id, or until it expires. */
   endCall(): void;
 }
@@ -89,12 +88,9 @@ export const jobEnd = (job: { readonly id: string; readonly userId: string }): C
   userId: job.userId,
   endsCall: false,
   endsReservation: true,
-  isUrgent: true,
 });
 
 interface ReservationOptions {
-  /** Whether another request may be refused because of what it reserves or has used. */
-  readonly isUrgent: (amounts: UsedAmounts) => boolean;
   readonly pointsOf: (costUsd: number) => number;
   readonly store: Pick<AdmissionStore, 'admit' | 'endCall'>;
   readonly renewals: Pick<Renewals, 'add' | 'remove'>;
@@ -108,7 +104,7 @@ export function createReservation(call: RequestedCall, options: ReservationOptio
 // A class, because every request has one: closures would cost more.
 class BegunReservation implements Reservation, Renewable {
   #call: RequestedCall;
-  #options: ReservationOptions;
+  readonly #options: ReservationOptions;
   readonly #renewal: Renewal;
   #hasEnded = false;
   #endsReservation = false;
@@ -134,9 +130,8 @@ class BegunReservation implements Reservation, Renewable {
     return this.#finish(true, { tokens: used.tokens, costUsd, points });
   }
 
-  extend(call: RequestedCall, isUrgent = this.#options.isUrgent): void {
+  extend(call: RequestedCall): void {
     this.#call = call;
-    this.#options = { ...this.#options, isUrgent };
   }
 
   endCall(): void {
@@ -159,8 +154,8 @@ class BegunReservation implements Reservation, Renewable {
 
   #endAgain(): void {
     const { id, userId } = this.#call;
-    const ending = { endsCall: true, endsReservation: this.#endsReservation, isUrgent: true };
-    this.#options.store.endCall({ id, userId, ...ending });
+    const endsReservation = this.#endsReservation;
+    this.#options.store.endCall({ id, userId, endsCall: true, endsReservation });
   }
 
   #finish(endsReservation: boolean, usage: ReservedAmounts | undefined): void {
@@ -170,24 +165,9 @@ class BegunReservation implements Reservation, Renewable {
     const { id, userId, reservation } = this.#call;
     const { store, renewals } = this.#options;
     renewals.remove(this.#renewal);
-    const isUrgent =
-      reservation !== undefined && this.#options.isUrgent(amountsAtEnd(reservation, usage));
     const keyId = reservation?.key?.id;
-    store.endCall({ id, userId, endsCall: true, endsReservation, isUrgent, usage, keyId });
+    store.endCall({ id, userId, endsCall: true, endsReservation, usage, keyId });
   }
-}
-
-/** How many requests may use as much more than they reserved before other processes must learn of it at once. */
-const UNSHARED_ENDS_MAX = 16;
-
-/** The amounts that decide whether the end is urgent. Until they learn of it, other processes count what was reserved. */
-function amountsAtEnd(reserved: UsedAmounts, used: UsedAmounts = reserved): UsedAmounts {
-  const isBeyond = used.tokens > reserved.tokens || used.costUsd > reserved.costUsd;
-  if (!isBeyond) return reserved;
-  return {
-    tokens: Math.max(reserved.tokens, used.tokens * UNSHARED_ENDS_MAX),
-    costUsd: Math.max(reserved.costUsd, used.costUsd * UNSHARED_ENDS_MAX),
-  };
 }
 
 /** The call with what it reserves, which no quota and no limit of its key refuses. */
