@@ -1,5 +1,6 @@
-import type { LoggedRequest, RequestLog } from '@model-gateway/billing';
-import { waitUntil } from '@model-gateway/testkit';
+import type { LoggedRequest } from '@model-gateway/billing';
+import { failedRequestsSchema } from '@model-gateway/contracts';
+import { waitUntil, type TestContext } from '@model-gateway/testkit';
 
 const messages = [{ role: 'user', content: 'Hi' }];
 
@@ -16,24 +17,37 @@ export const REFUSED_REQUESTS = [
 
 /** The request that a response belongs to, once it is written. */
 export async function loggedRequest(
-  log: Pick<RequestLog, 'list'>,
+  context: TestContext['context'],
   response: Response,
 ): Promise<LoggedRequest> {
   await response.text();
-  return loggedAs(log, response.headers.get('x-request-id'));
+  return loggedAs(context, response.headers.get('x-request-id'));
 }
 
-/** The request with an id, once it is written. */
+/** The failed request with an id, once it is written; writes down what has failed, as the recorder does. */
 export async function loggedAs(
-  log: Pick<RequestLog, 'list'>,
+  { bus, database }: TestContext['context'],
   id: string | null,
 ): Promise<LoggedRequest> {
   const requestId = id ?? '';
   let found: LoggedRequest | undefined;
+  const enough = new AbortController();
+  const drained = bus.journal.drain(
+    async (batch) => {
+      const failures = batch.flatMap(({ body }) => {
+        const content = failedRequestsSchema.safeParse(JSON.parse(body));
+        return content.success ? content.data.failures : [];
+      });
+      await database.usage.record([], { pointsPerUsd: 1, failures });
+    },
+    { batchSize: 100, signal: enough.signal },
+  );
   await waitUntil(async () => {
-    [found] = (await log.list({ requestId }, { limit: 1 })).requests;
+    [found] = (await database.requestLog.list({ requestId }, { limit: 1 })).requests;
     return found !== undefined;
   });
+  enough.abort();
+  await drained;
   if (found === undefined) throw new Error('not logged');
   return found;
 }

@@ -57,7 +57,7 @@ test.each(CASES)(
     const refused = await ask(status === 400 ? wrong : {});
     expect(refused.status).toBe(status);
     const { requestLog } = test.context.database;
-    const logged = await loggedRequest(requestLog, refused);
+    const logged = await loggedRequest(test.context, refused);
     expect(logged).toMatchObject({ status, model: 'm', keyId: key.id, upstream: null });
     const filter = { keyId: key.id, model: 'm', status };
     const listed = await requestLog.list(filter, { limit: 9 });

@@ -171,7 +171,7 @@ describe('the request log', () => {
       body: JSON.stringify(body),
     });
   const log = () => gateway.test.context.database.requestLog;
-  const logged = (response: Response) => loggedRequest(log(), response);
+  const logged = (response: Response) => loggedRequest(gateway.test.context, response);
 
   test.each(REFUSED_REQUESTS)('has what $path refuses: $code', async ({ path, body, code }) => {
     const response = await ask(path, body);

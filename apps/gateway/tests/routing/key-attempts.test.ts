@@ -70,10 +70,7 @@ describe.each([
 
   test('with every key refused, each one is an attempt', async () => {
     refusals = [401, 429];
-    const request = await loggedRequest(
-      gateway.test.context.database.requestLog,
-      await ask(path, body),
-    );
+    const request = await loggedRequest(gateway.test.context, await ask(path, body));
     expect(request.attempts).toMatchObject([
       { ...attempt, outcome: 'failed', reason: 'refused', status: 401 },
       { ...attempt, outcome: 'failed', reason: 'rate_limited', status: 429 },

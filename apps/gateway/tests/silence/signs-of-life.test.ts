@@ -106,9 +106,8 @@ test.each(PATHS)('/v1/%s gets a later error as an event in its own form', async 
   const last = dataOf(text).at(-1);
   expect(last).toMatchObject(SURFACES[path].error);
   expect(JSON.stringify(last)).toContain('out of order');
-  const { requestLog } = gateway.test.context.database;
   const requestId = stream.response.headers.get('x-request-id');
-  const row = await loggedAs(requestLog, requestId);
+  const row = await loggedAs(gateway.test.context, requestId);
   expect(row).toMatchObject({ status: 502 });
 });
 
