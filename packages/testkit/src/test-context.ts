@@ -57,11 +57,14 @@ export async function createTestContext({
     encryptionKey: Buffer.alloc(32, 7).toString('base64'),
   });
   const redisPrefix = uniquePrefix();
+  let busCount = 0;
   const openBus = async (): Promise<Bus> => {
+    busCount += 1;
     const opened = createBus({
       redisUrl: await reach(testRedisUrl()),
       prefix: redisPrefix,
-      dataDir,
+      // As in a deployment: without Redis a recorder takes all files of its data directory.
+      dataDir: join(dataDir, `process-${busCount}`),
       log,
     });
     await opened.start();
