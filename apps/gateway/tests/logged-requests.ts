@@ -1,6 +1,5 @@
 import type { LoggedRequest } from '@model-gateway/billing';
-import { failedRequestsSchema } from '@model-gateway/contracts';
-import { waitUntil, type TestContext } from '@model-gateway/testkit';
+import { recordWhile, waitUntil, type TestContext } from '@model-gateway/testkit';
 
 const messages = [{ role: 'user', content: 'Hi' }];
 
@@ -15,39 +14,24 @@ export const REFUSED_REQUESTS = [
   { path: 'video/generations', body: { model: 'none' }, code: 'missing_fields' },
 ];
 
-/** The request that a response belongs to, once it is written. */
-export async function loggedRequest(
-  context: TestContext['context'],
-  response: Response,
-): Promise<LoggedRequest> {
+type Context = TestContext['context'];
+
+/** The request that a response belongs to, once it is recorded. */
+export async function loggedRequest(context: Context, response: Response): Promise<LoggedRequest> {
   await response.text();
   return loggedAs(context, response.headers.get('x-request-id'));
 }
 
-/** The failed request with an id, once it is written; writes down what has failed, as the recorder does. */
-export async function loggedAs(
-  { bus, database }: TestContext['context'],
-  id: string | null,
-): Promise<LoggedRequest> {
+/** The request with an id, once it is recorded with what is in the journal. */
+export async function loggedAs(context: Context, id: string | null): Promise<LoggedRequest> {
   const requestId = id ?? '';
   let found: LoggedRequest | undefined;
-  const enough = new AbortController();
-  const drained = bus.journal.drain(
-    async (batch) => {
-      const failures = batch.flatMap(({ body }) => {
-        const content = failedRequestsSchema.safeParse(JSON.parse(body));
-        return content.success ? content.data.failures : [];
-      });
-      await database.usage.record([], { pointsPerUsd: 1, failures });
-    },
-    { batchSize: 100, signal: enough.signal },
+  await recordWhile(context, () =>
+    waitUntil(async () => {
+      [found] = (await context.database.requestLog.list({ requestId }, { limit: 1 })).requests;
+      return found !== undefined;
+    }),
   );
-  await waitUntil(async () => {
-    [found] = (await database.requestLog.list({ requestId }, { limit: 1 })).requests;
-    return found !== undefined;
-  });
-  enough.abort();
-  await drained;
   if (found === undefined) throw new Error('not logged');
   return found;
 }

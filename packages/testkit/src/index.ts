@@ -18,6 +18,7 @@ export {
 export { preparedDataDir, temporaryDataDir, type TemporaryFolder } from './temporary-folder.ts';
 export { pick, randomFrom, upTo, type Random } from './random.ts';
 export { expectRecorded } from './recorded-answers.ts';
+export { recordWhile } from './record-while.ts';
 export { usageEvent, usageEventsIn } from './usage-event.ts';
 export { uniquePrefix } from './unique-prefix.ts';
 export { waitUntil } from './wait-until.ts';

@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import { newId } from '@model-gateway/kernel';
-import { waitUntil } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   startEngine,
@@ -11,6 +10,7 @@ import {
 } from '@model-gateway/testkit/upstreams';
 import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import { startScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.ts';
+import { loggedAs } from '../logged-requests.ts';
 import { takeUsage } from '../money/usage-journal.ts';
 
 let gateway: GatewayUnderTest;
@@ -316,11 +316,8 @@ test.each([
   client.on('error', () => undefined);
   await new Promise<void>((resolve) => client.write(row.begin, () => resolve()));
   client.destroy();
-  const { requestLog } = gateway.test.context.database;
-  await waitUntil(async () => {
-    const [logged] = (await requestLog.list({ requestId }, { limit: 1 })).requests;
-    if (logged === undefined) return false;
-    expect(logged).toMatchObject({ status: 499, errorCode: 'client_left' });
-    return true;
+  expect(await loggedAs(gateway.test.context, requestId)).toMatchObject({
+    status: 499,
+    errorCode: 'client_left',
   });
 });

@@ -1,4 +1,4 @@
-import { fullTable, rpcCall, waitUntil } from '@model-gateway/testkit';
+import { fullTable, recordWhile, rpcCall, waitUntil } from '@model-gateway/testkit';
 import {
   startChatUpstream,
   type ChatFault,
@@ -140,11 +140,13 @@ test('a turn that fails before or after it is accepted is in the request log', a
   const { stream_id } = (await scene.ann.call('requests.watch')) as { stream_id: string };
   const watched = await openStream(eventsUrl(scene.url, stream_id));
   expect(await watched.next()).toBe(': connected');
-  await scene.ask({ ...userMessage('Hi'), model: 'faulty' });
-  await expect(scene.ask({ ...userMessage('Hi'), model: 'nowhere' })).rejects.toThrow(/./);
-  expect(await watched.next()).toContain('"requests.changed"');
+  await recordWhile(scene.test.context, async () => {
+    await scene.ask({ ...userMessage('Hi'), model: 'faulty' });
+    await expect(scene.ask({ ...userMessage('Hi'), model: 'nowhere' })).rejects.toThrow(/./);
+    expect(await watched.next()).toContain('"requests.changed"');
+    await waitUntil(async () => (await found('nowhere')) !== undefined);
+  });
   watched.close();
-  await waitUntil(async () => (await found('nowhere')) !== undefined);
   expect(await found('nowhere')).toMatchObject({
     backend: 'rpc',
     status: 404,
