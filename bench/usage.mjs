@@ -4,7 +4,7 @@ import { parseOptions, readAscending } from './options.mjs';
 import { cpuMs, importBuild } from './processes.mjs';
 import { describeMachine, print, report } from './report.mjs';
 import { runCommandLine, withScratch } from './run.mjs';
-import { sceneOf, seed } from './usage/seed.mjs';
+import { sceneOf, seed, simulateDays } from './usage/seed.mjs';
 import { SHAPES } from './usage/shapes.mjs';
 import { medianOf, quantile } from './workloads/rounds.mjs';
 
@@ -12,7 +12,8 @@ const { Client } = createRequire(new URL('../packages/db/package.json', import.m
 
 const USAGE = `pnpm bench:usage [options]
 
-  --rows NUMBERS   the numbers of rows to measure at, ascending; else 50000,5000000
+  --rows NUMBERS   the numbers of rows to measure at, ascending; else 50000,5000000. Above 20 million
+                   the sums are those of so many rows, and only the rows of two days are there
   --days COUNT     over how many days the rows are spread, at least 30; else 90
   --samples COUNT  how often each query runs in each of 5 rounds; else 60
   --only TEXT      only queries with this text in their name; can be given several times
@@ -65,7 +66,12 @@ async function measure(options, { folder, opened }) {
     const scene = await withClient(databaseUrl, sceneOf);
     const database = createDatabase({ databaseUrl, log });
     opened.push(() => database.close());
-    if (!isThere) await countDays(database);
+    if (!isThere) {
+      await countDays(database);
+      await withClient(databaseUrl, (client) =>
+        simulateDays(client, { rows, days: options.days }, print),
+      );
+    }
     await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
     sizes.push({ rows, databaseUrl, database, scene });
     print(`${shown(rows)} rows are there`);

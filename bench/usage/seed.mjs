@@ -6,6 +6,9 @@ const DAY_MS = HOURS_PER_DAY * 3_600_000;
 /** When of the last 24 hours the most hours and rows are outside of whole days. */
 const HOURS_OF_TODAY = 12;
 const ROWS_PER_LINE = 1_000_000;
+/** Of more rows than these only the newest days are there, and all of their sums. */
+const ROWS_MAX = 20_000_000;
+const DAYS_OF_ROWS = 2;
 const TABLES = ['usage_records', 'quota_usage', 'budget_usage', 'request_failures'];
 const REFS = 200;
 const GROUPS = 20;
@@ -24,10 +27,13 @@ const RARE_KEY = '00000000-0000-4000-b000-000000000000';
  * Fills the tables with this many rows in the order of time, as a service writes them: 12 models of 4 upstreams, 1,000
  * users. Nine users in ten call with a key, each with one, and half of the keys belong to one of 20 groups; the others call with a
  * token. One row in three has one of 200 references, each of which uses three of the models. One request in a hundred more failed.
- * Only the number of rows differs between runs; 60 rows of a rare model, project and key are there at any size. The sums of days and
+ * Only the number of rows differs between runs; of very many only those of the newest days are made (`simulateDays`); 60 rows of a rare model, project and key are there at any size. The sums of days and
  * hours are not counted yet.
  */
-export async function seed(client, { rows, days, now }, print) {
+export async function seed(client, { rows: asIf, days: allDays, now }, print) {
+  const isSimulated = asIf > ROWS_MAX;
+  const days = isSimulated ? DAYS_OF_ROWS : allDays;
+  const rows = isSimulated ? Math.round((asIf / allDays) * days) : asIf;
   const today = new Date(Math.floor(now / DAY_MS) * DAY_MS);
   const since = new Date(today.getTime() - days * DAY_MS);
   await client.query(`TRUNCATE ${TABLES.join(', ')}`);
@@ -36,7 +42,7 @@ export async function seed(client, { rows, days, now }, print) {
   await client.query(
     `SELECT usage_ensure_partitions(month::date)
      FROM generate_series(date_trunc('month', $1::timestamptz), $2::timestamptz, interval '1 month') month`,
-    [since, today],
+    [new Date(today.getTime() - allDays * DAY_MS), today],
   );
   // So that the sums of one statement are made in memory.
   await client.query(`SET work_mem = '256MB'`);
@@ -57,6 +63,29 @@ export async function seed(client, { rows, days, now }, print) {
     await client.query(INSERT_FAILURES, [Math.ceil(rows * FAILURES_PER_ROW), since, days]);
   });
   await client.query(COUNT_TOTALS);
+}
+
+/** Copies the sums of the newest whole days to the days before them, where only some of the rows are there. */
+export async function simulateDays(client, { rows, days }, print) {
+  if (rows <= ROWS_MAX) return;
+  const { rows: tables } = await client.query(
+    `SELECT table_name AS name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position) AS columns
+     FROM information_schema.columns
+     WHERE table_name ~ '^usage_by_(model|account|all|ref)_(hour|day)$' AND column_name <> 'since'
+     GROUP BY 1`,
+  );
+  const { rows: newest } = await client.query(
+    `SELECT date_trunc('day', max(created_at)) AS today FROM usage_records`,
+  );
+  for (let back = DAYS_OF_ROWS; back < days; back += DAYS_OF_ROWS)
+    for (const { name, columns } of tables)
+      await client.query(
+        `INSERT INTO ${name} (since, ${columns})
+         SELECT since - $2::int * interval '1 day', ${columns} FROM ${name}
+         WHERE since < $1 AND since >= $1::timestamptz - $3::int * interval '1 day'`,
+        [newest[0].today, back, DAYS_OF_ROWS],
+      );
+  print(`the sums of ${days} days are there, the rows of ${DAYS_OF_ROWS}`);
 }
 
 /** What the queries ask for. The rows end at noon of the current day. */
