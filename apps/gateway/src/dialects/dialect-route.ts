@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import type {
   Dialect,
@@ -7,7 +7,6 @@ import type {
   StreamFailure,
 } from '@model-gateway/dialects';
 import {
-  disconnectSignal,
   REST_ERRORS,
   requestIdOf,
   sendJsonText,
@@ -17,34 +16,23 @@ import {
 import {
   completeChat,
   estimatePrompt,
-  expectedChat,
-  prepareTurn,
   streamChunks,
   type Caller,
-  type ChatDependencies,
   type PreparedTurn,
 } from '@model-gateway/inference';
-import { describeError, type Clock } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import type { CacheOptions } from '../cache/answer-cache.ts';
-import type { CheckConversation } from '../conversation-check.ts';
-import { setLimitHeaders } from '../limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
-import { serviceRefOf } from '../openai/service-ref.ts';
 import { sendEvents } from '../openai/write-events.ts';
+import {
+  createTurnRoute,
+  type ServedTurn,
+  type TurnRouteDependencies,
+} from '../routes/turn-route.ts';
 import { createStreamWriter, writtenAnswer } from './dialect-writer.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
-import type { AuthorizedRequest } from '../authorized-request.ts';
-import type { RequestAuthorizer } from '../request-authorizer.ts';
-
-export interface DialectRouteDependencies extends ChatDependencies {
-  readonly authorizer: RequestAuthorizer;
-  readonly checkConversation: CheckConversation;
-  readonly clock: Clock;
-  /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
-  readonly silenceMs: number;
-}
 
 interface DialectRoute<Request extends DialectRequest> {
   readonly path: string;
@@ -60,10 +48,10 @@ interface DialectRoute<Request extends DialectRequest> {
 /** Serves chat turns in another API than chat completions. */
 export function createDialectRoute<Request extends DialectRequest>(
   { path, dialect, complete, isLinked, keep }: DialectRoute<Request>,
-  dependencies: DialectRouteDependencies,
+  dependencies: TurnRouteDependencies,
 ): LeanRoute {
-  const { authorizer, checkConversation, silenceMs } = dependencies;
-  const { flagsHeader } = dialect;
+  const { silenceMs } = dependencies;
+  const { flagsHeader, requestIdHeader } = dialect;
   const cache: CacheOptions<Request> = {
     state: (request) => ({
       conversation_id: request.chat.conversation_id,
@@ -73,12 +61,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     headers: flagsHeader === undefined ? [] : [flagsHeader],
   };
 
-  async function respond(
-    turn: PreparedTurn,
-    request: Request,
-    response: ServerResponse,
-    headers: readonly string[],
-  ): Promise<void> {
+  async function respond({ turn, request, response, headers }: ServedTurn<Request>): Promise<void> {
     const answer = await completeChat(turn, dependencies);
     const written = writtenAnswer(dialect, request, answer.completion);
     const body = keep === undefined ? written.body : await keep(request, turn.caller, written.body);
@@ -87,12 +70,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     sendJsonText(response, 200, text, [...headers, ...more]);
   }
 
-  async function stream(
-    turn: PreparedTurn,
-    request: Request,
-    response: ServerResponse,
-    headers: readonly string[],
-  ): Promise<void> {
+  async function stream({ turn, request, response, headers }: ServedTurn<Request>): Promise<void> {
     const writer = createStreamWriter(dialect, request);
     const requestId = requestIdOf(response.req, response);
     const failed = (failure: unknown): string =>
@@ -139,61 +117,20 @@ export function createDialectRoute<Request extends DialectRequest>(
     };
   }
 
-  async function serve(
-    authorized: AuthorizedRequest<Request>,
-    incoming: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
-    const request = withIgnoredFlags(body, incoming);
-    const refId = serviceRefOf(incoming);
-    const { chat } = request;
-    const conversationId = await checkConversation(caller, chat.conversation_id);
-    const turn = await prepareTurn(
-      {
-        caller,
-        surface: 'gateway',
-        request: chat,
-        resolvedModel,
-        fallbacks,
-        conversationId,
-        history: 'client',
-        refId,
-        startedAt,
-        reservation,
-        trace: authorized.trace,
-        signal: disconnectSignal(response),
-      },
-      dependencies,
-    );
-    const headers = [...authorized.limitHeaders, 'x-service-memory', turn.memory];
-    await (chat.stream === true ? stream : respond)(turn, request, response, headers);
-  }
-
-  return {
-    method: 'POST',
-    path,
-    writeError: (facts) => dialect.writeError(facts),
-    async handle(incoming, response) {
-      const { requestIdHeader } = dialect;
-      if (requestIdHeader !== undefined)
-        response.setHeader(requestIdHeader, requestIdOf(incoming, response));
-      const authorized = await authorizer.authorizeRequest(incoming, response, dialect.request, {
-        complete,
-        expected: ({ chat }) => expectedChat(chat, dependencies.memory),
-        cache,
-      });
-      if (authorized === undefined) return;
-      try {
-        await serve(authorized, incoming, response);
-      } catch (error) {
-        setLimitHeaders(response, authorized.limitHeaders);
-        throw error;
-      } finally {
-        authorized.reservation.end();
-      }
+  return createTurnRoute<Request>(
+    {
+      path,
+      schema: dialect.request,
+      chatOf: ({ chat }) => chat,
+      complete,
+      cache,
+      writeError: (facts) => dialect.writeError(facts),
+      requestIdHeader,
+      withHeaders: withIgnoredFlags,
+      respond: (served) => (served.request.chat.stream === true ? stream(served) : respond(served)),
     },
-  };
+    dependencies,
+  );
 }
 
 /** What a stream tells its client of a failure. */
