@@ -73,8 +73,8 @@ export default {
     {
       name: 'pg-for-connections',
       comment:
-        'Records are read and written through Prisma. What is written thousands at a time (usage, ledger, sums, failed requests) ' +
-        'uses the raw queries of `Connection.rawTransaction`; the driver itself is used for connections and migrations alone.',
+        'Everything uses the client of Prisma. `pg` itself is used for the transaction in which the recorder settles a batch ' +
+        '(`Connection.rawTransaction`), and for migrations.',
       severity: 'error',
       from: {
         path: '^(apps|packages)/',
