@@ -5,7 +5,7 @@ interface StoreCommand<Config> {
   /** As operators type it. */
   readonly name: string;
   readonly readConfig: () => Config | Promise<Config>;
-  /** Answers the exit code. */
+  /** Returns the exit code. */
   readonly run: (
     args: readonly string[],
     stores: Database,

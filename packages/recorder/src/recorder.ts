@@ -64,7 +64,12 @@ const HALTED_RETRY_MS = 30_000;
 const COUNT_TIMEOUT_MS = 1_000;
 const UNPUBLISHED_MAX = 10_000;
 
-/** Drains the usage journal into the database: each event is settled and written once, and so is each failed request. */
+/**
+ * Drains the usage journal into the database: each event is settled and written once, and so is each failed request.
+ *
+ * The journal gathers a batch. It is recorded in parts of `partSize`, which shrink while the store fails. A batch that fails
+ * again and again for another reason is taken apart by halves, until the event that is the reason stands alone.
+ */
 export function createRecorder(dependencies: RecorderDependencies): Part {
   const { journal, usage, rejectedUsage, admission, pointsPerUsd, metrics, log } = dependencies;
   const { onHalted, haltedRetryMs: retryMs = HALTED_RETRY_MS } = dependencies;

@@ -18,7 +18,7 @@ const HELP = `Usage events that could not be stored.
   delete ID       remove it without metering it
 `;
 
-/** Runs one command on the rejected usage events; answers the exit code. */
+/** Runs one command on the rejected usage events; returns the exit code. */
 export async function runRejectedUsageCommand(
   args: readonly string[],
   { stores, pointsPerUsd, print }: CommandOptions,

@@ -11,7 +11,7 @@ const HELP = `The kept sums of usage, from which spend is read.
   rebuild         the same, and count the days again that differ
 `;
 
-/** Runs one command on the kept sums; answers the exit code: 1 when a check found a difference. */
+/** Runs one command on the kept sums; returns the exit code: 1 when a check found a difference. */
 export async function runUsageSumsCommand(
   args: readonly string[],
   { spendSums, print }: CommandOptions,

@@ -85,7 +85,7 @@ function codeOf(text: string): string {
 
 const PIECE = /"content":"好/g;
 
-/** Reads a response, or the first pieces of it; answers whether there may be more. */
+/** Reads a response, or the first pieces of it; returns whether there may be more. */
 async function readText(response: Response, leavesAfter: number | undefined): Promise<boolean> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -12,13 +12,13 @@ interface FailoverAdmissionOptions {
   readonly clock: Clock;
 }
 
-/** How long Redis is back until the usage of the time without it is settled: then this process need not count it. */
+/** When Redis has been back for this long, the usage of the time without it is settled, and this process need not count it. */
 const SETTLED_WITHIN_MS = 60_000;
 
 /**
- * While Redis is unavailable, this process counts limits and calls locally, from zero, and knows only the facts that it
- * reads meanwhile. Neither is copied to Redis: a minute later the limits are exact again, and facts come from the database.
- * Calls in flight are announced to whichever store takes over.
+ * While Redis is unavailable, this process counts limits and calls by itself, from zero, and knows only the facts that it
+ * reads meanwhile. Nothing of it is copied to Redis: a minute after Redis is back the limits are exact again, and facts come
+ * from the database. When the store changes, who listens announces the calls in flight to the new one.
  */
 export function createFailoverAdmission(options: FailoverAdmissionOptions): AdmissionStore {
   const { connection, redis, local, fallBack, clock } = options;

@@ -117,7 +117,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
     };
   }
 
-  /** Each entry is linked to the next one, and ends with it. */
+  /** Reserves for the user, the account and the key. Each of the three names the next one, which ends with it. */
   function reserve(
     all: LocalCalls,
     { id, userId }: Pick<RequestedCall, 'id' | 'userId'>,

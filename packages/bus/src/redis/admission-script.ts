@@ -9,38 +9,38 @@ const SPANS = LIMITED_MS / SPAN_MS;
 const EXPIRED_AT_ONCE = 2_000;
 
 // A call of a user is a text of its own (`call:`), in a set by the time at which it expires (the first key): whether it is
-// running (1 or 0), what it reserves or has used, and the tallies that this counts in: of its user, of the account whose points
-// it draws (`pool`), and of its key, if that has limits. A tally is a hash with the sums of its calls (`sums:`), which vanishes
+// running (1 or 0), what it reserves or has used, and whose sums this counts in: those of its user, of the account whose points
+// it draws (`pool`), and of its key, if that has limits. Each has a hash with the sums of its calls (`sums:`), which vanishes
 // with the last of them. Amounts are whole numbers, so that the sums are exact. What a call has used counts instead of what it
 // reserved, until the recorder has settled it: another process must not admit meanwhile what is used up.
 const CALLS = `
 local fields = { 'calls', 'tokens', 'nano', 'points', 'usedTokens', 'usedNano' }
-local tallies, changed = {}, {}
+local known, changed = {}, {}
 
-local function sumsOf(tally)
-  if not tallies[tally] then
-    local sums = redis.call('HMGET', prefix .. 'sums:' .. tally, unpack(fields))
+local function sumsOf(name)
+  if not known[name] then
+    local sums = redis.call('HMGET', prefix .. 'sums:' .. name, unpack(fields))
     for index, field in ipairs(fields) do sums[field] = tonumber(sums[index] or 0) end
-    tallies[tally] = sums
+    known[name] = sums
   end
-  return tallies[tally]
+  return known[name]
 end
 
-local function add(tally, field, amount)
-  local sums = sumsOf(tally)
+local function add(name, field, amount)
+  local sums = sumsOf(name)
   sums[field] = math.max(sums[field] + amount, 0)
-  changed[tally] = sums
+  changed[name] = sums
 end
 
 local function count(call, sign)
   add(call.user, 'calls', sign * call.running)
   add(call.pool, 'points', sign * call.points)
-  for _, tally in ipairs({ call.user, call.key }) do
-    add(tally, 'tokens', sign * call.tokens)
-    add(tally, 'nano', sign * call.nano)
+  for _, name in ipairs({ call.user, call.key }) do
+    add(name, 'tokens', sign * call.tokens)
+    add(name, 'nano', sign * call.nano)
     if call.state == 'used' then
-      add(tally, 'usedTokens', sign * call.tokens)
-      add(tally, 'usedNano', sign * call.nano)
+      add(name, 'usedTokens', sign * call.tokens)
+      add(name, 'usedNano', sign * call.nano)
     end
   end
 end
@@ -71,8 +71,8 @@ local function put(name, call, expiresAt)
 end
 
 local function saveSums()
-  for tally, sums in pairs(changed) do
-    local key, values, total = prefix .. 'sums:' .. tally, {}, 0
+  for name, sums in pairs(changed) do
+    local key, values, total = prefix .. 'sums:' .. name, {}, 0
     for index, field in ipairs(fields) do
       values[2 * index - 1], values[2 * index] = field, sums[field]
       total = total + sums[field]

@@ -10,7 +10,7 @@ const SHORT_MS = 100;
 
 /**
  * Takes a step that has to be done before a short time is over, with a longer time until it is: a busy machine may
- * stand still for longer than any time that is fixed here. Answers the time it was done in.
+ * stand still for longer than any time that is fixed here. Returns the time it was done in.
  */
 export async function beforeExpiry(step: (shortMs: number) => Promise<void>): Promise<number> {
   for (let shortMs = SHORT_MS; ; shortMs *= 2) {

@@ -6,7 +6,7 @@ import { erasedUser } from './erased-user.ts';
 
 const text = (value: string | null): string | null => (value === null ? null : storableText(value));
 
-/** Answers those that were not stored before; of several with one id, the first is stored. */
+/** Returns those that were not stored before; of several with one id, the first is stored. */
 export async function insertFailures(
   queries: RawQueries,
   failures: readonly FailedRequest[],

@@ -49,8 +49,8 @@ export async function readBudgets(
 }
 
 /**
- * Adds served requests to the lines of the budgets of their keys. A line that is there is complete; one that is missing is made
- * from the days, which must have the requests already. Call it under the settlement lock.
+ * Adds served requests to the lines of the budgets of their keys: 1. one sum for each budget, 2. added to the lines that are there,
+ * 3. missing lines made from the sums of the days, which must have the requests already. Call it under the settlement lock.
  */
 export async function countBudgets(
   queries: RawQueries,

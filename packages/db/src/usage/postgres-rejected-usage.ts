@@ -14,7 +14,7 @@ const OLDEST_FIRST: Prisma.RejectedUsageOrderByWithRelationInput[] = [
 
 /** Rejected usage events in Postgres. */
 export function createPostgresRejectedUsage(connection: Connection): RejectedUsageStore {
-  /** One that is set aside does not halt again. Answers whether it halts. */
+  /** One that is set aside does not halt again. Returns whether it halts. */
   const store = ({ id, event, error }: Rejected, halts: boolean): Promise<boolean> =>
     connection.run(async (queries) => {
       const text = storableText(error).slice(0, ERROR_CHARS_MAX);

@@ -19,6 +19,7 @@ export async function addUsageRows(
   queries: RawQueries,
   rows: readonly SettledRow[],
 ): Promise<void> {
+  // Inside a transaction of Prisma there is no COPY, and an insert that failed cannot be tried again.
   if (queries.copy === undefined) await insertRows(queries, rows);
   else await queries.copy(`COPY usage_records (${COLUMNS}) FROM STDIN`, rows.map(rowText).join(''));
   const lines = linesOfRows(rows);
@@ -60,7 +61,6 @@ const rowText = ({ event, points, accountType }: SettledRow): string => {
   return `${fields.join('\t')}\n`;
 };
 
-/** In a transaction of Prisma, which has no COPY. */
 async function insertRows(queries: RawQueries, rows: readonly SettledRow[]): Promise<void> {
   const column = (pick: (event: UsageEvent) => string | number | boolean | null): string =>
     arrayText(rows.map(({ event }) => pick(event)));

@@ -72,19 +72,19 @@ const HOURS = [
   { since: '2026-04-02T00:00', surface: 'rpc', ...sums(1, '0.4') },
 ];
 
-const ROLLUPS = [DAYS, HOURS, DAYS_OF_REFS];
+const KEPT_SUMS = [DAYS, HOURS, DAYS_OF_REFS];
 
 const SUMS = `to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI') AS since, surface, requests::int,
   prompt_tokens::int AS prompt, completion_tokens::int AS completion, total_tokens::int AS total, cost::text`;
 
-const readRollups = (database: TestDatabase) =>
+const readSums = (database: TestDatabase) =>
   Promise.all([
     database.query(`SELECT ${SUMS} FROM usage_by_model_day ORDER BY 1`),
     database.query(`SELECT ${SUMS} FROM usage_by_model_hour ORDER BY 1`),
     database.query(`SELECT ref_id, ${SUMS} FROM usage_by_ref_day ORDER BY 2`),
   ]);
 
-describe('the totals of usage', () => {
+describe('the kept sums of usage', () => {
   let database: OpenedDatabase;
 
   beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('the totals of usage', () => {
     const userId = newId();
     await addSettledRows(database.raw, rowsOf(userId));
     expect(await database.raw.query(TOTALS, [userId])).toEqual(COUNTED);
-    expect(await readRollups(database.raw)).toEqual(ROLLUPS);
+    expect(await readSums(database.raw)).toEqual(KEPT_SUMS);
     const whole = { userId, project: null, month: '2026-04' };
     expect(await database.billingFacts.window(whole)).toMatchObject({
       costUsd: 0.4,
@@ -153,7 +153,7 @@ describe('the totals of usage', () => {
         FOR VALUES FROM ('2026-03-01T00:00:00Z') TO ('2026-04-01T00:00:00Z');
       COMMIT`);
     expect(await database.raw.query(TOTALS, [userId])).toEqual(COUNTED);
-    expect(await readRollups(database.raw)).toEqual(ROLLUPS);
+    expect(await readSums(database.raw)).toEqual(KEPT_SUMS);
     const rows = await database.raw.query(
       'SELECT tableoid::regclass::text AS partition, count(*)::int FROM usage_records GROUP BY 1 ORDER BY 1',
     );
