@@ -6,11 +6,11 @@ import {
 } from '@model-gateway/billing';
 import { readAccounts } from './account-states.ts';
 import type { Connection } from '../connection/connection.ts';
+import { NIL_UUID } from '../connection/nil-uuid.ts';
 import { budgetWindowsOf, readBudgets } from '../usage/budget-usage.ts';
 import { readWindows } from '../usage/window-usage.ts';
 
 const PAGE_ROWS = 1000;
-const SMALLEST_UUID = '00000000-0000-0000-0000-000000000000';
 
 /** Everything that changed since then, a page at a time. What changes during the read may appear twice. */
 export async function* readChangedFacts(
@@ -50,7 +50,7 @@ function changedKeys(
     (queries) => queries.$queryRaw<KeyLine[]>`
       SELECT DISTINCT key_id::text AS "keyId"
       FROM budget_usage
-      WHERE updated_at >= ${since.toISOString()}::timestamptz AND key_id > ${after?.keyId ?? SMALLEST_UUID}::uuid
+      WHERE updated_at >= ${since.toISOString()}::timestamptz AND key_id > ${after?.keyId ?? NIL_UUID}::uuid
       ORDER BY 1
       LIMIT ${PAGE_ROWS}`,
   );
@@ -86,7 +86,7 @@ function changedQuotas(
       WHERE updated_at >= ${since.toISOString()}::timestamptz AND (month, updated_at, user_id) > (
         ${`${after?.month ?? monthOf(since)}-01`}::date,
         ${after?.updatedAt ?? since.toISOString()}::timestamptz,
-        ${after?.userId ?? SMALLEST_UUID}::uuid
+        ${after?.userId ?? NIL_UUID}::uuid
       )
       ORDER BY quota_usage.month, updated_at, user_id
       LIMIT ${PAGE_ROWS}`,
@@ -115,7 +115,7 @@ function changedAccounts(
       FROM ledger_accounts
       WHERE (updated_at, id) > (
         ${after?.updatedAt ?? since.toISOString()}::timestamptz,
-        ${after?.id ?? SMALLEST_UUID}::uuid
+        ${after?.id ?? NIL_UUID}::uuid
       )
       ORDER BY ledger_accounts.updated_at, ledger_accounts.id
       LIMIT ${PAGE_ROWS}`,

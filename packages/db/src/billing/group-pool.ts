@@ -21,14 +21,14 @@ export async function emptyGroupPool(queries: Queries, group: ClosingGroup): Pro
   const owner = { type: 'user', id: group.ownerId } as const;
   await openAccount(queries, owner);
   const locked = await lockAccounts(queries, [{ type: 'group', id: group.id }, owner]);
-  const pool = locked.find(({ ownerType }) => ownerType === 'group');
-  const wallet = locked.find(({ ownerType }) => ownerType === 'user');
+  const pool = locked.find(({ type }) => type === 'group');
+  const wallet = locked.find(({ type }) => type === 'user');
   if (pool === undefined || wallet === undefined)
     throw new Error('the account of the group or its owner does not exist');
-  const points = pool.balance;
+  const points = BigInt(pool.balance);
   if (points === 0n) return;
-  await addPoints(queries, pool.id, -points);
-  const balanceAfter = await addPoints(queries, wallet.id, points);
+  await addPoints(queries, pool.accountId, -points);
+  const balanceAfter = await addPoints(queries, wallet.accountId, points);
   if (balanceAfter === undefined) throw new Error('the wallet cannot hold so many points');
   const movement = {
     movementId: newId(),
@@ -38,8 +38,8 @@ export async function emptyGroupPool(queries: Queries, group: ClosingGroup): Pro
   };
   await queries.ledgerEntry.createMany({
     data: [
-      { ...movement, accountId: pool.id, delta: -points, balanceAfter: 0n },
-      { ...movement, accountId: wallet.id, delta: points, balanceAfter },
+      { ...movement, accountId: pool.accountId, delta: -points, balanceAfter: 0n },
+      { ...movement, accountId: wallet.accountId, delta: points, balanceAfter },
     ],
   });
 }

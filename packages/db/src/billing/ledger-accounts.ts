@@ -1,11 +1,11 @@
 import type { DrawingAccount } from '@model-gateway/billing';
-import type { Queries } from '../connection/connection.ts';
+import { arrayText } from '../connection/array-text.ts';
+import type { Queries, RawQueries } from '../connection/connection.ts';
 
 /** An account whose row is locked until the transaction ends. */
-export interface LockedAccount {
-  readonly id: string;
-  readonly ownerType: string;
-  readonly balance: bigint;
+interface LockedAccount extends DrawingAccount {
+  readonly accountId: string;
+  readonly balance: number;
 }
 
 /** Above this a balance is not exact in a JavaScript number. */
@@ -19,20 +19,30 @@ export async function openAccount(queries: Queries, { type, id }: DrawingAccount
 }
 
 /** Locks the existing accounts. All callers lock in the order of ids, which prevents deadlocks. */
-export function lockAccounts(
-  queries: Queries,
+export async function lockAccounts(
+  queries: RawQueries,
   accounts: readonly DrawingAccount[],
 ): Promise<readonly LockedAccount[]> {
-  return queries.$queryRaw<LockedAccount[]>`
-    SELECT id, owner_type AS "ownerType", balance FROM ledger_accounts
-    WHERE (owner_type, owner_id) IN (
-      SELECT * FROM unnest(
-        ${accounts.map(({ type }) => type)}::text[],
-        ${accounts.map(({ id }) => id)}::uuid[]
-      )
-    )
-    ORDER BY id
-    FOR UPDATE`;
+  const rows = await queries.$queryRaw<LockedRow[]>`
+    SELECT
+      account.id AS "accountId", requested.position::integer AS position,
+      account.balance::double precision AS balance
+    FROM unnest(
+      ${arrayText(accounts.map(({ type }) => type))}::text[],
+      ${arrayText(accounts.map(({ id }) => id))}::uuid[]
+    ) WITH ORDINALITY AS requested (owner_type, owner_id, position)
+    JOIN ledger_accounts account
+      ON account.owner_type = requested.owner_type AND account.owner_id = requested.owner_id
+    ORDER BY account.id
+    FOR UPDATE OF account`;
+  return rows.flatMap(({ accountId, position, balance }) => {
+    const account = accounts[position - 1];
+    return account === undefined ? [] : [{ ...account, accountId, balance }];
+  });
+}
+
+interface LockedRow extends Pick<LockedAccount, 'accountId' | 'balance'> {
+  readonly position: number;
 }
 
 /** Adds or subtracts points. Returns the new balance, or undefined without a change if it would be out of bounds. */

@@ -41,11 +41,11 @@ export function createPostgresLedger(connection: Connection): LedgerStore {
           if (before.delta !== BigInt(points)) throw usedBefore();
           return { balance: Number(before.balanceAfter) };
         }
-        const balanceAfter = await addPoints(queries, pool.id, BigInt(points));
+        const balanceAfter = await addPoints(queries, pool.accountId, BigInt(points));
         if (balanceAfter === undefined) throw refused('the pool cannot hold so many points');
         await queries.ledgerEntry.create({
           data: {
-            accountId: pool.id,
+            accountId: pool.accountId,
             delta: BigInt(points),
             balanceAfter,
             kind: 'topup',
@@ -75,13 +75,13 @@ async function allocate(
     { type: 'group', id: groupId },
     { type: 'user', id: userId },
   ]);
-  const pool = locked.find(({ ownerType }) => ownerType === 'group');
-  const wallet = locked.find(({ ownerType }) => ownerType === 'user');
+  const pool = locked.find(({ type }) => type === 'group');
+  const wallet = locked.find(({ type }) => type === 'user');
   const idempotency = idempotencyOf('group.credits.allocate', groupId, idempotencyKey);
   // Read under the lock of the pool, so that the second of two concurrent calls finds the movement of the first.
   const before = await findMovement(queries, idempotency);
   if (before !== undefined) {
-    const isSame = before.delta === -BigInt(points) && before.otherAccountId === wallet?.id;
+    const isSame = before.delta === -BigInt(points) && before.otherAccountId === wallet?.accountId;
     if (!isSame) throw usedBefore();
     return {
       balance: Number(before.balanceAfter),
@@ -91,13 +91,13 @@ async function allocate(
   }
   await assertActiveMember(queries, groupId, userId);
   if (pool === undefined || wallet === undefined) throw poolShort();
-  const balanceAfter = await addPoints(queries, pool.id, -BigInt(points));
+  const balanceAfter = await addPoints(queries, pool.accountId, -BigInt(points));
   if (balanceAfter === undefined) throw poolShort();
-  const walletAfter = await addPoints(queries, wallet.id, BigInt(points));
+  const walletAfter = await addPoints(queries, wallet.accountId, BigInt(points));
   if (walletAfter === undefined) throw refused('the wallet cannot hold so many points');
   const movement = { movementId: newId(), kind: 'allocate', note: note ?? null };
-  const taken = { accountId: pool.id, delta: -BigInt(points), balanceAfter, ref: userId };
-  const given = { accountId: wallet.id, delta: BigInt(points), ref: groupId };
+  const taken = { accountId: pool.accountId, delta: -BigInt(points), balanceAfter, ref: userId };
+  const given = { accountId: wallet.accountId, delta: BigInt(points), ref: groupId };
   await queries.ledgerEntry.createMany({
     data: [
       { ...movement, ...taken, ...idempotency },

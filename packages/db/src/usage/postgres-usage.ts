@@ -1,38 +1,39 @@
 import { UsageRejectedError, type RecordedBatch, type UsageStore } from '@model-gateway/billing';
-import { ServiceError, type FailedRequest, type UsageEvent } from '@model-gateway/contracts';
+import { ServiceError, type UsageEvent } from '@model-gateway/contracts';
 import { describeError } from '@model-gateway/kernel';
 import { arrayText } from '../connection/array-text.ts';
 import type { Connection, RawQueries } from '../connection/connection.ts';
 import { classifyFailure, isFaultOfValues, isPassing } from '../connection/store-failure.ts';
 import { listUsage } from './usage-listing.ts';
 import { storable } from './storable-event.ts';
-import { settleBatch } from './usage-settlement.ts';
+import { settleBatch, type SettlementOptions } from './usage-settlement.ts';
 
 const NOTHING: RecordedBatch = { added: 0, points: 0, facts: { windows: [], accounts: [] } };
 
-/** How often a batch is tried: another recorder may store one of its events meanwhile. */
-const ATTEMPTS_MAX = 5;
-
 /** Metered requests in Postgres, and failed ones that are counted with them. */
 export function createPostgresUsage(connection: Connection): UsageStore {
-  /** Looks for rows that are there already only after storing the batch has shown that there are some. */
+  const settle = (batch: readonly UsageEvent[], options: SettlementOptions) =>
+    connection.rawTransaction(async (queries) => {
+      const recorded = await settleBatch(queries, batch, options);
+      await touchKeys(queries, batch);
+      return recorded;
+    });
+
+  /**
+   * Looks for rows that are there already only after storing the batch has shown that there are some. The lock of the settlements
+   * lets none come in between. In an open transaction nothing can be tried again.
+   */
   async function recordOnce(
     batch: readonly UsageEvent[],
-    options: { readonly pointsPerUsd: number; readonly failures: readonly FailedRequest[] },
+    options: Omit<SettlementOptions, 'mayBeKnown'>,
   ): Promise<RecordedBatch> {
-    for (let attempt = 1; ; attempt += 1) {
-      const mayBeKnown = attempt > 1 || connection.isInTransaction;
+    if (!connection.isInTransaction)
       try {
-        return await connection.rawTransaction(async (queries) => {
-          const recorded = await settleBatch(queries, batch, { ...options, mayBeKnown });
-          await touchKeys(queries, batch);
-          return recorded;
-        });
+        return await settle(batch, { ...options, mayBeKnown: false });
       } catch (error) {
-        const isKnown = classifyFailure(error).kind === 'taken';
-        if (!isKnown || attempt === ATTEMPTS_MAX || connection.isInTransaction) throw error;
+        if (classifyFailure(error).kind !== 'taken') throw error;
       }
-    }
+    return settle(batch, { ...options, mayBeKnown: true });
   }
 
   return {

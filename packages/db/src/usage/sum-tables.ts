@@ -1,11 +1,9 @@
 import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
+import { NIL_UUID } from '../connection/nil-uuid.ts';
 import { usdText } from './exact-usd.ts';
 import { addSums, noSums, type LineSums, type UsageLine } from './usage-lines.ts';
-
-/** Stands for an id that a line does not have. */
-export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 const DATE_CHARS = 'YYYY-MM-DD'.length;
 
@@ -34,7 +32,6 @@ const MODEL = ['model', 'upstream', 'surface'] as const;
 const ACCOUNT = ['user_id', 'key_id', 'group_id', 'project'] as const;
 const ALL = [...ACCOUNT, 'model', 'upstream'] as const;
 
-/** In the order in which they are written, so that two writers wait for one another instead of colliding. */
 export const SUM_TABLES: readonly SumTable[] = [
   { name: 'usage_by_model_hour', grain: 'hour', dimensions: MODEL },
   { name: 'usage_by_model_day', grain: 'day', dimensions: MODEL },

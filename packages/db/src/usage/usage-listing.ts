@@ -2,7 +2,7 @@ import type { UsagePage, UsageRecord, UsageStore } from '@model-gateway/billing'
 import { mediaTokens as mediaTokensRecord, priceRecord } from '@model-gateway/contracts';
 import type { Queries } from '../connection/connection.ts';
 import { Prisma, type UsageRecord as UsageRow } from '../generated/client.ts';
-import { NIL_UUID } from './sum-tables.ts';
+import { NIL_UUID } from '../connection/nil-uuid.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
 
 // What an earlier or later version wrote may have another form.

@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/billing';
 import type { FailedRequest, UsageEvent } from '@model-gateway/contracts';
 import { readAccounts } from '../billing/account-states.ts';
+import { lockAccounts } from '../billing/ledger-accounts.ts';
 import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 import { readTiers } from '../billing/tier-limits.ts';
@@ -29,7 +30,7 @@ import { readWindows } from './window-usage.ts';
 // If the machine of a recorder fails, the other recorders wait at most this long.
 const IDLE_MS_MAX = 15_000;
 
-interface SettlementOptions {
+export interface SettlementOptions {
   readonly pointsPerUsd: number;
   readonly failures: readonly FailedRequest[];
   /** Whether events of the batch may be stored already, or twice in the batch. If false, such a batch fails. */
@@ -112,32 +113,6 @@ async function withoutKnown(
     JOIN usage_records record ON record.id = requested.id AND record.created_at = requested.created_at`;
   const positions = new Set(known.map(({ position }) => position));
   return events.filter((_event, index) => !positions.has(index + 1));
-}
-
-interface AccountRow extends Pick<SettledAccount, 'balance'> {
-  readonly position: number;
-}
-
-/** The existing accounts, locked in one order, so that concurrent settlements cannot deadlock. */
-async function lockAccounts(
-  queries: RawQueries,
-  accounts: readonly DrawingAccount[],
-): Promise<readonly SettledAccount[]> {
-  const rows = await queries.$queryRaw<AccountRow[]>`
-    SELECT
-      requested.position::integer AS position, account.balance::double precision AS balance
-    FROM unnest(
-      ${arrayText(accounts.map(({ type }) => type))}::text[],
-      ${arrayText(accounts.map(({ id }) => id))}::uuid[]
-    ) WITH ORDINALITY AS requested (owner_type, owner_id, position)
-    JOIN ledger_accounts account
-      ON account.owner_type = requested.owner_type AND account.owner_id = requested.owner_id
-    ORDER BY account.id
-    FOR UPDATE OF account`;
-  return rows.flatMap(({ position, balance }) => {
-    const account = accounts[position - 1];
-    return account === undefined ? [] : [{ ...account, balance }];
-  });
 }
 
 async function insertEntries(
