@@ -5,15 +5,14 @@ function counting(atOnceMax: number) {
   const runBatch = createTurnBatch(async (items: readonly number[]) => {
     asked.push(items);
     if (items.includes(13)) throw new Error('no luck');
-    return items.map((item) => item * 2);
   }, atOnceMax);
   return { asked, runBatch };
 }
 
-test('calls of one turn run together, and each has its own result', async () => {
+test('calls of one turn run together', async () => {
   const { asked, runBatch } = counting(100);
-  expect(await Promise.all([1, 2, 3].map((item) => runBatch(item)))).toEqual([2, 4, 6]);
-  expect(await runBatch(4)).toBe(8);
+  await Promise.all([1, 2, 3].map((item) => runBatch(item)));
+  await runBatch(4);
   expect(asked).toEqual([[1], [2, 3], [4]]);
 });
 
@@ -21,7 +20,7 @@ test('the first of a crowd waits for the others as long as there is one', async 
   const { asked, runBatch } = counting(100);
   const crowd = () => Promise.all([1, 2, 3].map((item) => runBatch(item)));
   await crowd();
-  expect(await crowd()).toEqual([2, 4, 6]);
+  await crowd();
   expect(asked).toEqual([[1], [2, 3], [1, 2, 3]]);
 });
 
@@ -33,9 +32,7 @@ test('a single call runs at once', () => {
 
 test('so many at once and no more', async () => {
   const { asked, runBatch } = counting(2);
-  expect(await Promise.all([1, 2, 3, 4, 5].map((item) => runBatch(item)))).toEqual([
-    2, 4, 6, 8, 10,
-  ]);
+  await Promise.all([1, 2, 3, 4, 5].map((item) => runBatch(item)));
   expect(asked).toEqual([[1], [2, 3], [4, 5]]);
 });
 
@@ -43,5 +40,5 @@ test('a failure fails the whole batch, and no later call', async () => {
   const { runBatch } = counting(100);
   const failing = await Promise.allSettled([runBatch(0), runBatch(1), runBatch(13)]);
   expect(failing.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-  expect(await runBatch(1)).toBe(2);
+  await runBatch(1);
 });

@@ -61,18 +61,6 @@ test('usage is kept in the files of a process that has Redis for itself', async 
   expect(await again.journal.lag()).toBe(0);
 });
 
-test('what an earlier version has left on Redis is recorded first, and once', async () => {
-  const before = await startBus({ isRedisPrivate: false });
-  for (const id of ['a', 'b', 'c']) await before.journal.append(entry(id));
-  expect(await client.xlen('service:journal')).toBe(3);
-  const now = await startBus({ isRedisPrivate: true });
-  await now.journal.append(entry('d'));
-  expect(await now.journal.lag()).toBe(4);
-  expect(await record(now, 4)).toEqual(['a', 'b', 'c', 'd']);
-  expect(await client.xlen('service:journal')).toBe(0);
-  expect(await now.journal.lag()).toBe(0);
-});
-
 test('usage of an outage of a private Redis is recorded during it and after it', async () => {
   const alone = await startBus({ isRedisPrivate: true });
   await alone.journal.append(entry('before'));

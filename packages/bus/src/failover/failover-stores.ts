@@ -30,6 +30,7 @@ import { createWithFallback } from './with-fallback.ts';
 interface FailoverStoresOptions {
   readonly redisUrl: string;
   readonly redisAccess: RedisAccess;
+  /** Whether no other process uses this Redis. */
   readonly isRedisPrivate: boolean;
   readonly prefix: string;
   readonly dataDir: string;
@@ -58,15 +59,10 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
     log,
     ...(journalClaimIdleMs === undefined ? {} : { claimIdleMs: journalClaimIdleMs }),
   });
-  const journal = createFailoverJournal({
-    connection,
-    redis: redisJournal,
-    file,
-    fallBack,
-    isRedisPrivate: options.isRedisPrivate,
-    clock,
-    log,
-  });
+  // With a Redis that no other process uses, the file alone is as safe, and takes half of the CPU time.
+  const journal = options.isRedisPrivate
+    ? undefined
+    : createFailoverJournal({ connection, redis: redisJournal, file, fallBack, clock, log });
   const redisAdmission = createRedisAdmission({
     connection,
     prefix,
@@ -123,14 +119,14 @@ export function createFailoverStores(options: FailoverStoresOptions): SharedStor
       }),
       redis: redisAdmission,
     }),
-    journal,
+    journal: journal ?? file,
     async start() {
       await file.start();
       await connection.start();
-      journal.start();
+      journal?.start();
     },
     async close() {
-      await journal.close();
+      await journal?.close();
       await file.close();
       await redisAdmission.flush();
       await connection.close();
