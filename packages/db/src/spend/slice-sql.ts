@@ -1,7 +1,7 @@
 import type { SpendFilter, SpendGrouping, TimeSpan } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
 import { NIL_UUID } from '../connection/nil-uuid.ts';
-import type { Grain } from '../usage/sum-tables.ts';
+import { tableOf, type Cut, type DimensionColumn, type Grain } from '../usage/sum-tables.ts';
 
 /**
  * A constant in the statement and no parameter: Postgres does not recognize two expressions with parameters as the same when it
@@ -9,16 +9,18 @@ import type { Grain } from '../usage/sum-tables.ts';
  */
 const NIL = Prisma.raw(`'${NIL_UUID}'::uuid`);
 
-export type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';
+type Dimension = 'userId' | 'keyId' | 'groupId' | 'project' | 'model' | 'upstream';
 
-const COLUMNS = {
-  userId: Prisma.sql`user_id`,
-  keyId: Prisma.sql`key_id`,
-  groupId: Prisma.sql`group_id`,
-  project: Prisma.sql`project`,
-  model: Prisma.sql`model`,
-  upstream: Prisma.sql`upstream`,
-} as const satisfies Record<Dimension, Prisma.Sql>;
+export const COLUMNS = {
+  userId: 'user_id',
+  keyId: 'key_id',
+  groupId: 'group_id',
+  project: 'project',
+  model: 'model',
+  upstream: 'upstream',
+} as const satisfies Record<Dimension, DimensionColumn>;
+
+const columnOf = (dimension: Dimension): Prisma.Sql => Prisma.raw(COLUMNS[dimension]);
 
 const UUIDS: readonly Dimension[] = ['userId', 'keyId', 'groupId'];
 export const DIMENSIONS = Object.keys(COLUMNS) as readonly Dimension[];
@@ -78,14 +80,14 @@ const OF_FAILURE: readonly Prisma.Sql[] = [
 
 /** Kept lines of a table that begin within a span. */
 export function keptSlice(
-  { cut, grain }: { readonly cut: 'model' | 'account' | 'all'; readonly grain: Grain },
+  { cut, grain }: { readonly cut: Cut; readonly grain: Grain },
   { since, until }: TimeSpan,
   filter: SpendFilter,
   by: SpendGrouping,
 ): Prisma.Sql {
   return Prisma.sql`
     SELECT ${keyOf(by, Prisma.sql`since`, grain)}, ${Prisma.join(KEPT)}
-    FROM ${Prisma.raw(`usage_by_${cut}_${grain}`)}
+    FROM ${Prisma.raw(tableOf(cut, grain))}
     WHERE since >= ${since}::timestamptz AND since < ${until}::timestamptz ${matching(filter)}`;
 }
 
@@ -121,8 +123,8 @@ function keyOf(by: SpendGrouping, time: Prisma.Sql, grain?: Grain): Prisma.Sql {
   const dimension = GROUPED[by];
   if (dimension !== undefined)
     return grain === undefined
-      ? Prisma.sql`coalesce(${COLUMNS[dimension]}, ${nothingOf(dimension)})`
-      : COLUMNS[dimension];
+      ? Prisma.sql`coalesce(${columnOf(dimension)}, ${nothingOf(dimension)})`
+      : columnOf(dimension);
   if (by === grain) return time;
   const unit = by === 'day' ? Prisma.sql`'1 day'` : Prisma.sql`'1 hour'`;
   return Prisma.sql`date_bin(${unit}, ${time}, '2000-01-01T00:00:00Z')`;
@@ -151,7 +153,7 @@ function matching(filter: SpendFilter, hidden: readonly Dimension[] = []): Prism
     if (value === undefined) return [];
     const given = UUIDS.includes(dimension) ? Prisma.sql`${value}::uuid` : Prisma.sql`${value}`;
     const wanted = hidden.includes(dimension) ? Prisma.sql`(SELECT ${given})` : given;
-    return [Prisma.sql` AND ${COLUMNS[dimension]} = ${wanted}`];
+    return [Prisma.sql` AND ${columnOf(dimension)} = ${wanted}`];
   });
   return conditions.length === 0 ? Prisma.empty : Prisma.join(conditions, ' ');
 }

@@ -7,29 +7,15 @@ import {
 import { Prisma } from '../generated/client.ts';
 import { firstHourOf } from './kept-hours.ts';
 import {
+  COLUMNS,
   DIMENSIONS,
   emptySlice,
   GROUPED,
   keptSlice,
   rowSlices,
   SLICE_COLUMNS,
-  type Dimension,
 } from './slice-sql.ts';
-
-/** A kind of kept lines, by their dimensions (docs/decisions/0019-kept-sums.md). */
-interface Cut {
-  readonly name: 'model' | 'account' | 'all';
-  readonly dimensions: readonly Dimension[];
-}
-
-const ALL: Cut = { name: 'all', dimensions: DIMENSIONS };
-
-/** The cuts with the fewest lines come first. */
-const CUTS: readonly Cut[] = [
-  { name: 'model', dimensions: ['model', 'upstream'] },
-  { name: 'account', dimensions: ['userId', 'keyId', 'groupId', 'project'] },
-  ALL,
-];
+import { CUT_NAMES, CUTS, tableOf, type Cut } from '../usage/sum-tables.ts';
 
 /**
  * The lines whose sums are those of the rows that match the filter: whole days and hours come from kept sums, the rest from the
@@ -55,9 +41,9 @@ function keptSlices(
   const wholeDays = spanOf(days?.since, days?.until);
   const inDays = by === 'hour' ? [] : wholeDays;
   const inHours = by === 'hour' ? [...wholeDays, ...hours] : hours;
-  const firstHour = firstHourOf(`usage_by_${cut.name}_hour`, now);
+  const firstHour = firstHourOf(tableOf(cut, 'hour'), now);
   const slice = (grain: 'day' | 'hour', part: TimeSpan): Prisma.Sql =>
-    keptSlice({ cut: cut.name, grain }, part, filter, by);
+    keptSlice({ cut, grain }, part, filter, by);
   return [
     ...inDays.map((part) => slice('day', part)),
     ...inHours.flatMap(({ since, until }) => [
@@ -74,7 +60,9 @@ function keptSlices(
 function cutFor(filter: SpendFilter, by: SpendGrouping): Cut {
   const grouped = GROUPED[by];
   const needed = DIMENSIONS.filter((each) => each === grouped || filter[each] !== undefined);
-  return CUTS.find(({ dimensions }) => needed.every((each) => dimensions.includes(each))) ?? ALL;
+  return (
+    CUT_NAMES.find((cut) => needed.every((each) => CUTS[cut].includes(COLUMNS[each]))) ?? 'all'
+  );
 }
 
 function spanOf(since: Date | undefined, until: Date | undefined): readonly TimeSpan[] {

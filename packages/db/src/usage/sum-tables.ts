@@ -17,7 +17,7 @@ const DIMENSIONS = {
   surface: { type: 'text', of: ({ surface }: UsageLine) => surface },
   ref_id: { type: 'text', of: ({ refId }: UsageLine) => refId ?? '' },
 } as const;
-type DimensionColumn = keyof typeof DIMENSIONS;
+export type DimensionColumn = keyof typeof DIMENSIONS;
 
 export type Grain = 'day' | 'hour';
 
@@ -28,17 +28,28 @@ export interface SumTable {
   readonly dimensions: readonly DimensionColumn[];
 }
 
-const MODEL = ['model', 'upstream', 'surface'] as const;
 const ACCOUNT = ['user_id', 'key_id', 'group_id', 'project'] as const;
-const ALL = [...ACCOUNT, 'model', 'upstream'] as const;
+
+export type Cut = 'model' | 'account' | 'all';
+
+/** The dimensions of the tables that are by the hour and by the day. Those with the fewest lines come first. */
+export const CUTS: Readonly<Record<Cut, readonly DimensionColumn[]>> = {
+  model: ['model', 'upstream', 'surface'],
+  account: ACCOUNT,
+  all: [...ACCOUNT, 'model', 'upstream'],
+};
+export const CUT_NAMES = Object.keys(CUTS) as readonly Cut[];
+
+export const tableOf = (cut: Cut, grain: Grain): string => `usage_by_${cut}_${grain}`;
 
 export const SUM_TABLES: readonly SumTable[] = [
-  { name: 'usage_by_model_hour', grain: 'hour', dimensions: MODEL },
-  { name: 'usage_by_model_day', grain: 'day', dimensions: MODEL },
-  { name: 'usage_by_account_hour', grain: 'hour', dimensions: ACCOUNT },
-  { name: 'usage_by_account_day', grain: 'day', dimensions: ACCOUNT },
-  { name: 'usage_by_all_hour', grain: 'hour', dimensions: ALL },
-  { name: 'usage_by_all_day', grain: 'day', dimensions: ALL },
+  ...CUT_NAMES.flatMap((cut) =>
+    (['hour', 'day'] as const).map((grain) => ({
+      name: tableOf(cut, grain),
+      grain,
+      dimensions: CUTS[cut],
+    })),
+  ),
   { name: 'usage_by_ref_day', grain: 'day', dimensions: ['ref_id', 'model', 'surface'] },
 ];
 
