@@ -48,7 +48,7 @@ export function planOf(seed: number, steps: number): readonly (readonly Fault[])
   });
 }
 
-/** Long outages of the stores: each, both at once, and the end of those who record meanwhile. */
+/** Long outages of the stores, each and both at once, and then the end of those who record. */
 export function outagesOf(seconds: number): readonly (readonly Fault[])[] {
   const outages = STORES.map((target): Fault => ({ kind: 'cut', target, seconds }));
   const recorders = ['worker-1', 'worker-2'].map((target): Fault => ({
@@ -56,7 +56,7 @@ export function outagesOf(seconds: number): readonly (readonly Fault[])[] {
     target,
     seconds: 0,
   }));
-  return [...outages.map((fault) => [fault]), outages, recorders, [...outages, ...recorders]];
+  return [...outages.map((fault) => [fault]), outages, recorders, ...recorders.map((one) => [one])];
 }
 
 export const describeFaults = (faults: readonly Fault[]): string =>
