@@ -78,3 +78,29 @@ test('calls of lost processes do not stay where no request is refused', async ()
   expect(await begin('next')).toMatchObject({ hasBegun: true });
   expect(await calls()).toEqual(['next']);
 });
+
+const end = async (id: string) => {
+  subject.port.endCall({ id, userId: 'user', endsCall: true, endsReservation: true });
+  await subject.port.flush();
+};
+
+test('the end of a call removes the calls of lost processes, too', async () => {
+  await begin('lost');
+  await begin('other');
+  await ageAdmissions(prefix, 2 * KEPT_MS);
+  await end('other');
+  expect(await calls()).toEqual([]);
+  expect(await client.keys(`${prefix}sums:*`)).toEqual([]);
+});
+
+test('what lost calls reserved is forgotten before the calls are, so that nothing of it stays for ever', async () => {
+  await begin('lost');
+  await begin('other');
+  await end('other');
+  const [sums = ''] = await client.keys(`${prefix}sums:*:user:user`);
+  const [text = ''] = await client.keys(`${prefix}call:*:lost`);
+  const left = await client.pttl(sums);
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(KEPT_MS);
+  expect(await client.pttl(text)).toBeGreaterThan(KEPT_MS);
+});

@@ -23,16 +23,11 @@ export interface Halts {
 
 export function createHalts(dependencies: HaltDependencies): Halts {
   const { rejectedUsage, onHalted, metrics, log, signal, retryMs } = dependencies;
-  /** The ids of the events that are in the way, also since before a restart; undefined until they are read. */
-  let known: Set<string> | undefined;
   const halted = metrics.gauge({
     name: 'service_usage_halted',
     help: '1 while the recorder waits at a usage event that it cannot record, and records nothing after it.',
   });
   halted.set(0);
-
-  const knownIds = async (): Promise<Set<string>> =>
-    (known ??= new Set((await rejectedUsage.halting()).map(({ id }) => id)));
 
   async function isRecordedInTheEnd(
     { id, body }: JournalEntry,
@@ -59,10 +54,8 @@ export function createHalts(dependencies: HaltDependencies): Halts {
   return {
     async recordedAt(entry, error, record) {
       const { id, body } = entry;
-      const ids = await knownIds();
       if (!(await rejectedUsage.halt({ id, event: body, error: describeError(error) })))
         return false;
-      ids.add(id);
       const remedy = `gateway usage skip ${id} sets it aside; it is tried again every ${retryMs / 1000} s`;
       log.error({ error, event_id: id, remedy }, 'the recorder has halted at an event');
       halted.set(1);
@@ -73,12 +66,12 @@ export function createHalts(dependencies: HaltDependencies): Halts {
       }
     },
     async release(recorded) {
-      const ids = await knownIds();
-      if (ids.size === 0) return;
+      // Another recorder, or this one before a restart, may have halted at one of these.
+      const halting = new Set((await rejectedUsage.halting()).map(({ id }) => id));
+      if (halting.size === 0) return;
       for (const { id } of recorded) {
-        if (!ids.has(id)) continue;
+        if (!halting.has(id)) continue;
         await rejectedUsage.take(id);
-        ids.delete(id);
         log.info({ event_id: id }, 'the recorder goes on: the event is recorded');
       }
     },

@@ -119,6 +119,26 @@ test('a new version that can record the event removes it from those in the way',
   expect(await halting()).toEqual([]);
 });
 
+test('an event at which another recorder halted is no longer in the way once this one has recorded it', async () => {
+  const { bus, database } = test_.context;
+  const recorder = await startRecorder('none');
+  const append = (event: UsageEvent) =>
+    bus.journal.append({ id: event.id, body: JSON.stringify(event) });
+  await append(usageEvent(userId));
+  await waitUntil(async () => (await rows()) === 1, { what: 'a recorded event' });
+  const event = usageEvent(userId);
+  await database.rejectedUsage.halt({
+    id: event.id,
+    event: JSON.stringify(event),
+    error: 'broken',
+  });
+  await append(event);
+  await waitUntil(isEmpty, { what: 'an empty journal' });
+  await recorder.stop();
+  expect(await rows()).toBe(2);
+  expect(await halting()).toEqual([]);
+});
+
 test('failed requests never halt the recorder', async () => {
   const { bus, database } = test_.context;
   const failure = failedRequest(userId);

@@ -16,13 +16,12 @@ DECLARE
     parent_name TEXT;
     partition_name TEXT;
 BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('usage_ensure_partitions', 0));
     FOREACH parent_name IN ARRAY ARRAY[
         'usage_records', 'usage_by_account_hour', 'usage_by_account_day', 'usage_by_all_hour', 'usage_by_all_day'
     ] LOOP
         partition_name := parent_name || '_' || to_char("month", 'YYYY_MM');
-        CONTINUE WHEN to_regclass(partition_name) IS NOT NULL;
-        PERFORM pg_advisory_xact_lock(hashtextextended('usage_ensure_partitions', 0));
-        -- Asked of the table itself, because the name look-up above may answer from a cache that is older than the lock.
+        -- Asked of the table itself: a look-up by name may answer from a cache that is older than the lock.
         CONTINUE WHEN EXISTS (
             SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
             WHERE i.inhparent = parent_name::REGCLASS AND c.relname = partition_name

@@ -81,7 +81,8 @@ local function saveSums()
       redis.call('DEL', key)
     else
       redis.call('HSET', key, unpack(values))
-      redis.call('PEXPIRE', key, 2 * keptMs)
+      -- Not longer than the texts of the calls in it, which are needed to take them out.
+      redis.call('PEXPIRE', key, keptMs)
     end
   end
   changed = {}
@@ -244,6 +245,7 @@ end
 // Ending a call again changes nothing. One that was settled before it ended has nothing left that could become usage.
 const FINISH = `
 function steps.finish()
+  removeExpired()
   local name, usage = nameOf(ask), ask.usage
   local call = take(name)
   if not call then return end
@@ -262,6 +264,7 @@ end
 // so that no usage counts twice.
 const UPDATE = `
 function steps.update()
+  removeExpired()
   for index, new in ipairs(ask.facts) do
     local key = KEYS[index + 1]
     local held = redis.call('GET', key)

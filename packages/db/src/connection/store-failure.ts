@@ -26,6 +26,7 @@ const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
 // Postgres, besides: who may connect, time limits, locks, failures of its system.
 const PASSING_SQL_STATES = /^(08|25006|25P03|28|3D|40|53|55|57|58)/;
 const UNIQUE_VIOLATION = '23505';
+const NO_PARTITION = 'no partition of relation';
 // Postgres: data exceptions, integrity constraint violations, program limits exceeded.
 const REFUSED_SQL_STATES = /^(22|23|54)/;
 // The driver has no codes for these.
@@ -71,6 +72,8 @@ export function classifyFailure(error: unknown): StoreFailure {
     return { kind: 'conflict' };
   if (cause?.kind === 'UniqueConstraintViolation' || sqlState === UNIQUE_VIOLATION)
     return { kind: 'taken', constraint: cause?.constraint?.index };
+  // The partition of its month was dropped meanwhile, and is made the next time.
+  if (parsed.data.message.includes(NO_PARTITION)) return { kind: 'conflict' };
   if (UNSTORABLE_SQL_STATES.has(sqlState)) return { kind: 'unstorable' };
   if (REFUSED_SQL_STATES.test(sqlState)) return { kind: 'refused' };
   return { kind: isUnavailable(parsed.data) ? 'unavailable' : 'other' };

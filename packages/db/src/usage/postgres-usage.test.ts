@@ -1,8 +1,13 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import { newId, sha256Hex, silentLog } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
+import { Client } from 'pg';
 import { usageEvent as event } from '../../tests/usage-event.ts';
 import { createDatabase } from '../database.ts';
+
+/** Who waits for the settlement lock. */
+const WAITING = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 describe('usage in Postgres', () => {
   let database: OpenedDatabase;
@@ -122,6 +127,22 @@ describe('usage in Postgres', () => {
       .query(`SELECT tableoid::regclass::text AS partition, count(*)::int
       FROM usage_records WHERE created_at >= '2028-05-01' AND created_at < '2028-06-01' GROUP BY 1`);
     expect(rows).toEqual([{ partition: 'usage_records_2028_05', count: 10 }]);
+  });
+
+  it('is recorded where the partition of its month was dropped while it waited', async () => {
+    const old = () => write([event({ created_at: '2020-03-05T00:00:00Z' })]);
+    // So that the session knows the partition.
+    for (let count = 0; count < 6; count += 1) await old();
+    const dropping = new Client({ connectionString: database.raw.url });
+    await dropping.connect();
+    await dropping.query('BEGIN');
+    await dropping.query('SELECT pg_advisory_xact_lock(72707370)');
+    await dropping.query(`SELECT usage_drop_partitions('usage_by_account_hour', '2020-04-01')`);
+    const waiting = old();
+    while ((await database.raw.query(WAITING)).length === 0);
+    await dropping.query('COMMIT');
+    await dropping.end();
+    expect(await waiting).toBe(1);
   });
 
   it('is recorded by a role that may not make tables', async () => {
