@@ -21,10 +21,10 @@ BEGIN
         'usage_records', 'usage_by_account_hour', 'usage_by_account_day', 'usage_by_all_hour', 'usage_by_all_day'
     ] LOOP
         partition_name := parent_name || '_' || to_char("month", 'YYYY_MM');
-        -- Asked of the table itself: a look-up by name may answer from a cache that is older than the lock.
+        -- Also one that was detached. Asked of the catalogue: a look-up of the name may answer from a cache that is older than the lock.
         CONTINUE WHEN EXISTS (
-            SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-            WHERE i.inhparent = parent_name::REGCLASS AND c.relname = partition_name
+            SELECT FROM pg_class c JOIN pg_class parent ON parent.relnamespace = c.relnamespace
+            WHERE parent.oid = parent_name::REGCLASS AND c.relname = partition_name
         );
         -- A month that began in the default partition of the rows stays there.
         CONTINUE WHEN parent_name = 'usage_records' AND EXISTS (
