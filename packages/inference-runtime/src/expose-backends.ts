@@ -1,5 +1,5 @@
 import type { Metrics } from '@model-gateway/kernel';
-import type { CircuitState, HealthState, RoutedBackend, Router } from '@model-gateway/router';
+import type { CircuitState, HealthState, BackendStatus, Router } from '@model-gateway/router';
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = {
   closed: 0,
@@ -12,7 +12,7 @@ const STATES: readonly HealthState[] = ['Healthy', 'Degraded', 'Unhealthy'];
 /** How many backends get metrics of their own; more of them are only in the sums. */
 const BACKENDS_SHOWN_MAX = 500;
 
-const shown = (router: Pick<Router, 'list'>): readonly RoutedBackend[] =>
+const shown = (router: Pick<Router, 'list'>): readonly BackendStatus[] =>
   router.list().slice(0, BACKENDS_SHOWN_MAX);
 
 /** Metrics of the backends. Operators choose their names, so there are few. */

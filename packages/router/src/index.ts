@@ -82,10 +82,10 @@ export {
   type VideoTask,
 } from './registry/backend.ts';
 export type { AllowsModel } from './choice/choice.ts';
-export type { ChoiceOptions, ChosenBackend } from './choice/chooser.ts';
+export type { ChoiceOptions, Lease } from './choice/chooser.ts';
 export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
 export type { ExplainedTarget } from './choice/explain.ts';
-export type { AnswerKind, Tried } from './choice/ruled-choice.ts';
+export type { AnswerKind, TargetName } from './choice/ruled-choice.ts';
 export {
   appliedLimits,
   LIMIT_NAMES,
@@ -102,7 +102,7 @@ export { QUICK_START_MODELS, QUICK_START_OWNER } from './choice/quick-start-mode
 export { createLocalCircuits } from './circuits/local-circuits.ts';
 export { fingerprintOf, type BackendBuilder, type Changed } from './registry/registry.ts';
 export type { HealthReport } from './health/health-report.ts';
-export { createRouter, type RoutedBackend, type Router, type ServingTarget } from './router.ts';
+export { createRouter, type BackendStatus, type Router, type ServingTarget } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
 export {
   DEFAULT_RETRIES,

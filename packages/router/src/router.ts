@@ -2,11 +2,11 @@ import type { Channels, Clock, Entries, Locks, Log, Requests } from '@model-gate
 import { createAffinity } from './choice/affinity.ts';
 import { createAliases, type Aliases } from './choice/aliases.ts';
 import type { BackendConfig, BackendConfigStore } from './registry/backend-config-store.ts';
-import { createBackendList, type BackendList, type Slot } from './registry/backend-list.ts';
+import { createBackendList, type BackendList, type BackendEntry } from './registry/backend-list.ts';
 import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers, type FailingOperation } from './circuits/breakers.ts';
 import { findListing, isServed } from './choice/choice.ts';
-import { createChooser, type ChoiceOptions, type ChosenBackend } from './choice/chooser.ts';
+import { createChooser, type ChoiceOptions, type Lease } from './choice/chooser.ts';
 import { createEvenNumbers } from './choice/even-numbers.ts';
 import { createFirstTokens } from './choice/first-tokens.ts';
 import { createExplain, type ExplainedTarget } from './choice/explain.ts';
@@ -25,7 +25,7 @@ import type { RouteRuleStore } from './routes/route-rule-store.ts';
 import { createRouteRules, type RouteRules } from './routes/route-rules.ts';
 
 /** The current state of a listed backend. Its index is its position in the list. */
-export interface RoutedBackend {
+export interface BackendStatus {
   readonly backend: Backend;
   readonly state: HealthState;
   /** Whether its last probe found it healthy, so that it gets requests. One with a refused request may be shown as Degraded. */
@@ -67,7 +67,7 @@ export interface UsedBackend {
 
 /** Knows every backend and chooses one per request; in memory unless a circuit is half-open or there is a conversation. */
 export interface Router {
-  choose(model: string, options?: ChoiceOptions): Promise<ChosenBackend>;
+  choose(model: string, options?: ChoiceOptions): Promise<Lease>;
   /** Where a request would go now, and why not elsewhere. Nothing is sent or counted. */
   explain(
     model: string,
@@ -83,9 +83,9 @@ export interface Router {
   /** A backend by its name, healthy or not, to continue an earlier task; undefined if it is not registered. */
   use(name: string): UsedBackend | undefined;
   /** The listed backends in registration order. */
-  list(): readonly RoutedBackend[];
+  list(): readonly BackendStatus[];
   /** The backends that get requests but are in no listing or count. */
-  unlisted(): readonly RoutedBackend[];
+  unlisted(): readonly BackendStatus[];
   /** Probes one backend now, after a known change. */
   probe(name: string): Promise<void>;
   /** Probes a backend at its new address, with a closed circuit as after a registration. */
@@ -192,9 +192,9 @@ export function createRouter(dependencies: RouterDependencies): Router {
       refusals.drop(name);
     },
   });
-  const routed = (slot: Slot): RoutedBackend => {
-    const { backend, registeredAt } = slot;
-    const { state, reason, checkedAt, models, contextLengths, capabilities } = slot.report;
+  const statusOf = (entry: BackendEntry): BackendStatus => {
+    const { backend, registeredAt } = entry;
+    const { state, reason, checkedAt, models, contextLengths, capabilities } = entry.report;
     return {
       backend,
       ...shownHealth({ state, reason }, refusals.keyRefusal(backend.name)),
@@ -206,8 +206,8 @@ export function createRouter(dependencies: RouterDependencies): Router {
       contextLengths,
       capabilities,
       registeredAt,
-      can: (capability, model) => slot.can(capability, model),
-      limits: slot.config.limits,
+      can: (capability, model) => entry.can(capability, model),
+      limits: entry.config.limits,
       requests: counts.of(backend.name),
     };
   };
@@ -306,15 +306,15 @@ export function createRouter(dependencies: RouterDependencies): Router {
     targetsOf(model, resolved) {
       const rule = routes.find(model, resolved);
       return findListing(list.all(), { requested: model, model: resolved, rule }).map(
-        ({ slot, model: listed }) => ({ backend: slot.backend, model: listed }),
+        ({ entry, model: listed }) => ({ backend: entry.backend, model: listed }),
       );
     },
     use(name) {
-      const slot = list.get(name);
-      return slot === undefined ? undefined : { backend: slot.backend, release: slot.use() };
+      const entry = list.get(name);
+      return entry === undefined ? undefined : { backend: entry.backend, release: entry.use() };
     },
-    list: () => list.listed().map(routed),
-    unlisted: () => unlistedOf(list).map(routed),
+    list: () => list.listed().map(statusOf),
+    unlisted: () => unlistedOf(list).map(statusOf),
     probe: (name) => health.probe(name),
     async moved(name) {
       await resetCircuit(name);
@@ -343,14 +343,14 @@ export function createRouter(dependencies: RouterDependencies): Router {
   };
 }
 
-const unlistedOf = (list: BackendList): readonly Slot[] =>
+const unlistedOf = (list: BackendList): readonly BackendEntry[] =>
   list.all().filter(({ listed }) => !listed);
 
 /** A backend whose key is refused answers probes, but no requests. */
 const shownHealth = (
-  health: Pick<RoutedBackend, 'state' | 'reason'>,
+  health: Pick<BackendStatus, 'state' | 'reason'>,
   keyRefusal: string | undefined,
-): Pick<RoutedBackend, 'state' | 'reason'> =>
+): Pick<BackendStatus, 'state' | 'reason'> =>
   health.state === 'Healthy' && keyRefusal !== undefined
     ? { state: 'Degraded', reason: keyRefusal }
     : health;

@@ -1,8 +1,8 @@
 import { array, assert, boolean, constantFrom, double, nat, property, record } from 'fast-check';
 import type { Candidate } from '../src/choice/choice.ts';
-import { pickCandidate, type Tried } from '../src/choice/ruled-choice.ts';
+import { pickCandidate, type TargetName } from '../src/choice/ruled-choice.ts';
 import { usableOf, type ChoiceFacts } from '../src/choice/usable.ts';
-import type { Slot } from '../src/registry/backend-list.ts';
+import type { BackendEntry } from '../src/registry/backend-list.ts';
 
 // The choice is a pure function of the candidates, the policy, the time and one random number.
 
@@ -40,12 +40,12 @@ const indexOf = (name: string): number => Number(name.slice('backend-'.length));
 
 function candidatesOf(all: readonly State[], isRouted: boolean): readonly Candidate[] {
   return all.map(({ isHealthy, priority, weight }, index): Candidate => {
-    const slot = {
+    const entry = {
       backend: { name: nameOf(index), kind: 'external' },
       report: { state: isHealthy ? 'Healthy' : 'Unhealthy' },
-    } as unknown as Slot;
+    } as unknown as BackendEntry;
     const target = { model: 'm', backend: nameOf(index), priority, weight };
-    return { slot, model: 'm', ...(isRouted ? { target } : {}) };
+    return { entry, model: 'm', ...(isRouted ? { target } : {}) };
   });
 }
 
@@ -71,7 +71,7 @@ const choice = record<Choice>({ all: states, isRouted: boolean(), now: moment, r
 function choose(
   { all, now, random: drawn }: Choice,
   candidates: readonly Candidate[],
-  tried: readonly Tried[],
+  tried: readonly TargetName[],
 ): Candidate | undefined {
   const counts = { of: (name: string) => all[indexOf(name)]?.requests ?? 0 };
   const usable = usableOf(candidates, tried, factsOf(all, now));
@@ -87,7 +87,7 @@ function choose(
 function walk(asked: Choice, candidates: readonly Candidate[]): readonly Candidate[] {
   const tried: Candidate[] = [];
   for (;;) {
-    const names = tried.map(({ slot, model }) => ({ backend: slot.backend.name, model }));
+    const names = tried.map(({ entry, model }) => ({ backend: entry.backend.name, model }));
     const next = choose(asked, candidates, names);
     if (next === undefined) return tried;
     tried.push(next);
@@ -102,7 +102,7 @@ test('no target is tried twice, and every target that is up is tried', () => {
   assert(
     property(choice, (asked) => {
       const tried = walk(asked, candidatesOf(asked.all, asked.isRouted));
-      const names = tried.map(({ slot }) => slot.backend.name);
+      const names = tried.map(({ entry }) => entry.backend.name);
       expect(new Set(names).size).toBe(names.length);
       const up = asked.all.flatMap((one, at) => (isUp(one, asked.now) ? [nameOf(at)] : []));
       expect(names.toSorted()).toEqual(up.toSorted());
@@ -115,8 +115,8 @@ test('a priority is never skipped while a target of a lower number is up', () =>
   assert(
     property(choice, (asked) => {
       const tried = walk({ ...asked, isRouted: true }, candidatesOf(asked.all, true));
-      const isRefused = ({ slot }: Candidate): boolean =>
-        asked.all[indexOf(slot.backend.name)]?.isKeyRefused === true;
+      const isRefused = ({ entry }: Candidate): boolean =>
+        asked.all[indexOf(entry.backend.name)]?.isKeyRefused === true;
       // A target whose key is refused is used only when there is no other.
       const trusted = tried.filter((one) => !isRefused(one));
       const refused = tried.filter(isRefused);
@@ -178,7 +178,7 @@ function expectShares(all: readonly State[], offset: number): void {
   for (let request = 0; request < REQUESTS; request += 1) {
     const drawn = (offset + request * GOLDEN_RATIO) % 1;
     const chosen = choose({ all, isRouted: true, now: 0, random: drawn }, candidates, []);
-    const at = indexOf(chosen?.slot.backend.name ?? '');
+    const at = indexOf(chosen?.entry.backend.name ?? '');
     counts[at] = (counts[at] ?? 0) + 1;
   }
   const total = all.reduce((sum, { weight }) => sum + weight, 0);

@@ -19,15 +19,15 @@ async function register(name: string, upstream: Partial<FakeUpstream> = {}): Pro
 }
 
 async function chosen(...options: Parameters<Router['choose']>): Promise<string> {
-  const route = await router.choose(...options);
-  await route.settle('success');
-  return route.backend.name;
+  const lease = await router.choose(...options);
+  await lease.settle('success');
+  return lease.backend.name;
 }
 
 async function fail(name: string, times = 3): Promise<void> {
   for (let failure = 0; failure < times; failure += 1) {
-    const route = await router.choose('m', { provider: name });
-    await route.settle('failure');
+    const lease = await router.choose('m', { provider: name });
+    await lease.settle('failure');
   }
 }
 
@@ -122,13 +122,13 @@ test('a backend may have a capability for some of its models only', async () => 
 test('a backend that responded counts as successful while it serves, and is closed only afterwards', async () => {
   await register('a');
   await fail('a', 2);
-  const route = await router.choose('m');
-  await route.answered();
+  const lease = await router.choose('m');
+  await lease.answered();
   await fail('a', 2);
   expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
   await router.registry.remove('a');
   expect(replicas.upstreams.get('a')?.closed).toBe(0);
-  await route.settle('neutral');
+  await lease.settle('neutral');
   await new Promise(setImmediate);
   expect(replicas.upstreams.get('a')?.closed).toBe(1);
 });
@@ -233,8 +233,8 @@ test('a backend that moved is probed there and gets requests at once', async () 
 
 test('only the first outcome of a request counts', async () => {
   await register('a');
-  const route = await router.choose('m');
-  for (let time = 0; time < 3; time += 1) await route.settle('failure');
+  const lease = await router.choose('m');
+  for (let time = 0; time < 3; time += 1) await lease.settle('failure');
   expect(router.list()).toMatchObject([{ circuit: 'closed' }]);
 });
 

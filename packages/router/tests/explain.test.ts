@@ -35,12 +35,12 @@ async function sent(...[model, options]: Parameters<Router['choose']>) {
   const trace: ChoiceTrace = { skipped: undefined };
   const tried: { backend: string; model: string }[] = [];
   for (;;) {
-    const route = await router
+    const lease = await router
       .choose(model, { ...options, exclude: tried, trace })
       .catch(() => undefined);
-    if (route === undefined) break;
-    await route.settle('neutral');
-    tried.push({ backend: route.backend.name, model: route.model });
+    if (lease === undefined) break;
+    await lease.settle('neutral');
+    tried.push({ backend: lease.backend.name, model: lease.model });
   }
   const skipped = (trace.skipped ?? []).map(({ backend, reason }) => [backend, reason]);
   return {
@@ -105,8 +105,8 @@ test('says for each backend whether it is tried, and why not, as requests are se
 test('a refused key is tried last', async () => {
   await register('refused');
   await register('fine');
-  const route = await router.choose('m', { provider: 'refused' });
-  await route.settle({
+  const lease = await router.choose('m', { provider: 'refused' });
+  await lease.settle({
     kind: 'key_refused',
     reason: 'the key is wrong',
     forMs: 5_000,
@@ -176,9 +176,9 @@ test('a backend whose key was refused has no part while another target is up', a
       { model: 'm', backend: 'spare', priority: 1, weight: 1 },
     ]),
   );
-  const route = await router.choose('best');
-  expect(route.backend.name).toBe('refused');
-  await route.settle({ kind: 'key_refused', reason: 'wrong', forMs: 5_000, isSuspicion: false });
+  const lease = await router.choose('best');
+  expect(lease.backend.name).toBe('refused');
+  await lease.settle({ kind: 'key_refused', reason: 'wrong', forMs: 5_000, isSuspicion: false });
   expect((await router.choose('best')).backend.name).toBe('spare');
   expect(await shares()).toEqual({ spare: 1 });
 });

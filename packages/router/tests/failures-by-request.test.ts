@@ -20,8 +20,8 @@ afterEach(() => replicas.stop());
 type Options = Parameters<Router['choose']>[1];
 
 async function end(outcome: RouteOutcome, options: Options = {}, on = router): Promise<void> {
-  const route = await on.choose('m', { capability: 'chat', ...options });
-  await route.settle(outcome);
+  const lease = await on.choose('m', { capability: 'chat', ...options });
+  await lease.settle(outcome);
 }
 
 const circuitOf = (on = router) => {

@@ -1,15 +1,15 @@
 import { manualClock, type ManualClock } from '@model-gateway/kernel';
-import type { ChosenBackend, RouteRule, Router } from '../src/index.ts';
+import type { Lease, RouteRule, Router } from '../src/index.ts';
 import { pickCandidate } from '../src/choice/ruled-choice.ts';
 import type { Candidate } from '../src/choice/choice.ts';
-import type { Slot } from '../src/registry/backend-list.ts';
+import type { BackendEntry } from '../src/registry/backend-list.ts';
 import { createReplicas, until, type Replicas } from './replicas.ts';
 
 const NAMES = ['slow', 'quick', 'close'];
 const TIMES: Readonly<Record<string, number>> = { slow: 900, quick: 100, close: 110 };
 
 const candidateOf = (name: string): Candidate => ({
-  slot: { backend: { name, kind: 'external' } } as unknown as Slot,
+  entry: { backend: { name, kind: 'external' } } as unknown as BackendEntry,
   model: 'm',
   target: { model: 'm', backend: name, priority: 0, weight: 1 },
 });
@@ -28,7 +28,7 @@ function sharesOf(times: Readonly<Record<string, number>>, kind: string): object
       },
       random: request / requests,
     });
-    const name = chosen?.slot.backend.name ?? '';
+    const name = chosen?.entry.backend.name ?? '';
     used.set(name, (used.get(name) ?? 0) + 1);
   }
   return Object.fromEntries(used);
@@ -74,7 +74,7 @@ describe('replicas', () => {
   });
   afterEach(() => replicas.stop());
 
-  const exceptFirst = async (first: ChosenBackend): Promise<ChosenBackend> =>
+  const exceptFirst = async (first: Lease): Promise<Lease> =>
     router.choose('best', { exclude: [{ backend: first.backend.name, model: 'm' }] });
 
   test('a target that another one overtook is slower than that one', async () => {
@@ -83,7 +83,7 @@ describe('replicas', () => {
     quick.begun?.();
     // Whatever it took, it is more than this.
     slow.lost?.('streamed', 0);
-    for (const route of [slow, quick]) await route.settle('neutral');
+    for (const lease of [slow, quick]) await lease.settle('neutral');
     const known = await detailsAt(router);
     expect(Object.keys(known).toSorted()).toEqual(['a', 'b']);
     expect(Object.values(known)).not.toContain('');
@@ -99,9 +99,9 @@ describe('replicas', () => {
   test('times are forgotten when nothing was measured for an hour', async () => {
     const first = await router.choose('best');
     const second = await exceptFirst(first);
-    for (const route of [first, second]) {
-      route.begun?.();
-      await route.settle('success');
+    for (const lease of [first, second]) {
+      lease.begun?.();
+      await lease.settle('success');
     }
     expect(Object.values(await detailsAt(router))).not.toContain('');
     clock.advance(60 * 60 * 1_000);
@@ -119,9 +119,9 @@ describe('replicas', () => {
     const second = await router.choose('best', {
       exclude: [{ backend: first.backend.name, model: 'm' }],
     });
-    for (const route of [first, second]) {
-      route.begun?.();
-      await route.settle('success');
+    for (const lease of [first, second]) {
+      lease.begun?.();
+      await lease.settle('success');
     }
     const known = { a: expect.stringMatching(/^first token in \d+ ms$/), b: expect.any(String) };
     expect(await detailsAt(router)).toEqual(known);

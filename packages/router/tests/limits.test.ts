@@ -1,6 +1,6 @@
 import { manualClock } from '@model-gateway/kernel';
 import { array, assert, asyncProperty, boolean, nat, record } from 'fast-check';
-import type { ChosenBackend, Router } from '../src/index.ts';
+import type { Lease, Router } from '../src/index.ts';
 import { createReplicas, serving, settled, until, type Replicas } from './replicas.ts';
 
 let replicas: Replicas;
@@ -37,7 +37,7 @@ test('a full backend is passed over on all replicas; without another one the req
   ]);
   await expect(other.choose('m')).rejects.toMatchObject(FULL);
   // A place is free when its request has ended; the requests of the minute are not.
-  for (const route of routes) await route.settle('success');
+  for (const lease of routes) await lease.settle('success');
   await settled();
   expect((await other.choose('m')).backend.name).toBe('first');
   await expect(router.choose('m')).rejects.toMatchObject(FULL);
@@ -47,8 +47,8 @@ test('a full backend is passed over on all replicas; without another one the req
 
 test('the place of a request that was left is free a moment later, when the upstream has noticed', async () => {
   await register('first', { concurrency: 1 });
-  const route = await router.choose('m');
-  await route.settle('left');
+  const lease = await router.choose('m');
+  await lease.settle('left');
   await settled();
   await expect(other.choose('m')).rejects.toMatchObject(FULL);
   await until(async () => {
@@ -103,20 +103,20 @@ test('no backend ever has more requests than its limit, whatever runs at the sam
   const step = record({ isOther: boolean(), ends: nat(5) });
   await assert(
     asyncProperty(array(step, { maxLength: 40 }), async (steps) => {
-      const running: ChosenBackend[] = [];
+      const running: Lease[] = [];
       const counts = { one: 0, three: 0 };
       const begin = async (from: Router): Promise<void> => {
-        const route = await from.choose('m').catch(() => undefined);
-        if (route === undefined) return;
-        const name = route.backend.name === 'one' ? 'one' : 'three';
+        const lease = await from.choose('m').catch(() => undefined);
+        if (lease === undefined) return;
+        const name = lease.backend.name === 'one' ? 'one' : 'three';
         counts[name] += 1;
-        running.push(route);
+        running.push(lease);
         expect(counts[name]).toBeLessThanOrEqual(limits[name]);
       };
-      const end = async (route: ChosenBackend | undefined): Promise<void> => {
-        if (route === undefined) return;
-        counts[route.backend.name === 'one' ? 'one' : 'three'] -= 1;
-        await route.settle('success');
+      const end = async (lease: Lease | undefined): Promise<void> => {
+        if (lease === undefined) return;
+        counts[lease.backend.name === 'one' ? 'one' : 'three'] -= 1;
+        await lease.settle('success');
       };
       const begun: Promise<void>[] = [];
       for (const { isOther, ends } of steps) {
@@ -124,11 +124,11 @@ test('no backend ever has more requests than its limit, whatever runs at the sam
         if (ends === 0) await end(running.shift());
       }
       await Promise.all(begun);
-      for (const route of running.splice(0)) await end(route);
+      for (const lease of running.splice(0)) await end(lease);
       await settled();
       // All places are free again.
       const again = await Promise.all(Array.from({ length: 4 }, () => router.choose('m')));
-      for (const route of again) await route.settle('neutral');
+      for (const lease of again) await lease.settle('neutral');
       await settled();
     }),
     { numRuns: 30 },

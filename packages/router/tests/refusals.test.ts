@@ -21,8 +21,8 @@ async function register(name: string): Promise<void> {
 }
 
 async function limit(router: Router, forMs: number, model = 'm', provider = 'a'): Promise<void> {
-  const route = await router.choose(model, { provider });
-  await route.settle({ kind: 'rate_limited', forMs });
+  const lease = await router.choose(model, { provider });
+  await lease.settle({ kind: 'rate_limited', forMs });
   await settled();
 }
 
@@ -30,16 +30,16 @@ async function refuseKey(
   router: Router,
   { provider = 'a', isSuspicion = false } = {},
 ): Promise<void> {
-  const route = await router.choose('m', { provider });
+  const lease = await router.choose('m', { provider });
   const refusal = { reason: 'check the key', forMs: 60_000, isSuspicion };
-  await route.settle({ kind: 'key_refused', ...refusal });
+  await lease.settle({ kind: 'key_refused', ...refusal });
   await settled();
 }
 
 async function chosen(router: Router, model = 'm'): Promise<string> {
-  const route = await router.choose(model);
-  await route.settle('neutral');
-  return route.backend.name;
+  const lease = await router.choose(model);
+  await lease.settle('neutral');
+  return lease.backend.name;
 }
 
 const isLimited = (seconds: number) => ({
@@ -149,8 +149,8 @@ describe('a refused key', () => {
     // A probe does not use the key for a request.
     await left.probe('a');
     expect(states(left)).toEqual([refused]);
-    const route = await right.choose('m');
-    await route.settle('success');
+    const lease = await right.choose('m');
+    await lease.settle('success');
     await settled();
     for (const router of [left, right, await replicas.start()]) {
       expect(states(router)).toEqual([{ state: 'Healthy', reason: undefined }]);
@@ -199,8 +199,8 @@ describe('a refused key', () => {
     const reason = 'the models listing answered 403';
     upstream.probe = () => Promise.resolve({ state: 'Degraded', models: [], reason });
     for (let count = 0; count < 3; count += 1) {
-      const route = await left.choose('m', { provider: 'a' }).catch(() => undefined);
-      await route?.settle({ kind: 'key_refused', reason: '', forMs: 1, isSuspicion: true });
+      const lease = await left.choose('m', { provider: 'a' }).catch(() => undefined);
+      await lease?.settle({ kind: 'key_refused', reason: '', forMs: 1, isSuspicion: true });
     }
     await settled();
     expect(upstream.probes).toBe(probes + 1);

@@ -31,9 +31,9 @@ const llama = { model: 'llama', priority: 0, weight: 1 };
 const gpt = { model: 'gpt', priority: 1, weight: 1 };
 
 async function chosen(from: Router, exclude: { backend: string; model: string }[] = []) {
-  const route = await from.choose('best', { exclude });
-  await route.settle('neutral');
-  return `${route.model}@${route.backend.name}`;
+  const lease = await from.choose('best', { exclude });
+  await lease.settle('neutral');
+  return `${lease.model}@${lease.backend.name}`;
 }
 
 test('the first priority is used while one of it is up, on both replicas', async () => {
@@ -52,11 +52,11 @@ test('the first priority is used while one of it is up, on both replicas', async
 
 test('a route carries how a request is tried again; a model without one does not', async () => {
   await router.routes.set(ruleOf({ targets: [llama], attempts: 5, timeoutMs: 700 }));
-  const route = await router.choose('best');
-  expect(route.retries).toMatchObject({ attempts: 5, timeoutMs: 700 });
+  const lease = await router.choose('best');
+  expect(lease.retries).toMatchObject({ attempts: 5, timeoutMs: 700 });
   const plain = await router.choose('llama');
   expect(plain.retries).toBeUndefined();
-  await Promise.all([route.settle('neutral'), plain.settle('neutral')]);
+  await Promise.all([lease.settle('neutral'), plain.settle('neutral')]);
 });
 
 test.each([0, 0.3, 0.999])(

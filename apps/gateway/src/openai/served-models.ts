@@ -1,5 +1,5 @@
 import type { PricedBackend } from '@model-gateway/billing';
-import { CAPABILITIES, type Capability, type RoutedBackend } from '@model-gateway/router';
+import { CAPABILITIES, type BackendStatus, type Capability } from '@model-gateway/router';
 
 /** A model as the backends that serve it offer it together. */
 export interface ServedModel {
@@ -14,7 +14,7 @@ export interface ServedModel {
 
 /** What a listing needs to know about a backend. */
 export type ListedBackend = Pick<
-  RoutedBackend,
+  BackendStatus,
   'backend' | 'isRoutable' | 'models' | 'contextLengths' | 'registeredAt' | 'can'
 >;
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createMetrics, silentLog, systemClock } from '@model-gateway/kernel';
 import { createUpstreamTelemetry, jwtCaller, type Meter } from '@model-gateway/inference';
-import { UpstreamFailure, type ChatChunk, type ChosenBackend } from '@model-gateway/router';
+import { UpstreamFailure, type ChatChunk, type Lease } from '@model-gateway/router';
 import { createChatStreams } from './chat-streams.ts';
 
 type ServedRequest = Parameters<Meter['record']>[0];
@@ -18,7 +18,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
   const stored = new Set<string>();
   let refusal: Error | undefined;
   let onStopped = (): void => undefined;
-  const route: ChosenBackend = {
+  const lease: Lease = {
     model: 'm',
     backend: {
       name: 'up',
@@ -38,7 +38,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
     router: {
       choose: async () => {
         if (refusal !== undefined) throw refusal;
-        return route;
+        return lease;
       },
     },
     telemetry: createUpstreamTelemetry({ metrics: createMetrics() }),

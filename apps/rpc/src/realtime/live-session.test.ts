@@ -44,7 +44,7 @@ function setup(options: Partial<Options> = {}) {
   });
   const upstream = {
     link: { send: (event: RealtimeEvent) => seen.sent.push(event) > 0, close: () => seen.closed++ },
-    route: {
+    lease: {
       model: 'm',
       backend: {
         name: 'up',

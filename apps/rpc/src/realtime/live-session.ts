@@ -74,7 +74,7 @@ export function createLiveSession(options: LiveSessionOptions): LiveSession {
   function release({ upstream, recorder }: Attached): void {
     upstream.link.close();
     // The circuit breaker was updated when the session opened. The upstream notices a moment later that it was closed.
-    void upstream.route.settle('left');
+    void upstream.lease.settle('left');
     // The upstream has worked on these, whichever side ended the session.
     for (const response of observer.takeUnfinished({ isLost }))
       void recorder.record(response, reservations.take());

@@ -72,8 +72,8 @@ export async function openSession(
     const upstream = await openRealtime(opening, resolvedModel, runtime);
     const recorder = createSessionRecorder({
       userId,
-      model: upstream.route.model,
-      upstream: upstream.route.backend,
+      model: upstream.lease.model,
+      upstream: upstream.lease.backend,
       refId,
       conversationId,
       meter: runtime.meter,

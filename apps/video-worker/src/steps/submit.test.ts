@@ -1,7 +1,7 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createUpstreamTelemetry, type VideoWork } from '@model-gateway/inference';
 import { createMetrics, manualClock, silentLog } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChosenBackend } from '@model-gateway/router';
+import { UpstreamFailure, type Lease } from '@model-gateway/router';
 import { createVideoTiming } from '../video-timing.ts';
 import { createSubmit } from './submit.ts';
 
@@ -49,7 +49,7 @@ function scene({ submitted, chosen = 'left', begin, unavailable }: SceneOptions 
     notes.push(text);
     return Promise.resolve(value);
   };
-  const route: ChosenBackend = {
+  const lease: Lease = {
     backend: {
       name: chosen,
       kind: 'cloud-video',
@@ -78,7 +78,7 @@ function scene({ submitted, chosen = 'left', begin, unavailable }: SceneOptions 
     router: {
       async choose(_model, { provider, resolved } = {}) {
         if (unavailable !== undefined) throw unavailable;
-        return note(`choose ${resolved} ${JSON.stringify(provider)}`, route);
+        return note(`choose ${resolved} ${JSON.stringify(provider)}`, lease);
       },
     },
     notifications: { progress: (_id, progress) => note(`notify ${progress}`, undefined) },

@@ -7,7 +7,7 @@ import {
   type VideoWork,
 } from '@model-gateway/inference';
 import { describeError, type Log } from '@model-gateway/kernel';
-import { outcomeOf, UpstreamFailure, type ChosenBackend, type Router } from '@model-gateway/router';
+import { outcomeOf, UpstreamFailure, type Lease, type Router } from '@model-gateway/router';
 import type { VideoTiming } from '../video-timing.ts';
 import type { NextStep, StepMemo } from '../job-queue.ts';
 import { failedUpstream, jobTimedOut, type FailJob, type JobFailure } from './fail.ts';
@@ -35,10 +35,10 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
   const { jobs, router, telemetry, notifications, fail, timing, log } = dependencies;
 
   /**
-   * The route, or why there is none now. After an earlier submission only the same backend is used: it creates no second
+   * The lease, or why there is none now. After an earlier submission only the same backend is used: it creates no second
    * task for the same key.
    */
-  async function choose(work: VideoWork): Promise<ChosenBackend | string> {
+  async function choose(work: VideoWork): Promise<Lease | string> {
     const { model, resolvedModel, backend, order, allowedModels: allowed } = work;
     const unserved = `no healthy video-capable backend serves the model: ${model}`;
     const options = {
@@ -49,13 +49,13 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
         allows: ({ served }: { readonly served: string }) => allowed.includes(served),
       }),
     } as const;
-    const route = await router.choose(model, options).catch((error: unknown) => {
+    const lease = await router.choose(model, options).catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
       return error.code === 'rate_limit_exceeded' ? error.message : unserved;
     });
-    if (typeof route === 'string') return route;
-    if (backend === null || route.backend.name === backend) return route;
-    await route.settle('neutral');
+    if (typeof lease === 'string') return lease;
+    if (backend === null || lease.backend.name === backend) return lease;
+    await lease.settle('neutral');
     return unserved;
   }
 
@@ -81,22 +81,22 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
     return timing.next;
   }
 
-  async function submitTo(route: ChosenBackend, work: VideoWork, memo: StepMemo) {
-    const { backend, model } = route;
+  async function submitTo(lease: Lease, work: VideoWork, memo: StepMemo) {
+    const { backend, model } = lease;
     const images = await jobs.images(work.id);
     const to = { backend: backend.name, servedModel: model };
     if (!(await jobs.startSubmission(work.id, to))) return undefined;
     const call = telemetry.begin('video', backend, model);
     try {
       const body = upstreamVideo(work.order, images, model);
-      const taskId = await call.run(() => send(route, body, work.id));
+      const taskId = await call.run(() => send(lease, body, work.id));
       call.end();
-      void route.settle('success');
+      void lease.settle('success');
       return await begin(work.id, taskId);
     } catch (failure) {
       call.fail(failure);
       if (!(failure instanceof UpstreamFailure)) throw failure;
-      await route.settle(outcomeOf(failure));
+      await lease.settle(outcomeOf(failure));
       if (!failure.hadNoEffect) {
         await fail(work.id, failedUpstream(failure));
         return undefined;
@@ -108,20 +108,20 @@ export function createSubmit(dependencies: SubmitDependencies): SubmitJob {
 
   return async (work, memo) => {
     if (memo.taskId !== undefined) return begin(work.id, memo.taskId);
-    const route = await choose(work);
-    if (typeof route === 'string') return waitOrFail(work, memo, { message: route });
+    const lease = await choose(work);
+    if (typeof lease === 'string') return waitOrFail(work, memo, { message: lease });
     try {
-      return await submitTo(route, work, memo);
+      return await submitTo(lease, work, memo);
     } finally {
       // Only the first call of settle counts.
-      await route.settle('neutral');
+      await lease.settle('neutral');
     }
   };
 }
 
 /** Resolves with the id of the task; the upstream recognizes a repeated submission by the id of the job. */
 async function send(
-  { backend }: ChosenBackend,
+  { backend }: Lease,
   body: ReturnType<typeof upstreamVideo>,
   idempotencyKey: string,
 ): Promise<string> {

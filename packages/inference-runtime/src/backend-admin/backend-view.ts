@@ -4,13 +4,13 @@ import type {
   BackendConfig,
   BackendLimits,
   HealthReport,
-  RoutedBackend,
+  BackendStatus,
 } from '@model-gateway/router';
 import type { z } from 'zod';
 
 /** One backend with its registration, without its key. */
 export const backendView = (
-  routed: RoutedBackend,
+  routed: BackendStatus,
   index: number,
   { url, apiKey, apiKeys, authHeader, models }: BackendConfig,
   fileEntries: FileEntries,
@@ -36,7 +36,7 @@ export const healthView = ({
   checked_at: checkedAt === undefined ? null : new Date(checkedAt).toISOString(),
 });
 
-const operationCircuits = ({ failingOperations }: RoutedBackend) =>
+const operationCircuits = ({ failingOperations }: BackendStatus) =>
   failingOperations.length === 0
     ? {}
     : {
@@ -47,7 +47,7 @@ const operationCircuits = ({ failingOperations }: RoutedBackend) =>
 
 /** A backend as lists show it. */
 export const backendEntry = (
-  routed: RoutedBackend,
+  routed: BackendStatus,
   index: number,
   fileEntries: Pick<FileEntries, 'markOf'>,
 ) => ({

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { ChosenBackend } from '@model-gateway/router';
+import type { Lease } from '@model-gateway/router';
 import { chooseSupporting } from '../upstream/choose-supporting.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { ChatDependencies } from './chat-turn.ts';
@@ -8,7 +8,7 @@ import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 
 /** The backend that was chosen for a turn. */
 export interface AcceptedChat {
-  readonly route: ChosenBackend;
+  readonly lease: Lease;
   /** The model that it was chosen for: that of the request, or another one of it. */
   readonly chosen: FallbackModel;
   /** The other models that are tried when it fails. */
@@ -29,7 +29,7 @@ export async function acceptChat(
     onAccepted: _onAccepted,
     ...options
   } = routeRequestOf(turn, { requests, meter });
-  const choose = (chosen: FallbackModel): Promise<ChosenBackend> =>
+  const choose = (chosen: FallbackModel): Promise<Lease> =>
     chooseSupporting(router, {
       model: chosen.model,
       options: { ...options, resolved: chosen.resolved },
@@ -48,11 +48,11 @@ export async function acceptChat(
 /** The first model with a backend; the last refusal is the error. */
 async function chooseFirst(
   [chosen, ...fallbacks]: readonly [FallbackModel, ...FallbackModel[]],
-  choose: (model: FallbackModel) => Promise<ChosenBackend>,
+  choose: (model: FallbackModel) => Promise<Lease>,
 ): Promise<AcceptedChat> {
   const [next, ...others] = fallbacks;
   try {
-    return { route: await choose(chosen), chosen, fallbacks };
+    return { lease: await choose(chosen), chosen, fallbacks };
   } catch (error) {
     if (next === undefined || !(error instanceof ServiceError)) throw error;
     return chooseFirst([next, ...others], choose);

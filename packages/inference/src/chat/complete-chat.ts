@@ -37,7 +37,7 @@ export async function completeChat(
 ): Promise<ChatAnswer> {
   const { full, fallbacks = [] } = turn;
   const query = routeRequestOf(turn, dependencies, 'whole');
-  const { answer, route, call } = await attemptModels(
+  const { answer, lease, call } = await attemptModels(
     dependencies,
     query,
     fallbacks,
@@ -51,11 +51,11 @@ export async function completeChat(
   const estimate = () => estimateUsage(full, textOfCompletion(completion));
   const reported = readUsage(completion.usage, completion.model);
   const usage =
-    reported === undefined ? estimate() : boundedUsage(route.backend.kind, reported, estimate);
+    reported === undefined ? estimate() : boundedUsage(lease.backend.kind, reported, estimate);
   const settled = settleTurn(turn, dependencies, {
-    model: route.model,
+    model: lease.model,
     usage,
-    upstream: route.backend,
+    upstream: lease.backend,
     status: SERVED_STATUS.complete,
     cachedTokens: readCachedTokens(completion.usage),
     cacheWriteTokens: readCacheWriteTokens(completion.usage),
@@ -64,7 +64,7 @@ export async function completeChat(
     readReply: () => replyOf(completion),
   });
   // The client waits only for the record of its usage; the rest runs meanwhile.
-  void route.settle('success');
+  void lease.settle('success');
   call.end(() => ({
     usage,
     model: completion.model,
@@ -74,9 +74,9 @@ export async function completeChat(
   return {
     text,
     completion: usage === reported ? completion : { ...completion, usage },
-    backend: route.backend.name,
+    backend: lease.backend.name,
     ignored,
-    model: route.model,
+    model: lease.model,
   };
 }
 

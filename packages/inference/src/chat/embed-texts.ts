@@ -6,7 +6,7 @@ import {
   UpstreamFailure,
   type BackendKind,
   type EmbeddingInput,
-  type ChosenBackend,
+  type Lease,
   type Router,
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
@@ -94,7 +94,7 @@ export async function embedTexts(
     signal,
     trace,
     onAccepted: () => requests.accepted(),
-    onLeft: ({ model, backend }: ChosenBackend) =>
+    onLeft: ({ model, backend }: Lease) =>
       meter.record({
         caller,
         model,
@@ -108,39 +108,36 @@ export async function embedTexts(
         startedAt,
       }),
   } as const;
-  const ask = async (
-    { backend, model }: ChosenBackend,
-    cancel: Cancel,
-  ): Promise<UpstreamEmbeddings> => {
+  const ask = async ({ backend, model }: Lease, cancel: Cancel): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
     if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
     const embeddings = await backend.embed(upstreamBody(request, model), cancel);
     requireAll(embeddings, input);
     return embeddings;
   };
-  const { answer, route, call } = await attemptModels({ router, telemetry }, query, fallbacks, ask);
-  void route.settle('success');
+  const { answer, lease, call } = await attemptModels({ router, telemetry }, query, fallbacks, ask);
+  void lease.settle('success');
   const estimate = () => promptUsage(estimateInput(input));
   const reported = answer.promptTokens;
   const usage =
     reported === undefined
       ? estimate()
-      : boundedUsage(route.backend.kind, promptUsage(reported), estimate);
+      : boundedUsage(lease.backend.kind, promptUsage(reported), estimate);
   call.end(() => ({ usage, model: answer.model }));
   await meter.record({
     caller,
-    model: route.model,
+    model: lease.model,
     surface,
     usage,
     refId,
     reservation,
     trace,
-    upstream: route.backend,
+    upstream: lease.backend,
     status: SERVED_STATUS.complete,
     startedAt,
     cachedTokens: answer.cachedTokens,
   });
-  return { embeddings: answer, usage, backend: route.backend.name, model: route.model };
+  return { embeddings: answer, usage, backend: lease.backend.name, model: lease.model };
 }
 
 /** The usage of a request that generates nothing. */

@@ -1,15 +1,15 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createMetrics, type Cancel } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChosenBackend, type Router } from '@model-gateway/router';
+import { UpstreamFailure, type Lease, type Router } from '@model-gateway/router';
 import { invokeEngine } from './invoke-engine.ts';
 import { createUpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
-type Invoke = NonNullable<ChosenBackend['backend']['invoke']>;
+type Invoke = NonNullable<Lease['backend']['invoke']>;
 
 /** Invokes through a router that knows one backend; also returns what was reported to the breaker. */
 async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
   const settled: unknown[] = [];
-  const route: ChosenBackend = {
+  const lease: Lease = {
     model: 'm:latest',
     backend: {
       name: 'up',
@@ -25,7 +25,7 @@ async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
   const call = { model: 'm', method: 'sensor.ingest', params: { x: 1 } };
   const router: Pick<Router, 'choose'> = {
     async choose(_model, { exclude = [] } = {}) {
-      if (exclude.length === 0) return route;
+      if (exclude.length === 0) return lease;
       throw new ServiceError('all_backends_unhealthy', 'no other');
     },
   };

@@ -24,13 +24,13 @@ export async function invokeEngine(
   { model: requested, method, params }: EngineCall,
   { router, telemetry, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
 ): Promise<unknown> {
-  const route = await chooseSupporting(router, {
+  const lease = await chooseSupporting(router, {
     model: requested,
     options: { capability: 'invoke' },
     isAble: (backend) => backend.invoke !== undefined,
     unsupported: () => notInvocable(requested),
   });
-  const { backend, model } = route;
+  const { backend, model } = lease;
   const call = telemetry.begin('invoke', backend, model);
   const canceller = createCanceller();
   const { cancel } = canceller;
@@ -41,12 +41,12 @@ export async function invokeEngine(
       return backend.invoke(model, method, params, cancel);
     });
     call.end();
-    void route.settle('success');
+    void lease.settle('success');
     return answer;
   } catch (error) {
     call.fail(error);
     const isTooLate = error instanceof UpstreamFailure && cancel.aborted;
-    await route.settle(isTooLate ? 'failure' : outcomeOf(error));
+    await lease.settle(isTooLate ? 'failure' : outcomeOf(error));
     throw error;
   } finally {
     timeout.stop();

@@ -1,5 +1,5 @@
 import type { TokenUsage } from '@model-gateway/contracts';
-import type { ChosenBackend } from '@model-gateway/router';
+import type { Lease } from '@model-gateway/router';
 import type { ChatDependencies } from './chat-turn.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
@@ -12,7 +12,7 @@ import type { StreamObserver } from '../stream/stream-observer.ts';
 interface StreamOutcome {
   readonly observer: StreamObserver;
   /** The model that answered, as its backend lists it, and the backend. */
-  readonly route: Pick<ChosenBackend, 'model' | 'backend'>;
+  readonly lease: Pick<Lease, 'model' | 'backend'>;
   /** When the first chunk arrived, by `performance.now()`; undefined if none did. */
   readonly firstTokenAt: number | undefined;
   readonly isComplete: boolean;
@@ -29,7 +29,7 @@ export interface SettledStream {
 export async function settleStream(
   turn: PreparedTurn,
   dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
-  { observer, route: { model, backend }, firstTokenAt, isComplete }: StreamOutcome,
+  { observer, lease: { model, backend }, firstTokenAt, isComplete }: StreamOutcome,
 ): Promise<SettledStream> {
   const unbounded = streamUsage(observer, {
     isComplete,

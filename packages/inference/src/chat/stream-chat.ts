@@ -1,6 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
-import type { ChosenBackend } from '@model-gateway/router';
+import type { Lease } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
@@ -96,9 +96,9 @@ export async function streamChat(
   const { begun, delivery } = await begin(turn, dependencies, options);
   const { head, ignored } = begun;
   return {
-    backend: delivery.activeCall.route.backend.name,
+    backend: delivery.activeCall.lease.backend.name,
     ignored,
-    model: delivery.activeCall.route.model,
+    model: delivery.activeCall.lease.model,
     deliver: async (take) =>
       cutOf(
         await deliver(begun, delivery, dependencies, {
@@ -119,9 +119,9 @@ export async function streamChunks(
   const { begun, delivery } = await begin(turn, dependencies, options);
   const { head, chunks, ignored } = begun;
   return {
-    backend: delivery.activeCall.route.backend.name,
+    backend: delivery.activeCall.lease.backend.name,
     ignored,
-    model: delivery.activeCall.route.model,
+    model: delivery.activeCall.lease.model,
     head,
     first: chunks[0],
     deliver: async (take) =>
@@ -137,7 +137,7 @@ export async function streamChunks(
 /** Serves an accepted turn; rejects when its answer is not whole. It is settled before that. */
 export async function streamDeltas(
   turn: PreparedTurn,
-  { route: chosen, chosen: named, fallbacks }: AcceptedChat,
+  { lease: chosen, chosen: named, fallbacks }: AcceptedChat,
   dependencies: StreamDependencies,
   take: (deltas: readonly ChatDelta[]) => Promise<void> | undefined,
 ): Promise<ChatEnd> {
@@ -151,7 +151,7 @@ export async function streamDeltas(
   });
   if (ended === undefined) throw new Error('the turn was stopped');
   if ('failure' in ended) throw ended.failure;
-  const { finishReason = null, model = delivery.activeCall.route.model } = observer;
+  const { finishReason = null, model = delivery.activeCall.lease.model } = observer;
   const { usage = NO_USAGE, messageId } = ended;
   return { finishReason, usage, model, messageId };
 }
@@ -165,7 +165,7 @@ interface BeginOptions {
   readonly keepsReply?: boolean;
   readonly onSign?: OnSign;
   /** The backend, and the model that it was chosen for, where that was done before. */
-  readonly chosen?: ChosenBackend;
+  readonly chosen?: Lease;
   readonly named?: FallbackModel;
 }
 
@@ -177,7 +177,7 @@ async function begin(turn: PreparedTurn, dependencies: StreamDependencies, optio
   const { n } = full;
   const parsesAll = n !== undefined && (keepsChunks || keepsReply || n !== 1);
   const query = { ...routeRequestOf(turn, dependencies), ...named };
-  const { answer, route, call } = await attemptModels(
+  const { answer, lease, call } = await attemptModels(
     dependencies,
     query,
     fallbacks,
@@ -197,9 +197,9 @@ async function begin(turn: PreparedTurn, dependencies: StreamDependencies, optio
     chosen,
   );
   call.begun();
-  route.begun?.();
+  lease.begun?.();
   const firstTokenAt = performance.now();
-  return { begun: answer, delivery: { turn, activeCall: { route, call }, firstTokenAt } };
+  return { begun: answer, delivery: { turn, activeCall: { lease, call }, firstTokenAt } };
 }
 
 interface Delivery {
@@ -224,7 +224,7 @@ interface Sink {
 
 async function deliver(
   { observer, first, rest }: Begun,
-  { turn, activeCall: { route, call }, firstTokenAt }: Delivery,
+  { turn, activeCall: { lease, call }, firstTokenAt }: Delivery,
   dependencies: StreamDependencies,
   sink: Sink,
 ): Promise<Ended> {
@@ -238,19 +238,19 @@ async function deliver(
       if (written !== undefined) await written;
     }
     isComplete = true;
-    void route.settle('success');
+    void lease.settle('success');
   } catch (failure) {
-    await settleFailure({ route, call }, failure, turn.signal);
+    await settleFailure({ lease, call }, failure, turn.signal);
     if (turn.signal.aborted) return undefined;
-    const { name } = route.backend;
+    const { name } = lease.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
     ended = { failure };
   } finally {
-    // Also runs when the client has disconnected: the streamed part is settled, and the route gets an outcome. Earlier
+    // Also runs when the client has disconnected: the streamed part is settled, and the lease gets an outcome. Earlier
     // reports stay valid.
     if (!isComplete) rest.leave();
-    void route.settle('left');
-    const outcome = { observer, route, firstTokenAt, isComplete };
+    void lease.settle('left');
+    const outcome = { observer, lease, firstTokenAt, isComplete };
     const settled = await settleStream(turn, dependencies, outcome);
     const { usage } = settled;
     estimated = usage === observer.usage ? undefined : usage;

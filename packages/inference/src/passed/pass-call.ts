@@ -1,6 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
-import { UnsupportedByBackend, type ChosenBackend, type Router } from '@model-gateway/router';
+import { UnsupportedByBackend, type Lease, type Router } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall, type RouteRequest } from '../upstream/attempts.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -60,7 +60,7 @@ export async function passCall(
 ): Promise<PassedResponse> {
   const { operation, fields, source, fallbacks, onSign } = passed;
   const query = routeRequestOf(passed, dependencies);
-  const { answer, route, call } = await attemptModels(
+  const { answer, lease, call } = await attemptModels(
     dependencies,
     query,
     fallbacks,
@@ -85,14 +85,14 @@ export async function passCall(
   const isWhole = reader.length !== undefined;
   if (!isWhole) call.begun();
   const firstTokenAt = isWhole ? undefined : performance.now();
-  const begun = { reader, first, route, call, firstTokenAt };
+  const begun = { reader, first, lease, call, firstTokenAt };
   if (isWhole) {
-    void route.settle('success');
+    void lease.settle('success');
     await settle(passed, begun, dependencies, true);
   }
   return {
-    backend: route.backend.name,
-    model: route.model,
+    backend: lease.backend.name,
+    model: lease.model,
     contentType: reader.contentType,
     length: reader.length,
     deliver: (take) =>
@@ -110,7 +110,7 @@ async function deliver(
   dependencies: PassDependencies,
   take: WriteBytes,
 ): Promise<StreamCut | undefined> {
-  const { reader, first, route, call } = begun;
+  const { reader, first, lease, call } = begun;
   let isComplete = false;
   let usage: TokenUsage | undefined;
   try {
@@ -120,16 +120,16 @@ async function deliver(
       if (written !== undefined) await written;
     }
     isComplete = true;
-    void route.settle('success');
+    void lease.settle('success');
   } catch (failure) {
-    await settleFailure({ route, call }, failure, passed.signal);
+    await settleFailure({ lease, call }, failure, passed.signal);
     if (passed.signal.aborted) return undefined;
-    const { name } = route.backend;
+    const { name } = lease.backend;
     dependencies.log.warn({ backend: name, error: failure }, 'an answer was interrupted');
     return { failure };
   } finally {
     if (!isComplete) reader.leave();
-    void route.settle('left');
+    void lease.settle('left');
     usage = await settle(passed, begun, dependencies, isComplete);
   }
   const last = isComplete && usage !== undefined ? reader.lastEvent?.(usage) : undefined;
@@ -140,7 +140,7 @@ async function deliver(
 /** Meters an answer, complete or not; returns the billed usage. */
 async function settle(
   passed: PassedCall,
-  { reader, route, call, firstTokenAt }: BegunAnswer,
+  { reader, lease, call, firstTokenAt }: BegunAnswer,
   { meter }: PassDependencies,
   isComplete: boolean,
 ): Promise<TokenUsage | undefined> {
@@ -152,14 +152,14 @@ async function settle(
     isComplete && operation.isPromptReported ? 0 : operation.promptTokens(fields, seconds);
   const wasLeft = !isComplete && signal.aborted;
   const unbounded = reader.usage({ isComplete, wasLeft, promptTokens });
-  const { kind } = route.backend;
+  const { kind } = lease.backend;
   const usage = unbounded && boundedUsage(kind, unbounded, estimate);
   if (usage !== undefined) {
     const status = servedStatus(isComplete, signal);
     const units = boundedUnits(kind, billedUnits(operation, fields, reader.reported, usage), () =>
       billedUnits(operation, fields, unitsOfUpload(seconds), estimate()),
     );
-    await meter.record({ ...servedBy(passed, route), ...units, usage, status, firstTokenAt });
+    await meter.record({ ...servedBy(passed, lease), ...units, usage, status, firstTokenAt });
   } else if (!isComplete) {
     const { caller, surface, model, refId, trace, startedAt } = passed;
     const status = servedStatus(isComplete, signal);
@@ -188,14 +188,14 @@ function routeRequestOf(
     onAccepted: () => requests.accepted(),
     hasMedia: () => upload !== undefined || hasMedia(fields['input']),
     ...(upload === undefined ? {} : { canRepeat: () => upload.canSend() }),
-    async onLeft(route) {
+    async onLeft(lease) {
       // An upstream that has only a part of the request did nothing with it.
       if (upload?.isSent() === false) return;
       const seconds = uploadSeconds(source);
       const usage = tokenUsage(operation.promptTokens(fields, seconds), 0);
       const units = billedUnits(operation, fields, unitsOfUpload(seconds), usage);
       await meter.record({
-        ...servedBy(passed, route),
+        ...servedBy(passed, lease),
         ...units,
         usage,
         status: SERVED_STATUS.left,
@@ -206,7 +206,7 @@ function routeRequestOf(
 
 const servedBy = (
   { caller, surface, refId, reservation, startedAt, trace }: PassedCall,
-  { model, backend }: ChosenBackend,
+  { model, backend }: Lease,
 ) => ({ caller, model, surface, refId, reservation, startedAt, trace, upstream: backend });
 
 const cannotPass = (backend: string, capability: string): UnsupportedByBackend =>

@@ -3,7 +3,7 @@ import {
   UnsupportedByBackend,
   type RealtimeLink,
   type RealtimeOpening,
-  type ChosenBackend,
+  type Lease,
   type Router,
 } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
@@ -14,7 +14,7 @@ import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 export interface OpenRealtime {
   readonly link: RealtimeLink;
   /** Settle it when the session is over. */
-  readonly route: ChosenBackend;
+  readonly lease: Lease;
 }
 
 interface OpenRealtimeDependencies {
@@ -43,15 +43,15 @@ export async function openRealtime(
     onAccepted: () => requests.accepted(),
   } as const;
   try {
-    const ask = async ({ backend, model }: ChosenBackend): Promise<RealtimeLink> => {
+    const ask = async ({ backend, model }: Lease): Promise<RealtimeLink> => {
       if (backend.openRealtime === undefined) throw noRealtime(opening.model);
       return backend.openRealtime({ ...opening, model }, canceller.cancel);
     };
-    const { answer, route, call } = await attempt({ router, telemetry }, query, ask);
+    const { answer, lease, call } = await attempt({ router, telemetry }, query, ask);
     // Only the opening is measured: the length of a session depends on its users.
     call.end();
-    void route.answered();
-    return { link: answer, route };
+    void lease.answered();
+    return { link: answer, lease };
   } finally {
     timeout.stop();
   }

@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChosenBackend, type Tried } from '@model-gateway/router';
+import { UpstreamFailure, type Lease, type TargetName } from '@model-gateway/router';
 import type { FallbackModel } from './fallback-model.ts';
 import { isSafeToRepeat } from './retries.ts';
 import {
@@ -13,14 +13,14 @@ import {
 /**
  * Tries the model of a request and then the others, each on its own backends, until one answers. The last failure is the
  * error of the request. A request without other models costs nothing more. A caller that has chosen the first backend passes
- * its route.
+ * its lease.
  */
 export function attemptModels<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   fallbacks: readonly FallbackModel[],
-  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
-  chosen?: ChosenBackend,
+  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  chosen?: Lease,
 ): Promise<Attempted<Answer>> {
   return fallbacks.length === 0
     ? attempt(dependencies, query, ask, chosen)
@@ -44,8 +44,8 @@ async function attemptEach<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   fallbacks: readonly FallbackModel[],
-  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
-  chosen: ChosenBackend | undefined,
+  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  chosen: Lease | undefined,
 ): Promise<Attempted<Answer>> {
   let isAccepted = chosen !== undefined;
   const onAccepted = (): void => {
@@ -53,9 +53,9 @@ async function attemptEach<Answer>(
     isAccepted = true;
   };
   // A route of a later model may lead to what an earlier one was sent to.
-  const tried: Tried[] = [];
+  const tried: TargetName[] = [];
   let isSafe = true;
-  const askOnce = async (target: ChosenBackend, signal: Cancel): Promise<Answer> => {
+  const askOnce = async (target: Lease, signal: Cancel): Promise<Answer> => {
     tried.push({ backend: target.backend.name, model: target.model });
     try {
       return await ask(target, signal);
@@ -66,18 +66,18 @@ async function attemptEach<Answer>(
   };
   const first: RouteRequest = { ...query, onAccepted };
   let next = first;
-  let route = chosen;
+  let lease = chosen;
   let failure: unknown;
   for (const fallback of [...fallbacks, undefined]) {
     try {
-      return await attempt(dependencies, next, askOnce, route);
+      return await attempt(dependencies, next, askOnce, lease);
     } catch (error) {
       failure = worthTelling(failure, error);
       const isOver = !isSafe || query.signal.aborted || query.canRepeat?.() === false;
       if (fallback === undefined || isOver) break;
       const { model, resolved } = fallback;
       next = { ...first, model, resolved, exclude: [...tried] };
-      route = undefined;
+      lease = undefined;
     }
   }
   throw failure;

@@ -3,16 +3,16 @@ import { createCanceller, createMetrics } from '@model-gateway/kernel';
 import {
   UnsupportedByBackend,
   UpstreamFailure,
-  type ChosenBackend,
+  type Lease,
   type RouteOutcome,
-  type Tried,
+  type TargetName,
 } from '@model-gateway/router';
 import { attempt, settleFailure } from './attempts.ts';
 import { createUpstreamTelemetry } from './upstream-telemetry.ts';
 
 const telemetry = createUpstreamTelemetry({ metrics: createMetrics() });
 
-const routeTo = (name: string): ChosenBackend => ({
+const routeTo = (name: string): Lease => ({
   model: name,
   backend: {
     name,
@@ -25,7 +25,7 @@ const routeTo = (name: string): ChosenBackend => ({
   settle: async () => undefined,
 });
 
-async function chooseNext(names: string[]): Promise<ChosenBackend> {
+async function chooseNext(names: string[]): Promise<Lease> {
   const name = names.shift();
   if (name === undefined) throw new ServiceError('all_backends_unhealthy', 'no other');
   return routeTo(name);
@@ -135,7 +135,7 @@ test.each<{
   const excluded: unknown[] = [];
   const choose = (
     _model: string,
-    { exclude = [] }: { exclude?: readonly Tried[] | undefined } = {},
+    { exclude = [] }: { exclude?: readonly TargetName[] | undefined } = {},
   ) => {
     excluded.push(exclude.map(({ backend }) => backend));
     return chooseNext(names);
@@ -179,28 +179,31 @@ test.each([
 ])('the router learns of $why', async ({ failure, outcome }) => {
   const outcomes: RouteOutcome[] = [];
   const call = telemetry.begin('chat', { name: 'a' }, 'm');
-  const route: ChosenBackend = {
+  const lease: Lease = {
     ...routeTo('a'),
     settle: async (told) => void outcomes.push(told),
   };
-  await settleFailure({ route, call }, failure, createCanceller().cancel);
+  await settleFailure({ lease, call }, failure, createCanceller().cancel);
   expect(outcomes).toEqual([outcome]);
 });
 
 describe('a hedged request', () => {
-  const retries = { attempts: 2, retryOn: [], hedgeAfterMs: 1 } satisfies ChosenBackend['retries'];
+  const retries = { attempts: 2, retryOn: [], hedgeAfterMs: 1 } satisfies Lease['retries'];
 
   /** Its first target answers when the second was to be chosen, or never. */
-  async function hedge(chooseSecond: () => Promise<ChosenBackend>, isFirstAnswering: boolean) {
+  async function hedge(chooseSecond: () => Promise<Lease>, isFirstAnswering: boolean) {
     const lost: string[] = [];
     let onSecondChoice = (): void => undefined;
     const secondChoice = new Promise<void>((resolve) => void (onSecondChoice = resolve));
-    const choose = async (_model: string, { exclude }: { exclude?: readonly Tried[] } = {}) => {
-      const route = exclude === undefined ? routeTo('first') : await chooseSecond();
+    const choose = async (
+      _model: string,
+      { exclude }: { exclude?: readonly TargetName[] } = {},
+    ) => {
+      const lease = exclude === undefined ? routeTo('first') : await chooseSecond();
       return {
-        ...route,
+        ...lease,
         retries,
-        lost: (kind: string) => void lost.push(`${route.model} ${kind}`),
+        lost: (kind: string) => void lost.push(`${lease.model} ${kind}`),
       };
     };
     const { answer } = await attempt(

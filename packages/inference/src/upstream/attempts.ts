@@ -8,9 +8,9 @@ import {
   type AnswerKind,
   type Capability,
   type ChoiceOptions,
-  type ChosenBackend,
+  type Lease,
   type Router,
-  type Tried,
+  type TargetName,
 } from '@model-gateway/router';
 import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
@@ -25,14 +25,14 @@ export interface RouteRequest extends ChoiceOptions {
   readonly capability: Capability;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
-  /** Called once, when a backend was found; not if the route was chosen before. */
+  /** Called once, when a backend was found; not if the backend was chosen before. */
   readonly onAccepted: () => void;
   /** Whether the request can be sent again; false when its body was read and is not kept. */
   readonly canRepeat?: () => boolean;
-  /** Called at most once, when the client left while the backend of this route worked on the request. */
-  readonly onLeft?: (route: ChosenBackend) => Promise<void>;
+  /** Called at most once, when the client left while the backend of this lease worked on the request. */
+  readonly onLeft?: (lease: Lease) => Promise<void>;
   /** What a target that loses against another one costs the operator; without it only one target is asked at a time. */
-  readonly unbilled?: (route: ChosenBackend) => UnbilledPrompt;
+  readonly unbilled?: (lease: Lease) => UnbilledPrompt;
   /** What is asked for, which decides which times of the targets it is compared with; a stream by default. */
   readonly answerKind?: AnswerKind;
   /** Notes the backends that were tried, if there were several or one failed. */
@@ -47,11 +47,11 @@ export interface AttemptDependencies {
 
 /** A call in progress. */
 export interface ActiveCall {
-  readonly route: ChosenBackend;
+  readonly lease: Lease;
   readonly call: UpstreamCall;
 }
 
-/** A response and its route. The caller must report how the call ended. */
+/** A response and its lease. The caller must report how the call ended. */
 export interface Attempted<Answer> extends ActiveCall {
   readonly answer: Answer;
 }
@@ -60,25 +60,25 @@ export interface Attempted<Answer> extends ActiveCall {
  * Calls a backend, and a second one, or as many as the route of the model allows, if the first is at fault and the client has
  * received nothing. A backend that cannot take
  * the request, and was sent nothing, does not count as one of them. Reports failures to the router; the caller reports the
- * end of a response that has begun. A caller that has chosen the first backend passes its route.
+ * end of a response that has begun. A caller that has chosen the first backend passes its lease.
  */
 export async function attempt<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
-  askBackend: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
-  chosen?: ChosenBackend,
+  askBackend: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  chosen?: Lease,
 ): Promise<Attempted<Answer>> {
   const { router } = dependencies;
   const ask = withKeyNotes(query, askBackend);
-  let route = chosen ?? (await router.choose(query.model, query));
+  let lease = chosen ?? (await router.choose(query.model, query));
   if (chosen === undefined) query.onAccepted();
   let failures: Failures | undefined;
   for (;;) {
-    const afterMs = hedgeAfterMs(query, route, failures);
+    const afterMs = hedgeAfterMs(query, lease, failures);
     const outcome: Attempted<Answer> | Failures =
       afterMs === undefined
-        ? await askOne(dependencies, query, ask, route, failures)
-        : await askHedged(dependencies, query, ask, { route, afterMs, earlier: failures });
+        ? await askOne(dependencies, query, ask, lease, failures)
+        : await askHedged(dependencies, query, ask, { lease, afterMs, earlier: failures });
     if ('answer' in outcome) return outcome;
     failures = outcome;
     const another = failures.mayRetry
@@ -86,37 +86,37 @@ export async function attempt<Answer>(
       : undefined;
     // If there is no other backend, the failure is a better error than the refusal to choose one.
     if (another === undefined) throw failures.cause;
-    route = another;
+    lease = another;
   }
 }
 
 async function askOne<Answer>(
   { telemetry }: AttemptDependencies,
   query: RouteRequest,
-  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
-  route: ChosenBackend,
+  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  lease: Lease,
   earlier: Failures | undefined,
 ): Promise<Attempted<Answer> | Failures> {
-  const call = telemetry.begin(query.capability, route.backend, route.model);
+  const call = telemetry.begin(query.capability, lease.backend, lease.model);
   const startedAt = performance.now();
   try {
     const answer = await call.run(() =>
-      route.retries?.timeoutMs === undefined
-        ? ask(route, query.signal)
-        : askWithin(route, query.signal, ask),
+      lease.retries?.timeoutMs === undefined
+        ? ask(lease, query.signal)
+        : askWithin(lease, query.signal, ask),
     );
-    if (query.trace !== undefined) noteAnswer(query.trace, route, startedAt);
-    return { answer, route, call };
+    if (query.trace !== undefined) noteAnswer(query.trace, lease, startedAt);
+    return { answer, lease, call };
   } catch (failure) {
-    noteFailure(query, route, failure, startedAt);
-    return afterFailure({ route, call }, failure, query, earlier);
+    noteFailure(query, lease, failure, startedAt);
+    return afterFailure({ lease, call }, failure, query, earlier);
   }
 }
 
 /** Undefined if only one target is asked at a time. */
 function hedgeAfterMs(
   { unbilled, canRepeat }: RouteRequest,
-  { retries }: ChosenBackend,
+  { retries }: Lease,
   earlier: Failures | undefined,
 ): number | undefined {
   if (retries?.hedgeAfterMs === undefined) return undefined;
@@ -125,7 +125,7 @@ function hedgeAfterMs(
 }
 
 interface HedgedTarget {
-  readonly route: ChosenBackend;
+  readonly lease: Lease;
   readonly afterMs: number;
   readonly earlier: Failures | undefined;
 }
@@ -134,13 +134,13 @@ interface HedgedTarget {
 async function askHedged<Answer>(
   { router, telemetry }: AttemptDependencies,
   query: RouteRequest,
-  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
-  { route, afterMs, earlier }: HedgedTarget,
+  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  { lease, afterMs, earlier }: HedgedTarget,
 ): Promise<Attempted<Answer> | Failures> {
   const { signal, capability, trace } = query;
   const request = { telemetry, capability, signal, ask };
-  const tried = [...(earlier?.tried ?? []), { backend: route.backend.name, model: route.model }];
-  const { winner, loser, failed } = await race(askTarget(route, request), afterMs, async () => {
+  const tried = [...(earlier?.tried ?? []), { backend: lease.backend.name, model: lease.model }];
+  const { winner, loser, failed } = await race(askTarget(lease, request), afterMs, async () => {
     if (signal.aborted) return undefined;
     // A conversation stays with the first.
     const second = await chooseAnother(router, { ...query, conversationId: undefined }, tried);
@@ -148,16 +148,16 @@ async function askHedged<Answer>(
   });
   if (winner !== undefined) {
     for (const { target, failure } of failed) {
-      noteFailure(query, target.route, failure, target.startedAt);
+      noteFailure(query, target.lease, failure, target.startedAt);
       await settleFailure(target, failure, signal);
     }
     if (loser !== undefined) {
       const { answerKind = 'streamed' } = query;
-      loser.route.lost?.(answerKind, performance.now() - winner.target.startedAt);
+      loser.lease.lost?.(answerKind, performance.now() - winner.target.startedAt);
       leaveTarget(query, loser);
     }
-    if (trace !== undefined) noteAnswer(trace, winner.target.route, winner.target.startedAt);
-    return { answer: winner.answer, route: winner.target.route, call: winner.target.call };
+    if (trace !== undefined) noteAnswer(trace, winner.target.lease, winner.target.startedAt);
+    return { answer: winner.answer, lease: winner.target.lease, call: winner.target.call };
   }
   if (loser !== undefined) leaveTarget(query, loser);
   // A client that leaves two targets pays for one of them.
@@ -168,8 +168,8 @@ async function askHedged<Answer>(
 }
 
 /** One that was cancelled, because another began first and then failed, is not asked again. */
-const withLoser = (earlier: Failures | undefined, { route }: PendingTarget): Failures => ({
-  tried: [...(earlier?.tried ?? []), { backend: route.backend.name, model: route.model }],
+const withLoser = (earlier: Failures | undefined, { lease }: PendingTarget): Failures => ({
+  tried: [...(earlier?.tried ?? []), { backend: lease.backend.name, model: lease.model }],
   cause: earlier?.cause,
   count: (earlier?.count ?? 0) + 1,
   mayRetry: true,
@@ -186,7 +186,7 @@ async function afterFailures(
 ): Promise<Failures> {
   let failures = earlier;
   for (const { target, failure } of failed) {
-    noteFailure(query, target.route, failure, target.startedAt);
+    noteFailure(query, target.lease, failure, target.startedAt);
     failures = await afterFailure(target, failure, query, failures);
   }
   if (failures === undefined) throw new Error('a race without a winner has a failure');
@@ -195,14 +195,14 @@ async function afterFailures(
 
 /** Another target answered first. What this one charges is for the operator to pay, and is noted. */
 function leaveTarget({ trace, unbilled }: RouteRequest, target: PendingTarget): void {
-  const { route, call, startedAt, ended } = target;
+  const { lease, call, startedAt, ended } = target;
   call.leave();
-  void ended.then(() => route.settle('left'));
-  const charged = unbilled?.(route);
+  void ended.then(() => lease.settle('left'));
+  const charged = unbilled?.(lease);
   if (trace === undefined) return;
   addAttempt(trace, {
-    backend: route.backend.name,
-    model: route.model,
+    backend: lease.backend.name,
+    model: lease.model,
     outcome: 'left',
     reason: 'hedged',
     status: null,
@@ -213,7 +213,7 @@ function leaveTarget({ trace, unbilled }: RouteRequest, target: PendingTarget): 
 
 /** The failed attempts of one request. */
 interface Failures {
-  readonly tried: readonly Tried[];
+  readonly tried: readonly TargetName[];
   /** The error for the caller. */
   readonly cause: unknown;
   /** How many backends were sent the request. */
@@ -228,14 +228,14 @@ async function afterFailure(
   earlier: Failures | undefined,
 ): Promise<Failures> {
   const isBackendFault = await settleFailure(active, failure, query.signal);
-  await reportIfLeft(active.route, failure, query);
-  const { backend, model } = active.route;
+  await reportIfLeft(active.lease, failure, query);
+  const { backend, model } = active.lease;
   const tried = [...(earlier?.tried ?? []), { backend: backend.name, model }];
   const count = earlier?.count ?? 0;
   if (failure instanceof UnsupportedByBackend) {
     return { tried, cause: earlier?.cause ?? failure, count, mayRetry: !query.signal.aborted };
   }
-  const isAllowed = isBackendFault && mayRetry(active.route, failure, count + 1);
+  const isAllowed = isBackendFault && mayRetry(active.lease, failure, count + 1);
   const isSafe = isSafeToRepeat(query.capability, failure);
   const canRepeat = isAllowed && isSafe && (query.canRepeat?.() ?? true);
   return { tried, cause: failure, count: count + 1, mayRetry: canRepeat };
@@ -243,7 +243,7 @@ async function afterFailure(
 
 /** Reports a failure to the router; true when the backend is at fault. */
 export async function settleFailure(
-  { route, call }: ActiveCall,
+  { lease, call }: ActiveCall,
   failure: unknown,
   signal: Cancel,
 ): Promise<boolean> {
@@ -251,26 +251,26 @@ export async function settleFailure(
     failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
   if (signal.aborted) call.leave();
   else call.fail(failure);
-  await route.settle(signal.aborted ? 'left' : outcomeOf(failure));
+  await lease.settle(signal.aborted ? 'left' : outcomeOf(failure));
   return isBackendFault;
 }
 
 /** A backend that was never sent the request, or refused it, did no work. */
 async function reportIfLeft(
-  route: ChosenBackend,
+  lease: Lease,
   failure: unknown,
   { signal, onLeft }: RouteRequest,
 ): Promise<void> {
   if (!signal.aborted || !(failure instanceof UpstreamFailure)) return;
   if (failure.hadNoEffect || failure.status !== undefined) return;
-  await onLeft?.(route);
+  await onLeft?.(lease);
 }
 
 async function chooseAnother(
   router: Pick<Router, 'choose'>,
   query: RouteRequest,
-  tried: readonly Tried[],
-): Promise<ChosenBackend | undefined> {
+  tried: readonly TargetName[],
+): Promise<Lease | undefined> {
   if (forbidsAnother(query.provider)) return undefined;
   try {
     return await router.choose(query.model, {

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { Backend, ChoiceOptions, ChosenBackend, Router, Tried } from '@model-gateway/router';
+import type { Backend, ChoiceOptions, Lease, Router, TargetName } from '@model-gateway/router';
 
 interface SupportingQuery {
   readonly model: string;
@@ -14,16 +14,16 @@ interface SupportingQuery {
 export async function chooseSupporting(
   router: Pick<Router, 'choose'>,
   { model, options, isAble, unsupported }: SupportingQuery,
-): Promise<ChosenBackend> {
+): Promise<Lease> {
   let refusal: ServiceError | undefined;
-  const tried: Tried[] = [];
+  const tried: TargetName[] = [];
   for (;;) {
-    const route = await router.choose(model, { ...options, exclude: tried }).catch((error) => {
+    const lease = await router.choose(model, { ...options, exclude: tried }).catch((error) => {
       throw error instanceof ServiceError ? (refusal ?? error) : error;
     });
-    if (isAble(route.backend)) return route;
-    void route.settle('neutral');
-    refusal ??= unsupported(route.backend);
-    tried.push({ backend: route.backend.name, model: route.model });
+    if (isAble(lease.backend)) return lease;
+    void lease.settle('neutral');
+    refusal ??= unsupported(lease.backend);
+    tried.push({ backend: lease.backend.name, model: lease.model });
   }
 }

@@ -4,7 +4,7 @@ import {
   startPeerTimeout,
   untilAborted,
 } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChosenBackend } from '@model-gateway/router';
+import { UpstreamFailure, type Lease } from '@model-gateway/router';
 import { askTarget, race } from './hedge.ts';
 import { createUpstreamTelemetry } from './upstream-telemetry.ts';
 
@@ -14,7 +14,7 @@ const AFTER_MS = 1;
 type Ask = Parameters<typeof askTarget<string>>[1]['ask'];
 
 const target = (name: string, ask: Ask) => {
-  const route: ChosenBackend = {
+  const lease: Lease = {
     model: name,
     backend: {
       name,
@@ -27,7 +27,7 @@ const target = (name: string, ask: Ask) => {
     settle: async () => undefined,
   };
   const { cancel: signal } = createCanceller();
-  return askTarget(route, { telemetry, capability: 'chat', signal, ask });
+  return askTarget(lease, { telemetry, capability: 'chat', signal, ask });
 };
 
 const hanging: Ask = async (_route, signal) => {
@@ -53,7 +53,7 @@ test('a whole answer whose first byte has arrived is waited for', async () => {
 async function overtaken(end: () => string) {
   let isLeft = (): void => undefined;
   const left = new Promise<void>((resolve) => void (isLeft = resolve));
-  const first = target('first', (route, signal) => hanging(route, signal).finally(isLeft));
+  const first = target('first', (lease, signal) => hanging(lease, signal).finally(isLeft));
   return race(first, AFTER_MS, async () =>
     target('second', async (_route, signal) => {
       signal.onFirstByte?.();
@@ -65,8 +65,8 @@ async function overtaken(end: () => string) {
 
 test('the other is cancelled as soon as one has begun', async () => {
   const { winner, loser } = await overtaken(() => 'answer');
-  expect([winner?.answer, winner?.target.route.model]).toEqual(['answer', 'second']);
-  expect(loser?.route.model).toBe('first');
+  expect([winner?.answer, winner?.target.lease.model]).toEqual(['answer', 'second']);
+  expect(loser?.lease.model).toBe('first');
 });
 
 test('one that breaks off after it has begun has failed, and the other stays cancelled', async () => {
@@ -75,6 +75,6 @@ test('one that breaks off after it has begun has failed, and the other stays can
     throw broken;
   });
   expect(winner).toBeUndefined();
-  expect(loser?.route.model).toBe('first');
+  expect(loser?.lease.model).toBe('first');
   expect(failed.map(({ failure }) => failure)).toEqual([broken]);
 });

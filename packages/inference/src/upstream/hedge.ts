@@ -1,11 +1,11 @@
 import { createCanceller, withTimeout, type Cancel, type Canceller } from '@model-gateway/kernel';
-import type { ChosenBackend } from '@model-gateway/router';
+import type { Lease } from '@model-gateway/router';
 import { askWithin } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** A target that was asked and has not begun to answer. */
 export interface PendingTarget {
-  readonly route: ChosenBackend;
+  readonly lease: Lease;
   readonly call: UpstreamCall;
   /** By `performance.now()`. */
   readonly startedAt: number;
@@ -40,12 +40,12 @@ interface TargetRequest<Answer> {
   readonly telemetry: UpstreamTelemetry;
   readonly capability: Parameters<UpstreamTelemetry['begin']>[0];
   readonly signal: Cancel;
-  readonly ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>;
+  readonly ask: (lease: Lease, signal: Cancel) => Promise<Answer>;
 }
 
 /** Sends a request to a target; it can be cancelled without the other targets. */
 export function askTarget<Answer>(
-  route: ChosenBackend,
+  lease: Lease,
   { telemetry, capability, signal, ask }: TargetRequest<Answer>,
 ): AnsweringTarget<Answer> {
   let begin = (): void => undefined;
@@ -57,11 +57,11 @@ export function askTarget<Answer>(
   if (signal.aborted) follow();
   // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
   signal.addEventListener('abort', follow, { once: true });
-  const call = telemetry.begin(capability, route.backend, route.model);
+  const call = telemetry.begin(capability, lease.backend, lease.model);
   const startedAt = performance.now();
-  const answer = call.run(() => askWithin(route, canceller.cancel, ask));
+  const answer = call.run(() => askWithin(lease, canceller.cancel, ask));
   return {
-    route,
+    lease,
     call,
     startedAt,
     begun,

@@ -1,10 +1,10 @@
 import { createCanceller, startPeerTimeout, untilAborted } from '@model-gateway/kernel';
-import { DEFAULT_RETRIES, type ChosenBackend } from '@model-gateway/router';
+import { DEFAULT_RETRIES, type Lease } from '@model-gateway/router';
 import { askWithin } from './retries.ts';
 
 const TIMEOUT_MS = 20;
 
-const route: ChosenBackend = {
+const lease: Lease = {
   model: 'm',
   backend: {
     name: 'one',
@@ -25,7 +25,7 @@ const afterTimeout = () =>
   });
 
 test('a target that has begun to answer may take longer than its time until the first byte', async () => {
-  const answer = await askWithin(route, createCanceller().cancel, async (_route, signal) => {
+  const answer = await askWithin(lease, createCanceller().cancel, async (_lease, signal) => {
     signal.onFirstByte?.();
     await afterTimeout();
     return signal.aborted ? 'aborted' : 'answered';
@@ -34,7 +34,7 @@ test('a target that has begun to answer may take longer than its time until the 
 });
 
 test('one that has not begun may not', async () => {
-  const asking = askWithin(route, createCanceller().cancel, async (_route, signal) => {
+  const asking = askWithin(lease, createCanceller().cancel, async (_lease, signal) => {
     await untilAborted(signal);
     throw signal.reason;
   });
@@ -44,7 +44,7 @@ test('one that has not begun may not', async () => {
 test('a client that leaves ends one that has begun', async () => {
   const canceller = createCanceller();
   const left = new Error('left');
-  const asking = askWithin(route, canceller.cancel, async (_route, signal) => {
+  const asking = askWithin(lease, canceller.cancel, async (_lease, signal) => {
     signal.onFirstByte?.();
     canceller.abort(left);
     await untilAborted(signal);

@@ -5,7 +5,7 @@ import {
   UpstreamFailure,
   type Capability,
   type RetryReason,
-  type ChosenBackend,
+  type Lease,
 } from '@model-gateway/router';
 
 const SERVER_ERROR = 500;
@@ -33,11 +33,7 @@ export function isSafeToRepeat(capability: Capability, failure: unknown): boolea
 }
 
 /** Whether the route of a request that failed so often, the last time with this, lets it be sent to another target. */
-export function mayRetry(
-  { retries = DEFAULT_RETRIES }: ChosenBackend,
-  failure: unknown,
-  failures: number,
-) {
+export function mayRetry({ retries = DEFAULT_RETRIES }: Lease, failure: unknown, failures: number) {
   if (!(failure instanceof UpstreamFailure) || failures >= retries.attempts) return false;
   return retries.retryOn.includes(reasonOf(failure));
 }
@@ -50,12 +46,12 @@ function reasonOf({ isRateLimit, isTimeout, status = 0 }: UpstreamFailure): Retr
 
 /** Calls a target, which may take as long as its route says until the first byte. */
 export async function askWithin<Answer>(
-  route: ChosenBackend,
+  lease: Lease,
   signal: Cancel,
-  ask: (route: ChosenBackend, signal: Cancel) => Promise<Answer>,
+  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
 ): Promise<Answer> {
-  const timeoutMs = route.retries?.timeoutMs;
-  if (timeoutMs === undefined) return ask(route, signal);
+  const timeoutMs = lease.retries?.timeoutMs;
+  if (timeoutMs === undefined) return ask(lease, signal);
   const canceller = createCanceller(signal.onEnd, () => {
     timeout.stop();
     signal.onFirstByte?.();
@@ -72,7 +68,7 @@ export async function askWithin<Answer>(
     canceller.abort(new Error(tooLate));
   });
   try {
-    return await ask(route, canceller.cancel);
+    return await ask(lease, canceller.cancel);
   } catch (failure) {
     signal.removeEventListener('abort', leave);
     if (tooLate === undefined) throw failure;

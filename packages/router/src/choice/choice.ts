@@ -1,12 +1,12 @@
 import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
-import type { Slot } from '../registry/backend-list.ts';
+import type { BackendEntry } from '../registry/backend-list.ts';
 import { isPassedCapability, type Capability } from '../registry/backend.ts';
 import { modelMatcher } from './model-match.ts';
 import { matchesProvider, providerRank } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
 import type { ChoiceTrace } from './choice-trace.ts';
 import type { RequestCounts } from './request-counts.ts';
-import type { RouteRule, RouteTarget } from '../routes/route-rule.ts';
+import type { RouteRule, RoutedModel } from '../routes/route-rule.ts';
 
 /** The names of a model that may serve a request. */
 export interface ServedName {
@@ -40,27 +40,27 @@ export interface BackendQuery {
 
 /** A backend that could serve a request, and its id of the model. */
 export interface Candidate {
-  readonly slot: Slot;
+  readonly entry: BackendEntry;
   readonly model: string;
   /** Of the route, where there is one. */
-  readonly target?: RouteTarget | undefined;
+  readonly target?: RoutedModel | undefined;
 }
 
 /** The backends that match the query, healthy or not. `onUnable` is called if some lack the capability. */
 export function findServing(
-  slots: readonly Slot[],
+  entries: readonly BackendEntry[],
   query: BackendQuery,
   onUnable?: () => void,
 ): readonly Candidate[] {
   const { requested, capability } = query;
-  const serving = findListing(slots, query);
-  if (serving.length === 0) throw notServed(slots, query);
+  const serving = findListing(entries, query);
+  if (serving.length === 0) throw notServed(entries, query);
   if (capability === undefined) return serving;
-  const able = serving.filter(({ slot, model }) => slot.can(capability, model));
+  const able = serving.filter(({ entry, model }) => entry.can(capability, model));
   if (able.length < serving.length) onUnable?.();
   if (able.length > 0) return able;
   // The capabilities of an unavailable backend may be unknown.
-  if (serving.every(({ slot }) => slot.report.state !== 'Healthy')) {
+  if (serving.every(({ entry }) => entry.report.state !== 'Healthy')) {
     throw allUnhealthy();
   }
   throw new ServiceError('unsupported_operation', unsupported(capability, requested));
@@ -78,62 +78,65 @@ export function allUnhealthy(waitMs = RETRY_SECS_DEFAULT * MS_PER_SECOND): Servi
 }
 
 /** Whether a healthy backend matches the query. */
-export const isServed = (slots: readonly Slot[], query: BackendQuery): boolean =>
-  findListing(slots, query).some(({ slot, model }) => {
-    const isAble = query.capability === undefined || slot.can(query.capability, model);
-    return isAble && slot.report.state === 'Healthy';
+export const isServed = (entries: readonly BackendEntry[], query: BackendQuery): boolean =>
+  findListing(entries, query).some(({ entry, model }) => {
+    const isAble = query.capability === undefined || entry.can(query.capability, model);
+    return isAble && entry.report.state === 'Healthy';
   });
 
 /** The backends that list a model which may serve the request, regardless of their capabilities. */
-export function findListing(slots: readonly Slot[], query: BackendQuery): readonly Candidate[] {
+export function findListing(
+  entries: readonly BackendEntry[],
+  query: BackendQuery,
+): readonly Candidate[] {
   const { requested, model: aliasTarget, allows } = query;
-  const all = findAll(slots, query);
+  const all = findAll(entries, query);
   return allows === undefined
     ? all
     : all.filter(({ model: served }) => allows({ requested, aliasTarget, served }));
 }
 
 function findAll(
-  slots: readonly Slot[],
+  entries: readonly BackendEntry[],
   { model: query, provider, rule }: BackendQuery,
 ): readonly Candidate[] {
   if (rule !== undefined) {
-    return rule.targets.flatMap((target) => listingTarget(slots, target, provider));
+    return rule.targets.flatMap((target) => listingTarget(entries, target, provider));
   }
   const listing: Candidate[] = [];
   const match = modelMatcher(query);
-  for (const slot of slots) {
-    if (provider !== undefined && !matchesProvider(slot.backend, provider)) continue;
-    const model = match(slot.models);
-    if (model !== undefined) listing.push({ slot, model });
+  for (const entry of entries) {
+    if (provider !== undefined && !matchesProvider(entry.backend, provider)) continue;
+    const model = match(entry.models);
+    if (model !== undefined) listing.push({ entry, model });
   }
   return listing;
 }
 
 /** The backends that list the model of a target, and are the one that it names. */
 function listingTarget(
-  slots: readonly Slot[],
-  target: RouteTarget,
+  entries: readonly BackendEntry[],
+  target: RoutedModel,
   provider: ProviderHint | undefined,
 ): readonly Candidate[] {
   const { model, backend } = target;
-  const named = slots.filter((slot) => backend === undefined || slot.backend.name === backend);
+  const named = entries.filter((entry) => backend === undefined || entry.backend.name === backend);
   return findAll(named, { requested: model, model, provider }).map((candidate) => ({
     ...candidate,
     target,
   }));
 }
 
-function notServed(slots: readonly Slot[], query: BackendQuery): ServiceError {
+function notServed(entries: readonly BackendEntry[], query: BackendQuery): ServiceError {
   const { requested, model, allows } = query;
-  if (allows !== undefined && findAll(slots, query).length > 0) {
+  if (allows !== undefined && findAll(entries, query).length > 0) {
     const refusal = `the rules of your key or group allow no model that serves: ${requested}`;
     return new ServiceError('model_not_allowed', refusal);
   }
   const message = `No backend available for model: ${requested}`;
   // A provider hint may have left out the backends that serve it.
   const match = modelMatcher(model);
-  const isServedElsewhere = slots.some((slot) => match(slot.models) !== undefined);
+  const isServedElsewhere = entries.some((entry) => match(entry.models) !== undefined);
   const advice = isServedElsewhere ? undefined : howToServe(model);
   return new ServiceError(
     'model_not_found',
@@ -163,7 +166,7 @@ export function leastUsed(
   let fewest = Infinity;
   let first = Infinity;
   for (const candidate of candidates) {
-    const { backend } = candidate.slot;
+    const { backend } = candidate.entry;
     const rank = providerRank(backend, provider);
     const requests = counts.of(backend.name);
     if (rank > first || (rank === first && requests >= fewest)) continue;

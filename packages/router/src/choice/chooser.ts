@@ -13,7 +13,7 @@ import {
   keepable,
   pickCandidate,
   type AnswerKind,
-  type Tried,
+  type TargetName,
 } from './ruled-choice.ts';
 import { checkCandidates, obstacleOf, usableOf, type ChoiceFacts } from './usable.ts';
 import type { RouteOutcome } from '../refusals/outcome.ts';
@@ -27,7 +27,7 @@ import type { RetryPolicy } from '../routes/route-rule.ts';
 /** Chooses a backend for each request. */
 export interface Chooser {
   /** Rejects with an error for the caller when there is none. */
-  choose(query: BackendQuery & ChoiceOptions): Promise<ChosenBackend>;
+  choose(query: BackendQuery & ChoiceOptions): Promise<Lease>;
 }
 
 /** Further conditions of a choice. */
@@ -44,13 +44,13 @@ export interface ChoiceOptions {
   /** Whether it has images, audio or files, which may be why a backend fails with it; asked only when one does. */
   readonly hasMedia?: (() => boolean) | undefined;
   /** The targets that were tried before. */
-  readonly exclude?: readonly Tried[] | undefined;
+  readonly exclude?: readonly TargetName[] | undefined;
   /** Gets the backends that were passed over. */
   readonly trace?: ChoiceTrace | undefined;
 }
 
-/** The backend for one request. */
-export interface ChosenBackend {
+/** A chosen target: one backend serves one request with it until it is settled. */
+export interface Lease {
   readonly backend: Backend;
   /** The model id as the chosen backend lists it. */
   readonly model: string;
@@ -64,7 +64,7 @@ export interface ChosenBackend {
   answered(): Promise<void>;
   /**
    * Reports the outcome of the request: `failure` when the backend is at fault, `neutral` when the request was refused,
-   * `left` when the client left; `outcomeOf` tells the outcome of a failure. Only the first call counts. Every route must be
+   * `left` when the client left; `outcomeOf` tells the outcome of a failure. Only the first call counts. Every lease must be
    * settled when the backend has finished the request: it is not closed before. Resolves when the outcome is stored; never
    * rejects.
    */
@@ -98,7 +98,7 @@ interface CallTimes {
 
 /** The backends that a choice passed over. */
 interface Passed {
-  readonly exclude: readonly Tried[];
+  readonly exclude: readonly TargetName[];
   /** Whether one of them was full. */
   readonly isFull: boolean;
 }
@@ -106,12 +106,12 @@ interface Passed {
 type AskedQuery = BackendQuery & Pick<ChoiceOptions, 'hasMedia'>;
 
 /** Undefined if another process has the test call of a half-open circuit. */
-type Acquired = ChosenBackend | 'full' | undefined;
+type Acquired = Lease | 'full' | undefined;
 
 const MS_PER_SECOND = 1_000;
 const FULL_RETRY_SECS = 1;
 
-const isChosen = (acquired: Acquired): acquired is ChosenBackend => typeof acquired === 'object';
+const isChosen = (acquired: Acquired): acquired is Lease => typeof acquired === 'object';
 
 const limited = (message: string, seconds: number): ServiceError =>
   new ServiceError('rate_limit_exceeded', message, { details: { retry_after_secs: seconds } });
@@ -126,7 +126,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
   const { facts, limits, firstTokens, nextNumber } = dependencies;
 
-  function eligible(query: BackendQuery, exclude: readonly Tried[]): readonly Candidate[] {
+  function eligible(query: BackendQuery, exclude: readonly TargetName[]): readonly Candidate[] {
     let isUnable = false;
     const serving = findServing(list.all(), query, () => (isUnable = true));
     const usable = usableOf(serving, exclude, facts, query.capability);
@@ -136,9 +136,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 
   /** Notes every backend that lists the model and is passed over. */
-  function notePassed(query: BackendQuery, trace: ChoiceTrace, exclude: readonly Tried[]): void {
-    for (const { slot, model, reason } of checkCandidates(list.all(), query, exclude, facts)) {
-      if (reason !== undefined) noteSkipped(trace, { backend: slot.backend.name, model, reason });
+  function notePassed(
+    query: BackendQuery,
+    trace: ChoiceTrace,
+    exclude: readonly TargetName[],
+  ): void {
+    for (const { entry, model, reason } of checkCandidates(list.all(), query, exclude, facts)) {
+      if (reason !== undefined) noteSkipped(trace, { backend: entry.backend.name, model, reason });
     }
   }
 
@@ -150,11 +154,11 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     const serving = findServing(list.all(), query);
     const passedFor = (reason: PassReason): readonly Candidate[] =>
       serving.filter((one) => obstacleOf(one, exclude, facts, capability) === reason);
-    const waits = passedFor('cooling').map(({ slot: { backend }, model }) =>
+    const waits = passedFor('cooling').map(({ entry: { backend }, model }) =>
       refusals.coolingMs(backend.name, model),
     );
     if (waits.length === 0) {
-      const trials = passedFor('circuit_open').map(({ slot: { backend } }) =>
+      const trials = passedFor('circuit_open').map(({ entry: { backend } }) =>
         breakers.waitMs(backend.name, capability),
       );
       return allUnhealthy(trials.length === 0 ? undefined : Math.min(...trials));
@@ -168,10 +172,10 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
 
   /** Synchronous unless the circuit is half-open or the backend has limits. */
   function acquire(candidate: Candidate, query: AskedQuery): Acquired | Promise<Acquired> {
-    const { slot } = candidate;
-    if (slot.config.limits !== undefined)
-      return acquireLimited(candidate, slot.config.limits, query);
-    const acquired = breakers.acquire(slot.backend.name, query.capability);
+    const { entry } = candidate;
+    if (entry.config.limits !== undefined)
+      return acquireLimited(candidate, entry.config.limits, query);
+    const acquired = breakers.acquire(entry.backend.name, query.capability);
     if (!(acquired instanceof Promise)) return begin(candidate, acquired, query);
     return acquired.then((permit) =>
       permit === undefined ? undefined : begin(candidate, permit, query),
@@ -183,7 +187,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     backendLimits: BackendLimits,
     query: AskedQuery,
   ): Promise<Acquired> {
-    const { name } = candidate.slot.backend;
+    const { name } = candidate.entry.backend;
     const permit = await breakers.acquire(name, query.capability);
     if (permit === undefined) return undefined;
     const place = await limits.take(name, backendLimits);
@@ -193,15 +197,15 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   }
 
   function begin(
-    { slot, model }: Candidate,
+    { entry, model }: Candidate,
     permit: Permit,
     query: AskedQuery,
     place?: TakenPlace,
-  ): ChosenBackend {
-    const { backend } = slot;
+  ): Lease {
+    const { backend } = entry;
     const { rule } = query;
     counts.add(backend.name);
-    const leave = slot.use();
+    const leave = entry.use();
     let isSettled = false;
     const times = rule?.strategy === 'fastest' ? timed(backend.name, model) : undefined;
     return {
@@ -285,7 +289,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     return trace?.isRepeat === true && !permit.isTrial ? 'neutral' : 'operation_failure';
   }
 
-  const bestOf = (query: AskedQuery, exclude: readonly Tried[]): Candidate | undefined =>
+  const bestOf = (query: AskedQuery, exclude: readonly TargetName[]): Candidate | undefined =>
     pickCandidate(eligible(query, exclude), {
       counts,
       provider: query.provider,
@@ -294,14 +298,14 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       random: query.rule === undefined ? 0 : nextNumber(query.rule),
     });
 
-  async function chooseBest(query: AskedQuery, passed: Passed): Promise<ChosenBackend> {
+  async function chooseBest(query: AskedQuery, passed: Passed): Promise<Lease> {
     const { exclude } = passed;
     const best = bestOf(query, exclude);
     if (best === undefined) throw unavailable(query, passed);
     const acquired = acquire(best, query);
     const route = acquired instanceof Promise ? await acquired : acquired;
     if (isChosen(route)) return route;
-    const skipped = { backend: best.slot.backend.name, model: best.model };
+    const skipped = { backend: best.entry.backend.name, model: best.model };
     if (query.trace !== undefined) {
       noteSkipped(query.trace, { ...skipped, reason: route === 'full' ? 'full' : 'circuit_open' });
     }
@@ -323,11 +327,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   async function chooseFor(
     conversationId: string,
     query: AskedQuery,
-    exclude: readonly Tried[],
-  ): Promise<ChosenBackend> {
-    const best = bestOf(query, exclude)?.slot.backend.name;
+    exclude: readonly TargetName[],
+  ): Promise<Lease> {
+    const best = bestOf(query, exclude)?.entry.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
-    const kept = keepable(eligible(query, exclude)).find(({ slot }) => slot.backend.name === bound);
+    const kept = keepable(eligible(query, exclude)).find(
+      ({ entry }) => entry.backend.name === bound,
+    );
     const stayed = kept === undefined ? undefined : await acquire(kept, query);
     const route = isChosen(stayed) ? stayed : await chooseBest(query, { exclude, isFull: false });
     // Also if it is unchanged, since a binding lasts for a day from its last use.
@@ -335,17 +341,14 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     return route;
   }
 
-  function chooseNow(query: BackendQuery & ChoiceOptions): Promise<ChosenBackend> {
+  function chooseNow(query: BackendQuery & ChoiceOptions): Promise<Lease> {
     const { conversationId, exclude = [] } = query;
     return conversationId === undefined
       ? chooseBest(query, { exclude, isFull: false })
       : chooseFor(conversationId, query, exclude);
   }
 
-  async function chooseAgain(
-    query: BackendQuery & ChoiceOptions,
-    error: unknown,
-  ): Promise<ChosenBackend> {
+  async function chooseAgain(query: BackendQuery & ChoiceOptions, error: unknown): Promise<Lease> {
     const { trace, exclude = [] } = query;
     if (trace !== undefined) notePassed(query, trace, exclude);
     const change = changing();

@@ -3,9 +3,9 @@ import type { BackendKind } from '../registry/backend.ts';
 import type { LimitName } from '../limits/backend-limits.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Refusals } from '../refusals/refusals.ts';
-import { firstPriority, likeliest, sharesOf, type RouteTarget } from '../routes/route-rule.ts';
+import { firstPriority, likeliest, sharesOf, type RoutedModel } from '../routes/route-rule.ts';
 import type { BackendQuery, Candidate } from './choice.ts';
-import { isRuled, type FirstTokenTimes, type Tried } from './ruled-choice.ts';
+import { isRuled, type FirstTokenTimes, type TargetName } from './ruled-choice.ts';
 import type { PassReason } from './choice-trace.ts';
 import { checkCandidates, usableOf, type ChoiceFacts, type CheckedCandidate } from './usable.ts';
 
@@ -20,7 +20,7 @@ export interface ExplainedTarget {
   /** As the backend lists it; undefined if it does not. */
   readonly model: string | undefined;
   /** Of the route, where there is one. */
-  readonly target: RouteTarget | undefined;
+  readonly target: RoutedModel | undefined;
   /** 1 is tried first; undefined for what is passed over. */
   readonly position: number | undefined;
   /** The part of the requests that go there first, by the weights of a route. */
@@ -51,14 +51,14 @@ const MIDDLE = 0.5;
 export function createExplain(dependencies: ExplainDependencies) {
   const { list, facts, limits, refusals, firstTokens, pick } = dependencies;
 
-  const reachedBy = async ({ slot }: Candidate): Promise<LimitName | undefined> =>
-    slot.config.limits && limits.reached(slot.backend.name, slot.config.limits);
+  const reachedBy = async ({ entry }: Candidate): Promise<LimitName | undefined> =>
+    entry.config.limits && limits.reached(entry.backend.name, entry.config.limits);
 
   /** Chooses again and again, as for a request that fails everywhere. */
   async function inOrder(able: readonly Candidate[], query: BackendQuery) {
     const order: Candidate[] = [];
     const full = new Map<Candidate, LimitName>();
-    const tried: Tried[] = [];
+    const tried: TargetName[] = [];
     for (;;) {
       const usable = usableOf(able, tried, facts, query.capability);
       const best = pick(usable, query, randomFor(usable, query));
@@ -70,9 +70,9 @@ export function createExplain(dependencies: ExplainDependencies) {
     }
   }
 
-  function detailOf({ slot, model }: Candidate, reason: ExplainedReason | undefined) {
-    const { name } = slot.backend;
-    if (reason === 'unhealthy') return slot.report.reason;
+  function detailOf({ entry, model }: Candidate, reason: ExplainedReason | undefined) {
+    const { name } = entry.backend;
+    if (reason === 'unhealthy') return entry.report.reason;
     if (reason === 'cooling') {
       const seconds = Math.ceil(refusals.coolingMs(name, model) / MS_PER_SECOND);
       return `the upstream limits its requests for another ${seconds} s`;
@@ -83,8 +83,8 @@ export function createExplain(dependencies: ExplainDependencies) {
   }
 
   return async (query: BackendQuery): Promise<readonly ExplainedTarget[]> => {
-    const slots = list.all();
-    const checked = checkCandidates(slots, query, [], facts);
+    const entries = list.all();
+    const checked = checkCandidates(entries, query, [], facts);
     const able = checked.filter(({ reason }) => !isExcluded(reason));
     const { order, full } = await inOrder(able, query);
     const tried = [...full.keys()].map(triedOf);
@@ -94,8 +94,8 @@ export function createExplain(dependencies: ExplainDependencies) {
       const limit = full.get(one);
       const reason = position === -1 ? reasonOf(one, limit) : undefined;
       return {
-        backend: one.slot.backend.name,
-        kind: one.slot.backend.kind,
+        backend: one.entry.backend.name,
+        kind: one.entry.backend.kind,
         model: one.model,
         target: one.target,
         position: position === -1 ? undefined : position + 1,
@@ -104,9 +104,9 @@ export function createExplain(dependencies: ExplainDependencies) {
         detail: limit ?? detailOf(one, reason),
       };
     });
-    const known = new Set(checked.map(({ slot }) => slot));
-    const others = slots
-      .filter((slot) => slot.listed && !known.has(slot))
+    const known = new Set(checked.map(({ entry }) => entry));
+    const others = entries
+      .filter((entry) => entry.listed && !known.has(entry))
       .map(({ backend }) => ({
         ...NOTHING,
         backend: backend.name,
@@ -117,12 +117,12 @@ export function createExplain(dependencies: ExplainDependencies) {
     const unserved = (query.rule?.targets ?? [])
       .filter((target) => !checked.some((one) => one.target === target))
       .map((target): ExplainedTarget => {
-        const slot = slots.find(({ backend }) => backend.name === target.backend);
-        const isUnknown = target.backend !== undefined && slot === undefined;
+        const entry = entries.find(({ backend }) => backend.name === target.backend);
+        const isUnknown = target.backend !== undefined && entry === undefined;
         return {
           ...NOTHING,
           backend: target.backend,
-          kind: slot?.backend.kind,
+          kind: entry?.backend.kind,
           target,
           reason: isUnknown ? 'not_registered' : 'model_not_listed',
         };
@@ -160,7 +160,10 @@ function randomFor(usable: readonly Candidate[], { rule }: BackendQuery): number
   return ruled.length === 0 ? MIDDLE : likeliest(targetsOf(firstPriority(ruled)));
 }
 
-const triedOf = ({ slot, model }: Candidate): Tried => ({ backend: slot.backend.name, model });
+const triedOf = ({ entry, model }: Candidate): TargetName => ({
+  backend: entry.backend.name,
+  model,
+});
 
 /** The parts of the requests that are sent first to each backend and model: the backends of one target share evenly. */
 function firstShares(
@@ -189,6 +192,6 @@ const shareOf = (
   candidate: Candidate,
 ): number | undefined => shares && (shares.get(keyOf(candidate)) ?? 0);
 
-const targetsOf = (candidates: readonly { readonly target: RouteTarget }[]) => [
+const targetsOf = (candidates: readonly { readonly target: RoutedModel }[]) => [
   ...new Set(candidates.map(({ target }) => target)),
 ];

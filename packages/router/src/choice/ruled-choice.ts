@@ -3,20 +3,20 @@ import {
   byWeight,
   firstPriority,
   type RouteStrategy,
-  type RouteTarget,
+  type RoutedModel,
 } from '../routes/route-rule.ts';
 import { leastUsed, type Candidate } from './choice.ts';
 import { providerRank } from './provider-match.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** A backend that a request was sent to, and its id of the model. */
-export interface Tried {
+export interface TargetName {
   readonly backend: string;
   readonly model: string;
 }
 
 /** A candidate of a route. */
-type RuledCandidate = Candidate & { readonly target: RouteTarget };
+type RuledCandidate = Candidate & { readonly target: RoutedModel };
 
 /** Whole answers take longer than first tokens, so that they are compared only with each other. */
 export const ANSWER_KINDS = ['streamed', 'whole'] as const;
@@ -65,7 +65,7 @@ function firstInOrder(
   provider: ProviderHint | undefined,
 ): readonly RuledCandidate[] {
   if (provider === undefined) return candidates;
-  const ranks = candidates.map(({ slot }) => providerRank(slot.backend, provider));
+  const ranks = candidates.map(({ entry }) => providerRank(entry.backend, provider));
   const first = Math.min(...ranks);
   return candidates.filter((_candidate, at) => ranks[at] === first);
 }
@@ -98,7 +98,7 @@ function timesOf(
 ): readonly number[] | undefined {
   for (const kind of ANSWER_KINDS) {
     const times = candidates.flatMap(
-      ({ slot, model }) => firstTokens.medianMs(slot.backend.name, model, kind) ?? [],
+      ({ entry, model }) => firstTokens.medianMs(entry.backend.name, model, kind) ?? [],
     );
     if (times.length === candidates.length) return times;
   }
@@ -112,8 +112,8 @@ export function keepable(candidates: readonly Candidate[]): readonly Candidate[]
 }
 
 /** A request may be sent to two models of one backend, but to each of them once. */
-export const isTried = ({ slot, model }: Candidate, tried: readonly Tried[]): boolean =>
-  tried.some((one) => one.backend === slot.backend.name && one.model === model);
+export const isTried = ({ entry, model }: Candidate, tried: readonly TargetName[]): boolean =>
+  tried.some((one) => one.backend === entry.backend.name && one.model === model);
 
 export const isRuled = (candidate: Candidate): candidate is RuledCandidate =>
   candidate.target !== undefined;

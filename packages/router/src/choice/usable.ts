@@ -1,8 +1,8 @@
 import type { PassReason } from './choice-trace.ts';
 import { matchesProvider } from './provider-match.ts';
 import { findListing, type BackendQuery, type Candidate } from './choice.ts';
-import { isTried, type Tried } from './ruled-choice.ts';
-import type { Slot } from '../registry/backend-list.ts';
+import { isTried, type TargetName } from './ruled-choice.ts';
+import type { BackendEntry } from '../registry/backend-list.ts';
 import type { Capability } from '../registry/backend.ts';
 
 /** What is known about the backends now. */
@@ -19,13 +19,13 @@ export interface ChoiceFacts {
 /** Why a candidate gets no request now, whatever other candidates there are. */
 export function obstacleOf(
   candidate: Candidate,
-  tried: readonly Tried[],
+  tried: readonly TargetName[],
   facts: ChoiceFacts,
   operation?: Capability,
 ): PassReason | undefined {
-  const { slot, model } = candidate;
-  const { name } = slot.backend;
-  if (slot.report.state !== 'Healthy') return 'unhealthy';
+  const { entry, model } = candidate;
+  const { name } = entry.backend;
+  if (entry.report.state !== 'Healthy') return 'unhealthy';
   if (isTried(candidate, tried)) return 'tried';
   if (!facts.permits(name, operation)) return 'circuit_open';
   return facts.coolingMs(name, model) > 0 ? 'cooling' : undefined;
@@ -34,13 +34,13 @@ export function obstacleOf(
 /** The candidates that a request may be sent to now. */
 export function usableOf(
   candidates: readonly Candidate[],
-  tried: readonly Tried[],
+  tried: readonly TargetName[],
   facts: ChoiceFacts,
   operation?: Capability,
 ): readonly Candidate[] {
   const ready = candidates.filter((one) => obstacleOf(one, tried, facts, operation) === undefined);
   if (facts.hasNoRefusals()) return ready;
-  const trusted = ready.filter(({ slot: { backend } }) => !facts.isKeyRefused(backend.name));
+  const trusted = ready.filter(({ entry: { backend } }) => !facts.isKeyRefused(backend.name));
   // The only backend is tried even so: its error says more than none, and its key may be good again.
   return trusted.length > 0 ? trusted : ready;
 }
@@ -52,18 +52,18 @@ export interface CheckedCandidate extends Candidate {
 
 /** Every backend that lists the model, by the same conditions as a choice. */
 export function checkCandidates(
-  slots: readonly Slot[],
+  entries: readonly BackendEntry[],
   query: BackendQuery,
-  tried: readonly Tried[],
+  tried: readonly TargetName[],
   facts: ChoiceFacts,
 ): readonly CheckedCandidate[] {
   const { capability, provider } = query;
-  const all = findListing(slots, { ...query, provider: undefined });
+  const all = findListing(entries, { ...query, provider: undefined });
   const preferred = all.filter(
-    ({ slot }) => provider === undefined || matchesProvider(slot.backend, provider),
+    ({ entry }) => provider === undefined || matchesProvider(entry.backend, provider),
   );
   const able = preferred.filter(
-    ({ slot, model }) => capability === undefined || slot.can(capability, model),
+    ({ entry, model }) => capability === undefined || entry.can(capability, model),
   );
   const usable = usableOf(able, tried, facts, capability);
   const reasonOf = (candidate: Candidate): PassReason | undefined => {

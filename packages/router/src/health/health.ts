@@ -8,7 +8,7 @@ import {
   type Log,
   type Subscription,
 } from '@model-gateway/kernel';
-import type { BackendList, Slot } from '../registry/backend-list.ts';
+import type { BackendList, BackendEntry } from '../registry/backend-list.ts';
 import type { Backend, Probe } from '../registry/backend.ts';
 import {
   HEALTH_CHANNEL,
@@ -60,27 +60,27 @@ export function createHealth(dependencies: HealthDependencies): Health {
   let isRestored = false;
   let subscription: Subscription | undefined;
 
-  function apply(slot: Slot, report: HealthReport): void {
-    const { name } = slot.backend;
+  function apply(entry: BackendEntry, report: HealthReport): void {
+    const { name } = entry.backend;
     const { state, reason } = report;
     // Also the first reason of a backend that was never healthy.
-    if (state !== slot.report.state || reason !== slot.report.reason) {
+    if (state !== entry.report.state || reason !== entry.report.reason) {
       log.info({ backend: name, state, reason }, 'backend health changed');
     }
-    slot.update(report);
+    entry.update(report);
   }
 
   function applyShared(name: string, report: SharedReport): boolean {
-    const slot = list.get(name);
+    const entry = list.get(name);
     // This process may still have another registration.
-    if (slot === undefined || slot.fingerprint !== report.fingerprint) return false;
+    if (entry === undefined || entry.fingerprint !== report.fingerprint) return false;
     const { state, reason, checkedAt, models, capabilities } = report;
     const contextLengths = new Map(report.contextLengths);
-    apply(slot, { state, reason, checkedAt, models, capabilities, contextLengths });
+    apply(entry, { state, reason, checkedAt, models, capabilities, contextLengths });
     return true;
   }
 
-  async function share({ backend: { name }, fingerprint, report }: Slot): Promise<void> {
+  async function share({ backend: { name }, fingerprint, report }: BackendEntry): Promise<void> {
     const shared: SharedReport = {
       fingerprint,
       state: report.state,
@@ -98,27 +98,27 @@ export function createHealth(dependencies: HealthDependencies): Health {
   }
 
   async function probe(name: string): Promise<void> {
-    const slot = list.get(name);
-    if (slot === undefined) return;
-    const probed = await probeWithin(slot.backend, probeTimeoutMs);
+    const entry = list.get(name);
+    if (entry === undefined) return;
+    const probed = await probeWithin(entry.backend, probeTimeoutMs);
     const { state, reason, models } = probed;
-    const { state: before, checkedAt: checkedBefore } = slot.report;
+    const { state: before, checkedAt: checkedBefore } = entry.report;
     const isRecovered =
       before === 'Unhealthy' && checkedBefore !== undefined && state === 'Healthy';
     if (isRecovered) await onRecovered(name);
     // The registration may have been replaced during the probe.
-    if (list.get(name) !== slot) return;
-    apply(slot, {
+    if (list.get(name) !== entry) return;
+    apply(entry, {
       state,
       reason,
       checkedAt: clock.now(),
       // An unhealthy backend may list fewer models: those of its last healthy probe stay known.
-      models: state === 'Healthy' ? models : [...new Set([...slot.report.models, ...models])],
-      capabilities: [...slot.backend.capabilities()],
-      contextLengths: probed.contextLengths ?? slot.report.contextLengths,
+      models: state === 'Healthy' ? models : [...new Set([...entry.report.models, ...models])],
+      capabilities: [...entry.backend.capabilities()],
+      contextLengths: probed.contextLengths ?? entry.report.contextLengths,
     });
     // Other processes do not have unlisted backends.
-    if (slot.listed) await share(slot).catch(reportNotShared);
+    if (entry.listed) await share(entry).catch(reportNotShared);
   }
 
   function reportNotShared(error: unknown): void {

@@ -3,7 +3,7 @@ import type { Backend, Capability } from './backend.ts';
 import { NOT_PROBED, type HealthReport } from '../health/health-report.ts';
 
 /** One registered backend in this process. */
-export interface Slot {
+export interface BackendEntry {
   readonly backend: Backend;
   /** An unlisted backend gets requests like any other, but has no index and is in no listing or count. */
   readonly listed: boolean;
@@ -25,61 +25,64 @@ export interface Slot {
 
 /** The backends of this process, the listed ones in registration order and the unlisted ones after them. */
 export interface BackendList {
-  all(): readonly Slot[];
-  listed(): readonly Slot[];
-  get(name: string): Slot | undefined;
+  all(): readonly BackendEntry[];
+  listed(): readonly BackendEntry[];
+  get(name: string): BackendEntry | undefined;
   /** The position among the listed backends, or -1. */
   indexOf(name: string): number;
   /** Adds a backend at the end, or replaces one with the same name in place and returns it. */
-  put(slot: Slot): Slot | undefined;
-  remove(name: string): Slot | undefined;
+  put(entry: BackendEntry): BackendEntry | undefined;
+  remove(name: string): BackendEntry | undefined;
   /** Sorts the named ones in this order; the other listed ones come after them. */
   arrange(names: readonly string[]): void;
-  clear(): readonly Slot[];
+  clear(): readonly BackendEntry[];
 }
 
 export function createBackendList(): BackendList {
-  let slots: readonly Slot[] = [];
+  let entries: readonly BackendEntry[] = [];
 
-  const byName = (name: string): Slot | undefined =>
-    slots.find(({ backend }) => backend.name === name);
+  const byName = (name: string): BackendEntry | undefined =>
+    entries.find(({ backend }) => backend.name === name);
 
-  function keepOrder(unordered: readonly Slot[]): void {
-    slots = [...unordered.filter(({ listed }) => listed), ...unordered.filter((s) => !s.listed)];
+  function keepOrder(unordered: readonly BackendEntry[]): void {
+    entries = [
+      ...unordered.filter(({ listed }) => listed),
+      ...unordered.filter((one) => !one.listed),
+    ];
   }
 
   return {
-    all: () => slots,
-    listed: () => slots.filter(({ listed }) => listed),
+    all: () => entries,
+    listed: () => entries.filter(({ listed }) => listed),
     get: byName,
-    indexOf: (name) => slots.findIndex(({ backend, listed }) => listed && backend.name === name),
-    put(slot) {
-      const replaced = byName(slot.backend.name);
+    indexOf: (name) => entries.findIndex(({ backend, listed }) => listed && backend.name === name),
+    put(entry) {
+      const replaced = byName(entry.backend.name);
       keepOrder(
         replaced === undefined
-          ? [...slots, slot]
-          : slots.map((existing) => (existing === replaced ? slot : existing)),
+          ? [...entries, entry]
+          : entries.map((existing) => (existing === replaced ? entry : existing)),
       );
       return replaced;
     },
     remove(name) {
       const removed = byName(name);
-      slots = slots.filter((slot) => slot !== removed);
+      entries = entries.filter((entry) => entry !== removed);
       return removed;
     },
     arrange(names) {
       const first = names.flatMap((name) => byName(name) ?? []);
-      keepOrder([...first, ...slots.filter((slot) => !first.includes(slot))]);
+      keepOrder([...first, ...entries.filter((entry) => !first.includes(entry))]);
     },
     clear() {
-      const cleared = slots;
-      slots = [];
+      const cleared = entries;
+      entries = [];
       return cleared;
     },
   };
 }
 
-interface SlotOptions {
+interface EntryOptions {
   readonly listed: boolean;
   readonly config: BackendConfig;
   readonly fingerprint: string;
@@ -89,10 +92,10 @@ interface SlotOptions {
 }
 
 /** A new backend: it gets no requests before its first probe. */
-export function createSlot(
+export function createBackendEntry(
   backend: Backend,
-  { listed, config, fingerprint, registeredAt, models: knownModels }: SlotOptions,
-): Slot {
+  { listed, config, fingerprint, registeredAt, models: knownModels }: EntryOptions,
+): BackendEntry {
   let report: HealthReport = { ...NOT_PROBED, models: knownModels };
   let models: ReadonlySet<string> = new Set(knownModels);
   let capabilities: ReadonlySet<Capability> = new Set();

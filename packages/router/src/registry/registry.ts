@@ -13,7 +13,7 @@ import type {
   BackendConfigStore,
   StoredBackendConfig,
 } from './backend-config-store.ts';
-import { createSlot, type BackendList, type Slot } from './backend-list.ts';
+import { createBackendEntry, type BackendList, type BackendEntry } from './backend-list.ts';
 import type { Backend } from './backend.ts';
 import { LIMIT_NAMES, type BackendLimits } from '../limits/backend-limits.ts';
 import type { HealthReport } from '../health/health-report.ts';
@@ -126,10 +126,10 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
     backend: Backend,
     config: BackendConfig & Partial<StoredBackendConfig>,
     listed: boolean,
-  ): Slot {
+  ): BackendEntry {
     const fingerprint = fingerprintOf(config);
     const earlier = list.get(config.name);
-    const slot = createSlot(backend, {
+    const entry = createBackendEntry(backend, {
       listed,
       config,
       fingerprint,
@@ -139,8 +139,8 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
           ? earlier.report.models
           : staticModels(backend, config),
     });
-    retirement.retire(stopped ? slot : list.put(slot));
-    return slot;
+    retirement.retire(stopped ? entry : list.put(entry));
+    return entry;
   }
 
   function drop(name: string): void {
@@ -252,27 +252,27 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
   async function tryChange(
     current: BackendConfig,
     changeOf: (config: BackendConfig) => BackendConfig,
-  ): Promise<{ readonly slot: Slot; readonly config: BackendConfig } | undefined> {
+  ): Promise<{ readonly entry: BackendEntry; readonly config: BackendConfig } | undefined> {
     const config = changeOf(current);
     const backend = await builder.open(config);
-    if (await keepChange(current, config)) return { slot: adopt(backend, config, true), config };
+    if (await keepChange(current, config)) return { entry: adopt(backend, config, true), config };
     await backend.close();
     return undefined;
   }
 
   /** Probes a backend that was registered or changed. */
-  async function begin(slot: Slot, kept: Promise<void>): Promise<Registered> {
-    const { name } = slot.backend;
+  async function begin(entry: BackendEntry, kept: Promise<void>): Promise<Registered> {
+    const { name } = entry.backend;
     const probed = resetCircuit(name).then(() => probe(name));
     await Promise.all([withTimeout(probed, firstProbeWaitMs, () => undefined), kept]);
     // The order is that of the store: another replica may have registered in between.
     await reread();
-    return { index: list.indexOf(name), report: slot.report };
+    return { index: list.indexOf(name), report: entry.report };
   }
 
   function find(name: string): BackendConfig | undefined {
-    const slot = list.get(name);
-    return slot?.listed === true ? slot.config : undefined;
+    const entry = list.get(name);
+    return entry?.listed === true ? entry.config : undefined;
   }
 
   return {
@@ -282,8 +282,8 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
         ? undefined
         : withTimeout(changed(), CHANGE_WAIT_MS, () => undefined),
     async register(config) {
-      const slot = adopt(await builder.open(config), config, true);
-      return begin(slot, keep(pending.begin(config.name, () => store.save(config))));
+      const entry = adopt(await builder.open(config), config, true);
+      return begin(entry, keep(pending.begin(config.name, () => store.save(config))));
     },
     async change(name, changeOf) {
       const done = await changes.run(async () => {
@@ -300,8 +300,8 @@ export function createRegistry(dependencies: RegistryDependencies): SyncedRegist
         );
       });
       if (done === undefined) return undefined;
-      const { slot, config } = done;
-      return { config, ...(await begin(slot, Promise.resolve())) };
+      const { entry, config } = done;
+      return { config, ...(await begin(entry, Promise.resolve())) };
     },
     async tryOut(config) {
       const backend = await builder.open(config);

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { byWeight, firstPriority, type RouteTarget } from './route-rule.ts';
+import { byWeight, firstPriority, type RoutedModel } from './route-rule.ts';
 
 const target = fc.record({
   model: fc.string({ minLength: 1 }),
@@ -23,7 +23,7 @@ test('weights are met exactly over evenly spread numbers', () => {
     fc.property(fc.array(target, { minLength: 1, maxLength: 6 }), (targets) => {
       const total = targets.reduce((sum, { weight }) => sum + weight, 0);
       fc.pre(total > 0);
-      const chosen = new Map<RouteTarget | undefined, number>();
+      const chosen = new Map<RoutedModel | undefined, number>();
       for (let step = 0; step < total; step += 1) {
         const found = byWeight(targets, (step + 0.5) / total);
         chosen.set(found, (chosen.get(found) ?? 0) + 1);

@@ -3,7 +3,7 @@ export const RETRY_REASONS = ['transport', 'timeout', '5xx', '429'] as const;
 export type RetryReason = (typeof RETRY_REASONS)[number];
 
 /** One of the models that a route leads to. */
-export interface RouteTarget {
+export interface RoutedModel {
   readonly model: string;
   /** The name of the only backend that may serve it; undefined for every backend that lists the model. */
   readonly backend?: string | undefined;
@@ -31,7 +31,7 @@ export type RouteStrategy = (typeof ROUTE_STRATEGIES)[number];
 /** Where the requests for a model go. */
 export interface RouteRule extends RetryPolicy {
   readonly model: string;
-  readonly targets: readonly RouteTarget[];
+  readonly targets: readonly RoutedModel[];
   /** By weight if it is absent. */
   readonly strategy?: RouteStrategy | undefined;
   /** How long answers are stored for equal requests; undefined: not at all. */
@@ -42,7 +42,7 @@ export interface RouteRule extends RetryPolicy {
 export const DEFAULT_RETRIES: RetryPolicy = { attempts: 2, retryOn: RETRY_REASONS };
 
 /** The candidates whose targets have the lowest priority number, which are tried first. */
-export function firstPriority<Ranked extends { readonly target: RouteTarget }>(
+export function firstPriority<Ranked extends { readonly target: RoutedModel }>(
   candidates: readonly Ranked[],
 ): readonly Ranked[] {
   const lowest = Math.min(...candidates.map(({ target }) => target.priority));
@@ -53,7 +53,7 @@ export function firstPriority<Ranked extends { readonly target: RouteTarget }>(
  * One of these targets by weight, for a random number from 0 to below 1. Targets of weight 0 are used only while there is no
  * other one.
  */
-export function byWeight(targets: readonly RouteTarget[], random: number): RouteTarget | undefined {
+export function byWeight(targets: readonly RoutedModel[], random: number): RoutedModel | undefined {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
   if (total === 0) return targets[Math.floor(random * targets.length)];
   let left = random * total;
@@ -65,7 +65,7 @@ export function byWeight(targets: readonly RouteTarget[], random: number): Route
 }
 
 /** The part of the requests that each of these targets gets. */
-export function sharesOf(targets: readonly RouteTarget[]): ReadonlyMap<RouteTarget, number> {
+export function sharesOf(targets: readonly RoutedModel[]): ReadonlyMap<RoutedModel, number> {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0);
   return new Map(
     targets.map((target) => [target, total === 0 ? 1 / targets.length : target.weight / total]),
@@ -73,7 +73,7 @@ export function sharesOf(targets: readonly RouteTarget[]): ReadonlyMap<RouteTarg
 }
 
 /** A number for which `byWeight` gives the target with the greatest share, the first of several. */
-export function likeliest(targets: readonly RouteTarget[]): number {
+export function likeliest(targets: readonly RoutedModel[]): number {
   let before = 0;
   let best = { share: -1, middle: 0 };
   for (const share of sharesOf(targets).values()) {
