@@ -1,4 +1,4 @@
-import type { Turn, TurnMessage } from '@model-gateway/dialects';
+import type { Turn, TurnMessage } from '@model-gateway/contracts';
 
 /** Fields that have no effect for a single answer, or ask for what is done anyway. */
 const EMPTY = new Set(['n', 'store', 'modalities']);

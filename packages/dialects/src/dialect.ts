@@ -1,6 +1,5 @@
-import type { ChatRequest } from '@model-gateway/contracts';
+import type { ChatRequest, TurnAnswer, TurnEvent, TurnUsage } from '@model-gateway/contracts';
 import type { z } from 'zod';
-import type { TurnAnswer, TurnEvent, TurnUsage } from './turn/turn.ts';
 
 /** An API that clients speak. A dialect knows no upstream. */
 export interface Dialect<Request extends DialectRequest = DialectRequest> {

@@ -34,15 +34,5 @@ export {
 export { imageFields } from './turn/generated-images.ts';
 export { reasoningFields } from './turn/reply-parts.ts';
 export { turnMessage, turnOfChat } from './turn/turn-of-chat.ts';
-export type {
-  AssistantPart,
-  ReasoningPart,
-  TextPart,
-  Turn,
-  TurnMessage,
-  TurnUsage,
-  UrlCitation,
-  UserPart,
-} from './turn/turn.ts';
 export { usageSoFar, withUsageSoFar } from './turn/usage-so-far.ts';
 export { citationFields } from './turn/url-citations.ts';

@@ -1,4 +1,4 @@
-import type { UrlCitation } from '@model-gateway/dialects';
+import type { UrlCitation } from '@model-gateway/contracts';
 import { textOf } from '../fields.ts';
 
 /** A citation of a text block that names a page; those of the user's own documents have no address. */

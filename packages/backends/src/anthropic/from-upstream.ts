@@ -1,12 +1,10 @@
-import type { UpstreamCompletion } from '@model-gateway/contracts';
-import {
-  chatUsage,
-  citationFields,
-  reasoningFields,
-  type ReasoningPart,
-  type TurnUsage,
-  type UrlCitation,
-} from '@model-gateway/dialects';
+import type {
+  UpstreamCompletion,
+  ReasoningPart,
+  TurnUsage,
+  UrlCitation,
+} from '@model-gateway/contracts';
+import { chatUsage, citationFields, reasoningFields } from '@model-gateway/dialects';
 import { z } from 'zod';
 import { answerHead, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';

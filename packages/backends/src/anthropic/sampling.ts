@@ -1,4 +1,4 @@
-import type { Turn } from '@model-gateway/dialects';
+import type { Turn } from '@model-gateway/contracts';
 import { choosesFreely, takesOneSampling } from './model-rules.ts';
 
 /** The options of the sampling for a request. */

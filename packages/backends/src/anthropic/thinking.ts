@@ -1,4 +1,5 @@
-import { reasoningEffort, type Turn } from '@model-gateway/dialects';
+import type { Turn } from '@model-gateway/contracts';
+import { reasoningEffort } from '@model-gateway/dialects';
 import { choosesFreely, needsBudget, outputTokensMax, withoutThinking } from './model-rules.ts';
 
 interface Thinking {

@@ -1,4 +1,4 @@
-import type { TurnUsage } from '@model-gateway/dialects';
+import type { TurnUsage } from '@model-gateway/contracts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { countOf, fieldOf, isFields, listOf, textOf } from '../fields.ts';
 

@@ -1,4 +1,5 @@
-import { reasoningEffort, type Turn } from '@model-gateway/dialects';
+import type { Turn } from '@model-gateway/contracts';
+import { reasoningEffort } from '@model-gateway/dialects';
 
 interface Thinking {
   readonly config: Readonly<Record<string, unknown>>;

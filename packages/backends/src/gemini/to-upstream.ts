@@ -1,13 +1,11 @@
-import { ServiceError } from '@model-gateway/contracts';
 import {
-  lostIn,
-  TOOL_ERROR,
-  turnOfChat,
+  ServiceError,
   type AssistantPart,
   type Turn,
   type TurnMessage,
   type UserPart,
-} from '@model-gateway/dialects';
+} from '@model-gateway/contracts';
+import { lostIn, TOOL_ERROR, turnOfChat } from '@model-gateway/dialects';
 import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import type { UpstreamChat } from '@model-gateway/router';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';

@@ -1,5 +1,5 @@
-import type { UpstreamCompletion } from '@model-gateway/contracts';
-import { chatUsage, RESPONSES_API, withOrigin, type TurnUsage } from '@model-gateway/dialects';
+import type { UpstreamCompletion, TurnUsage } from '@model-gateway/contracts';
+import { chatUsage, RESPONSES_API, withOrigin } from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
 import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';

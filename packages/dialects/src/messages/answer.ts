@@ -1,12 +1,12 @@
-import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
-import { sealCallSignature } from '../turn/call-signatures.ts';
 import type {
   AssistantPart,
   FinishReason,
   ToolCallPart,
   TurnAnswer,
   TurnUsage,
-} from '../turn/turn.ts';
+} from '@model-gateway/contracts';
+import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
+import { sealCallSignature } from '../turn/call-signatures.ts';
 
 const CHAT_ID = 'chatcmpl-';
 

@@ -1,17 +1,17 @@
-import { ServiceError } from '@model-gateway/contracts';
+import {
+  ServiceError,
+  type AssistantPart,
+  type MediaSource,
+  type SystemMessage,
+  type TextPart,
+  type ToolMessage,
+  type TurnMessage,
+  type UserPart,
+} from '@model-gateway/contracts';
 import { openCallSignature, withCallSignatures } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
 import { TOOL_ERROR } from '../turn/origin.ts';
 import { withMediaAfterResults } from '../turn/result-media.ts';
-import type {
-  AssistantPart,
-  MediaSource,
-  SystemMessage,
-  TextPart,
-  ToolMessage,
-  TurnMessage,
-  UserPart,
-} from '../turn/turn.ts';
 
 interface Message {
   readonly role: 'user' | 'assistant' | 'system';

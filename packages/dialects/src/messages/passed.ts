@@ -1,6 +1,6 @@
+import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
 import type { PassedStream, StreamFailure } from '../dialect.ts';
 import { countField, fieldOf } from '../turn/fields.ts';
-import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
 import { messagesUsage, streamedUsage } from './answer.ts';
 import { failed, PING } from './stream.ts';
 

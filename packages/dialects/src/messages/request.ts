@@ -5,6 +5,10 @@ import {
   passFurtherFields,
   ServiceError,
   tokenCount,
+  type OutputFormat,
+  type ReasoningOptions,
+  type ToolChoice,
+  type Turn,
 } from '@model-gateway/contracts';
 import { sha256Hex } from '@model-gateway/kernel';
 import { z } from 'zod';
@@ -13,7 +17,6 @@ import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-field
 import { chatMessage, chatOfTurn } from '../turn/chat-of-turn.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
 import { withOrigin } from '../turn/origin.ts';
-import type { OutputFormat, ReasoningOptions, ToolChoice, Turn } from '../turn/turn.ts';
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';
 import { toolsOf, type OfferedTools } from './tools.ts';
 

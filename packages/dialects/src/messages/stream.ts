@@ -1,5 +1,5 @@
+import type { FinishReason, TurnEvent, TurnUsage } from '@model-gateway/contracts';
 import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
-import type { FinishReason, TurnEvent, TurnUsage } from '../turn/turn.ts';
 import {
   callThought,
   messageHead,

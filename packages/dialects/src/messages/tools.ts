@@ -1,6 +1,5 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type FunctionTool } from '@model-gateway/contracts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
-import type { FunctionTool } from '../turn/turn.ts';
 
 /** The tools of a request. */
 export interface OfferedTools {

@@ -1,4 +1,4 @@
-import type { AssistantPart, TurnAnswer, TurnEvent } from '../turn/turn.ts';
+import type { AssistantPart, TurnAnswer, TurnEvent } from '@model-gateway/contracts';
 import type { Item } from './body.ts';
 import type { ResponsesRequest } from './request.ts';
 import { ResponsesStream } from './stream.ts';

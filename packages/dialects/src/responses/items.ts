@@ -1,8 +1,8 @@
+import type { AssistantPart, TextPart, TurnMessage, UserPart } from '@model-gateway/contracts';
 import { withCallSignatures } from '../turn/call-signatures.ts';
 import { dataUrl } from '../turn/data-url.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
 import { withMediaAfterResults } from '../turn/result-media.ts';
-import type { AssistantPart, TextPart, TurnMessage, UserPart } from '../turn/turn.ts';
 import type { Item } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';
 import type { Ignored } from './ignored.ts';

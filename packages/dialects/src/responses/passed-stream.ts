@@ -1,6 +1,6 @@
+import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
 import type { PassedStream, StreamFailure } from '../dialect.ts';
 import { fieldOf, listField, textField } from '../turn/fields.ts';
-import type { TurnEvent, TurnUsage } from '../turn/turn.ts';
 import type { Item } from './body.ts';
 import { streamError } from './errors.ts';
 import { itemIdIn } from './item-id.ts';

@@ -1,6 +1,6 @@
+import type { ReasoningPart } from '@model-gateway/contracts';
 import { seal, unseal } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
-import type { ReasoningPart } from '../turn/turn.ts';
 import type { ResponsesBody } from './body.ts';
 
 /** Whether thoughts have nothing that only the upstream can read: then their summary is all of them. */

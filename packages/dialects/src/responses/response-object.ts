@@ -1,4 +1,4 @@
-import type { TurnUsage } from '../turn/turn.ts';
+import type { TurnUsage } from '@model-gateway/contracts';
 import type { Item } from './body.ts';
 import type { ResponsesRequest } from './request.ts';
 

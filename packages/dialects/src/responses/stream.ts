@@ -1,4 +1,3 @@
-import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
 import type {
   FinishReason,
   ImagePart,
@@ -6,7 +5,8 @@ import type {
   TurnEvent,
   TurnUsage,
   UrlCitation,
-} from '../turn/turn.ts';
+} from '@model-gateway/contracts';
+import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
 import { annotationOf } from '../turn/url-citations.ts';
 import type { Item } from './body.ts';
 import {

@@ -1,7 +1,6 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type FunctionTool, type ToolChoice } from '@model-gateway/contracts';
 import { sha256Hex } from '@model-gateway/kernel';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
-import type { FunctionTool, ToolChoice } from '../turn/turn.ts';
 import type { Item, ResponsesBody } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';
 import type { Ignored } from './ignored.ts';

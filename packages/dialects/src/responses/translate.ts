@@ -1,8 +1,13 @@
-import { ServiceError, type ChatRequest } from '@model-gateway/contracts';
+import {
+  ServiceError,
+  type ChatRequest,
+  type OutputFormat,
+  type Turn,
+  type TurnMessage,
+} from '@model-gateway/contracts';
 import { gatewayFieldsOf } from '../gateway-fields.ts';
 import { chatOfTurn } from '../turn/chat-of-turn.ts';
 import { present } from '../turn/fields.ts';
-import type { OutputFormat, Turn, TurnMessage } from '../turn/turn.ts';
 import type { Item, ResponsesBody } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';
 import { createIgnored } from './ignored.ts';

@@ -3,6 +3,13 @@ import {
   readCachedTokens,
   readCacheWriteTokens,
   readUsage,
+  type AssistantPart,
+  type FinishReason,
+  type ReasoningPart,
+  type TextPart,
+  type TurnAnswer,
+  type TurnEvent,
+  type TurnUsage,
 } from '@model-gateway/contracts';
 import { randomToken } from '@model-gateway/kernel';
 import { callSignatureOf } from './call-signatures.ts';
@@ -10,15 +17,6 @@ import { countField, fieldOf, listField, present, textField } from './fields.ts'
 import { imagePartsOf } from './generated-images.ts';
 import { citationsOf } from './url-citations.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
-import type {
-  AssistantPart,
-  FinishReason,
-  ReasoningPart,
-  TextPart,
-  TurnAnswer,
-  TurnEvent,
-  TurnUsage,
-} from './turn.ts';
 
 const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 const CALL_ID_BYTES = 12;

@@ -1,8 +1,8 @@
+import type { TurnAnswer } from '@model-gateway/contracts';
 import { messagesDialect } from '../messages/index.ts';
 import { responsesDialect } from '../responses/index.ts';
 import { completeRequest } from '../responses/request.ts';
 import { callSignatureOf } from './call-signatures.ts';
-import type { TurnAnswer } from './turn.ts';
 
 const answer: TurnAnswer = {
   id: 'chatcmpl-1',

@@ -1,5 +1,5 @@
+import type { AssistantPart } from '@model-gateway/contracts';
 import { fieldOf, textField } from './fields.ts';
-import type { AssistantPart } from './turn.ts';
 
 /** Marks what the gateway wrote into a field of a thought that only the service that thought it can read. */
 const PREFIX = 'gw1.';

@@ -1,8 +1,6 @@
-import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
-import { callSignatureFields } from './call-signatures.ts';
-import { present } from './fields.ts';
-import { reasoningFields } from './reply-parts.ts';
 import type {
+  ChatMessage,
+  ChatRequest,
   AssistantMessage,
   AssistantPart,
   FilePart,
@@ -13,7 +11,10 @@ import type {
   Turn,
   TurnMessage,
   UserPart,
-} from './turn.ts';
+} from '@model-gateway/contracts';
+import { callSignatureFields } from './call-signatures.ts';
+import { present } from './fields.ts';
+import { reasoningFields } from './reply-parts.ts';
 
 /** Budgets up to these are low and medium efforts. */
 const LOW_BUDGET_MAX = 4_096;

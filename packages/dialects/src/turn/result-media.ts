@@ -1,4 +1,4 @@
-import type { TurnMessage, UserPart } from './turn.ts';
+import type { TurnMessage, UserPart } from '@model-gateway/contracts';
 
 const ELSEWHERE = 'The result is in the message after the results.';
 

@@ -1,20 +1,21 @@
-import { NO_LIMIT, ServiceError } from '@model-gateway/contracts';
+import {
+  NO_LIMIT,
+  ServiceError,
+  type AssistantPart,
+  type FunctionTool,
+  type MediaSource,
+  type OutputFormat,
+  type TextPart,
+  type ToolChoice,
+  type Turn,
+  type TurnMessage,
+  type UserPart,
+} from '@model-gateway/contracts';
 import { fieldOf, listField, present, textField } from './fields.ts';
 import { dataUrl } from './data-url.ts';
 import { isToolError } from './origin.ts';
 import { imagePartsOf } from './generated-images.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
-import type {
-  AssistantPart,
-  FunctionTool,
-  MediaSource,
-  OutputFormat,
-  TextPart,
-  ToolChoice,
-  Turn,
-  TurnMessage,
-  UserPart,
-} from './turn.ts';
 
 /** The fields of a chat body that a turn expresses by itself. */
 const READ_FIELDS = new Set([

@@ -1,9 +1,9 @@
+import type { ToolChoice, Turn, TurnEvent, TurnMessage } from '@model-gateway/contracts';
 import * as fc from 'fast-check';
 import { answerOfChat, chatUsage, createChunkReader } from './answer-of-chat.ts';
 import { chatOfTurn } from './chat-of-turn.ts';
 import { keepOrigin, originIn, withOrigin } from './origin.ts';
 import { turnOfChat } from './turn-of-chat.ts';
-import type { ToolChoice, Turn, TurnEvent, TurnMessage } from './turn.ts';
 
 const text = fc.string({ minLength: 1 }).map((value) => ({ type: 'text' as const, text: value }));
 const image = fc.oneof(

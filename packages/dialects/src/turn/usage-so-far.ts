@@ -1,5 +1,5 @@
+import type { TurnUsage } from '@model-gateway/contracts';
 import { chatUsage } from './answer-of-chat.ts';
-import type { TurnUsage } from './turn.ts';
 
 const USAGE: unique symbol = Symbol('usage so far');
 

@@ -1,4 +1,4 @@
-import type { MediaTokens } from '@model-gateway/contracts';
+import type { MediaTokens } from './media-tokens.ts';
 
 /** One chat turn in the form that client dialects write and upstream kinds read. */
 export interface Turn {
