@@ -81,11 +81,11 @@ export {
   type VideoCharge,
   type VideoTask,
 } from './registry/backend.ts';
-export type { AllowsModel } from './choice/choice.ts';
+export type { AllowsModel, TargetName } from './choice/choice.ts';
 export type { ChoiceOptions, Lease } from './choice/chooser.ts';
 export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
 export type { ExplainedTarget } from './choice/explain.ts';
-export type { AnswerKind, TargetName } from './choice/ruled-choice.ts';
+export type { AnswerKind } from './choice/first-tokens.ts';
 export {
   appliedLimits,
   LIMIT_NAMES,

@@ -10,8 +10,7 @@ import { createChooser, type ChoiceOptions, type Lease } from './choice/chooser.
 import { createEvenNumbers } from './choice/even-numbers.ts';
 import { createFirstTokens } from './choice/first-tokens.ts';
 import { createExplain, type ExplainedTarget } from './choice/explain.ts';
-import { pickCandidate } from './choice/ruled-choice.ts';
-import type { ChoiceFacts } from './choice/usable.ts';
+import type { ChoiceFacts } from './choice/rank.ts';
 import type { CircuitState, CircuitStore } from './circuits/circuit-store.ts';
 import { createHealthChecker } from './health/health-checker.ts';
 import { createHealth } from './health/health.ts';
@@ -247,8 +246,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     limits,
     refusals,
     firstTokens,
-    pick: (usable, { provider, rule }, random) =>
-      pickCandidate(usable, { counts, provider, strategy: rule?.strategy, firstTokens, random }),
+    counts,
   });
   const chooser = createChooser({
     list,

@@ -1,8 +1,8 @@
 import { array, assert, boolean, constantFrom, double, nat, property, record } from 'fast-check';
 import type { Candidate } from '../src/choice/choice.ts';
-import { pickCandidate, type TargetName } from '../src/choice/ruled-choice.ts';
-import { usableOf, type ChoiceFacts } from '../src/choice/usable.ts';
+import { consider, rank, type ChoiceFacts } from '../src/choice/rank.ts';
 import type { BackendEntry } from '../src/registry/backend-list.ts';
+import { DEFAULT_RETRIES, type RouteRule } from '../src/routes/route-rule.ts';
 
 // The choice is a pure function of the candidates, the policy, the time and one random number.
 
@@ -38,15 +38,21 @@ const moment = constantFrom(0, 100, 200);
 const nameOf = (index: number): string => `backend-${index}`;
 const indexOf = (name: string): number => Number(name.slice('backend-'.length));
 
-function candidatesOf(all: readonly State[], isRouted: boolean): readonly Candidate[] {
-  return all.map(({ isHealthy, priority, weight }, index): Candidate => {
-    const entry = {
-      backend: { name: nameOf(index), kind: 'external' },
-      report: { state: isHealthy ? 'Healthy' : 'Unhealthy' },
-    } as unknown as BackendEntry;
-    const target = { model: 'm', backend: nameOf(index), priority, weight };
-    return { entry, model: 'm', ...(isRouted ? { target } : {}) };
+const entriesOf = (all: readonly State[]): readonly BackendEntry[] =>
+  all.map(
+    ({ isHealthy }, index) =>
+      ({
+        backend: { name: nameOf(index), kind: 'external' },
+        report: { state: isHealthy ? 'Healthy' : 'Unhealthy' },
+        models: new Set(['m']),
+      }) as unknown as BackendEntry,
+  );
+
+function ruleOf(all: readonly State[]): RouteRule {
+  const targets = all.map(({ priority, weight }, index) => {
+    return { model: 'm', backend: nameOf(index), priority, weight };
   });
+  return { ...DEFAULT_RETRIES, model: 'm', targets };
 }
 
 function factsOf(all: readonly State[], now: number): ChoiceFacts {
@@ -68,32 +74,28 @@ interface Choice {
 
 const choice = record<Choice>({ all: states, isRouted: boolean(), now: moment, random });
 
-function choose(
-  { all, now, random: drawn }: Choice,
-  candidates: readonly Candidate[],
-  tried: readonly TargetName[],
-): Candidate | undefined {
-  const counts = { of: (name: string) => all[indexOf(name)]?.requests ?? 0 };
-  const usable = usableOf(candidates, tried, factsOf(all, now));
-  return pickCandidate(usable, {
-    counts,
+/** The targets in order of preference, with what keeps them from serving. */
+function ranked(
+  { all, isRouted, now, random: drawn }: Choice,
+  entries = entriesOf(all),
+): readonly Candidate[] {
+  const rule = isRouted ? ruleOf(all) : undefined;
+  const facts = factsOf(all, now);
+  const considered = consider(entries, { requested: 'm', model: 'm', rule }, [], facts);
+  const policy = {
+    counts: { of: (name: string) => all[indexOf(name)]?.requests ?? 0 },
     provider: undefined,
     firstTokens: { medianMs: () => undefined },
-    random: drawn,
-  });
+    draw: () => drawn,
+  };
+  return [...rank(considered, facts, policy)];
 }
 
 /** Everything that a request which fails everywhere is sent to. */
-function walk(asked: Choice, candidates: readonly Candidate[]): readonly Candidate[] {
-  const tried: Candidate[] = [];
-  for (;;) {
-    const names = tried.map(({ entry, model }) => ({ backend: entry.backend.name, model }));
-    const next = choose(asked, candidates, names);
-    if (next === undefined) return tried;
-    tried.push(next);
-    if (tried.length > candidates.length) throw new Error('the walk does not end');
-  }
-}
+const walk = (asked: Choice): readonly Candidate[] =>
+  ranked(asked).filter(({ obstacle }) => obstacle === undefined);
+
+const choose = (asked: Choice): Candidate | undefined => walk(asked)[0];
 
 const isUp = ({ isHealthy, openUntil, coolsUntil }: State, now: number): boolean =>
   isHealthy && openUntil <= now && coolsUntil <= now;
@@ -101,7 +103,7 @@ const isUp = ({ isHealthy, openUntil, coolsUntil }: State, now: number): boolean
 test('no target is tried twice, and every target that is up is tried', () => {
   assert(
     property(choice, (asked) => {
-      const tried = walk(asked, candidatesOf(asked.all, asked.isRouted));
+      const tried = walk(asked);
       const names = tried.map(({ entry }) => entry.backend.name);
       expect(new Set(names).size).toBe(names.length);
       const up = asked.all.flatMap((one, at) => (isUp(one, asked.now) ? [nameOf(at)] : []));
@@ -114,7 +116,7 @@ test('no target is tried twice, and every target that is up is tried', () => {
 test('a priority is never skipped while a target of a lower number is up', () => {
   assert(
     property(choice, (asked) => {
-      const tried = walk({ ...asked, isRouted: true }, candidatesOf(asked.all, true));
+      const tried = walk({ ...asked, isRouted: true });
       const isRefused = ({ entry }: Candidate): boolean =>
         asked.all[indexOf(entry.backend.name)]?.isKeyRefused === true;
       // A target whose key is refused is used only when there is no other.
@@ -130,17 +132,30 @@ test('a priority is never skipped while a target of a lower number is up', () =>
   );
 });
 
+test('every target is ranked once, and those that cannot serve come last', () => {
+  assert(
+    property(choice, (asked) => {
+      const all = ranked(asked);
+      const names = all.map(({ entry }) => entry.backend.name);
+      expect(names.toSorted()).toEqual(asked.all.map((_one, at) => nameOf(at)).toSorted());
+      const firstObstacle = all.findIndex(({ obstacle }) => obstacle !== undefined);
+      const last = firstObstacle === -1 ? [] : all.slice(firstObstacle);
+      expect(last.every(({ obstacle }) => obstacle !== undefined)).toBe(true);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 test('the same candidates, policy, time and random number give the same choice, and nothing is changed', () => {
   assert(
     property(choice, (asked) => {
-      const candidates = candidatesOf(asked.all, asked.isRouted);
-      const before = JSON.stringify([asked, candidates]);
-      const first = choose(asked, candidates, []);
-      expect(choose(asked, candidates, [])).toBe(first);
-      expect(JSON.stringify([asked, candidates])).toBe(before);
+      const entries = entriesOf(asked.all);
+      const before = JSON.stringify([asked, entries]);
+      expect(ranked(asked, entries)).toEqual(ranked(asked, entries));
+      expect(JSON.stringify([asked, entries])).toBe(before);
       // Without a route, the random number decides nothing.
-      const plain = candidatesOf(asked.all, false);
-      expect(choose({ ...asked, random: 0 }, plain, [])).toBe(choose(asked, plain, []));
+      const plain = { ...asked, isRouted: false };
+      expect(ranked({ ...plain, random: 0 }, entries)).toEqual(ranked(plain, entries));
     }),
     { numRuns: RUNS },
   );
@@ -173,11 +188,10 @@ test('weights are met within 10 %', () => {
 });
 
 function expectShares(all: readonly State[], offset: number): void {
-  const candidates = candidatesOf(all, true);
   const counts = all.map(() => 0);
   for (let request = 0; request < REQUESTS; request += 1) {
     const drawn = (offset + request * GOLDEN_RATIO) % 1;
-    const chosen = choose({ all, isRouted: true, now: 0, random: drawn }, candidates, []);
+    const chosen = choose({ all, isRouted: true, now: 0, random: drawn });
     const at = indexOf(chosen?.entry.backend.name ?? '');
     counts[at] = (counts[at] ?? 0) + 1;
   }

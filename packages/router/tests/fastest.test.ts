@@ -1,6 +1,6 @@
 import { manualClock, type ManualClock } from '@model-gateway/kernel';
 import type { Lease, RouteRule, Router } from '../src/index.ts';
-import { pickCandidate } from '../src/choice/ruled-choice.ts';
+import { rank } from '../src/choice/rank.ts';
 import type { Candidate } from '../src/choice/choice.ts';
 import type { BackendEntry } from '../src/registry/backend-list.ts';
 import { createReplicas, until, type Replicas } from './replicas.ts';
@@ -14,19 +14,26 @@ const candidateOf = (name: string): Candidate => ({
   target: { model: 'm', backend: name, priority: 0, weight: 1 },
 });
 
+const FACTS = {
+  permits: () => true,
+  hasNoRefusals: () => true,
+  coolingMs: () => 0,
+  isKeyRefused: () => false,
+};
+
 /** How many of so many requests each backend gets. */
 function sharesOf(times: Readonly<Record<string, number>>, kind: string): object {
   const used = new Map<string, number>();
   const requests = 1_000;
   for (let request = 0; request < requests; request += 1) {
-    const chosen = pickCandidate(NAMES.map(candidateOf), {
+    const [chosen] = rank(NAMES.map(candidateOf), FACTS, {
       strategy: 'fastest',
       counts: { of: (name) => used.get(name) ?? 0 },
       provider: undefined,
       firstTokens: {
         medianMs: (name, _model, asked) => (asked === kind ? times[name] : undefined),
       },
-      random: request / requests,
+      draw: () => request / requests,
     });
     const name = chosen?.entry.backend.name ?? '';
     used.set(name, (used.get(name) ?? 0) + 1);

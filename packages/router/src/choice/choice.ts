@@ -2,10 +2,9 @@ import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
 import type { BackendEntry } from '../registry/backend-list.ts';
 import { isPassedCapability, type Capability } from '../registry/backend.ts';
 import { modelMatcher } from './model-match.ts';
-import { matchesProvider, providerRank } from './provider-match.ts';
+import { matchesProvider } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
-import type { ChoiceTrace } from './choice-trace.ts';
-import type { RequestCounts } from './request-counts.ts';
+import type { ChoiceTrace, PassReason } from './choice-trace.ts';
 import type { RouteRule, RoutedModel } from '../routes/route-rule.ts';
 
 /** The names of a model that may serve a request. */
@@ -44,21 +43,27 @@ export interface Candidate {
   readonly model: string;
   /** Of the route, where there is one. */
   readonly target?: RoutedModel | undefined;
+  /** Why it gets no request now; undefined if it may get one. */
+  readonly obstacle?: PassReason | undefined;
 }
 
-/** The backends that match the query, healthy or not. `onUnable` is called if some lack the capability. */
-export function findServing(
+/** A backend that a request was sent to, and its id of the model. */
+export interface TargetName {
+  readonly backend: string;
+  readonly model: string;
+}
+
+/** Refuses a request that none of these backends can serve, whatever their state. */
+export function assertServed(
   entries: readonly BackendEntry[],
   query: BackendQuery,
-  onUnable?: () => void,
-): readonly Candidate[] {
+  considered: readonly Candidate[],
+): void {
   const { requested, capability } = query;
-  const serving = findListing(entries, query);
+  const serving = considered.filter(({ obstacle }) => obstacle !== 'not_preferred');
   if (serving.length === 0) throw notServed(entries, query);
-  if (capability === undefined) return serving;
-  const able = serving.filter(({ entry, model }) => entry.can(capability, model));
-  if (able.length < serving.length) onUnable?.();
-  if (able.length > 0) return able;
+  if (capability === undefined) return;
+  if (serving.some(({ obstacle }) => obstacle !== 'no_capability')) return;
   // The capabilities of an unavailable backend may be unknown.
   if (serving.every(({ entry }) => entry.report.state !== 'Healthy')) {
     throw allUnhealthy();
@@ -154,25 +159,4 @@ function unsupported(capability: Capability, model: string): string {
   return isPassedCapability(capability)
     ? `${message}; if its server does, add '${capability}' to the capabilities of its backend`
     : message;
-}
-
-/** The first in the order of the hint, then the one with the fewest requests, then the one that was registered first. */
-export function leastUsed(
-  candidates: readonly Candidate[],
-  counts: Pick<RequestCounts, 'of'>,
-  provider?: ProviderHint,
-): Candidate | undefined {
-  let best: Candidate | undefined;
-  let fewest = Infinity;
-  let first = Infinity;
-  for (const candidate of candidates) {
-    const { backend } = candidate.entry;
-    const rank = providerRank(backend, provider);
-    const requests = counts.of(backend.name);
-    if (rank > first || (rank === first && requests >= fewest)) continue;
-    best = candidate;
-    first = rank;
-    fewest = requests;
-  }
-  return best;
 }

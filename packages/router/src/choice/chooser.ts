@@ -6,21 +6,20 @@ import type { Backend, Capability } from '../registry/backend.ts';
 import type { Breakers, Outcome, Permit } from '../circuits/breakers.ts';
 import { noteSkipped, type ChoiceTrace, type PassReason } from './choice-trace.ts';
 import type { NextNumber } from './even-numbers.ts';
-import { allUnhealthy, findServing, type Candidate, type BackendQuery } from './choice.ts';
-import type { AllowsModel } from './choice.ts';
 import {
-  ANSWER_KINDS,
-  keepable,
-  pickCandidate,
-  type AnswerKind,
+  allUnhealthy,
+  assertServed,
+  type AllowsModel,
+  type BackendQuery,
+  type Candidate,
   type TargetName,
-} from './ruled-choice.ts';
-import { checkCandidates, obstacleOf, usableOf, type ChoiceFacts } from './usable.ts';
+} from './choice.ts';
+import { consider, keepable, rank, usableOf, type ChoiceFacts } from './rank.ts';
 import type { RouteOutcome } from '../refusals/outcome.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { BackendLimits } from '../limits/backend-limits.ts';
 import type { Limits, TakenPlace } from '../limits/limits.ts';
-import type { FirstTokens } from './first-tokens.ts';
+import { ANSWER_KINDS, type AnswerKind, type FirstTokens } from './first-tokens.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { RetryPolicy } from '../routes/route-rule.ts';
 
@@ -96,22 +95,13 @@ interface CallTimes {
   tookLonger(kinds: readonly AnswerKind[], unmeasuredMs?: number): void;
 }
 
-/** The backends that a choice passed over. */
-interface Passed {
-  readonly exclude: readonly TargetName[];
-  /** Whether one of them was full. */
-  readonly isFull: boolean;
-}
-
 type AskedQuery = BackendQuery & Pick<ChoiceOptions, 'hasMedia'>;
 
-/** Undefined if another process has the test call of a half-open circuit. */
-type Acquired = Lease | 'full' | undefined;
+/** Or why there is none; another process may have the test call of a half-open circuit. */
+type Acquired = Lease | 'full' | 'circuit_open';
 
 const MS_PER_SECOND = 1_000;
 const FULL_RETRY_SECS = 1;
-
-const isChosen = (acquired: Acquired): acquired is Lease => typeof acquired === 'object';
 
 const limited = (message: string, seconds: number): ServiceError =>
   new ServiceError('rate_limit_exceeded', message, { details: { retry_after_secs: seconds } });
@@ -126,40 +116,41 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   const { list, breakers, refusals, counts, affinity, changing, onKeyRefused, log } = dependencies;
   const { facts, limits, firstTokens, nextNumber } = dependencies;
 
-  function eligible(query: BackendQuery, exclude: readonly TargetName[]): readonly Candidate[] {
-    let isUnable = false;
-    const serving = findServing(list.all(), query, () => (isUnable = true));
-    const usable = usableOf(serving, exclude, facts, query.capability);
-    const isPassing = isUnable || usable.length < serving.length || query.provider !== undefined;
-    if (query.trace !== undefined && isPassing) notePassed(query, query.trace, exclude);
-    return usable;
+  /** What may serve a request; rejects it if nothing can, whatever the state. */
+  function considered(query: BackendQuery, exclude: readonly TargetName[]): readonly Candidate[] {
+    const entries = list.all();
+    const candidates = consider(entries, query, exclude, facts);
+    if (query.trace !== undefined) notePassed(query.trace, candidates);
+    assertServed(entries, query, candidates);
+    return candidates;
   }
 
   /** Notes every backend that lists the model and is passed over. */
-  function notePassed(
-    query: BackendQuery,
-    trace: ChoiceTrace,
-    exclude: readonly TargetName[],
-  ): void {
-    for (const { entry, model, reason } of checkCandidates(list.all(), query, exclude, facts)) {
-      if (reason !== undefined) noteSkipped(trace, { backend: entry.backend.name, model, reason });
+  function notePassed(trace: ChoiceTrace, candidates: readonly Candidate[]): void {
+    const usable = usableOf(candidates, facts);
+    if (usable.length === candidates.length) return;
+    for (const one of candidates) {
+      if (usable.includes(one)) continue;
+      const { entry, model, obstacle: reason = 'key_refused' } = one;
+      noteSkipped(trace, { backend: entry.backend.name, model, reason });
     }
   }
 
   /** The error when no backend is eligible. */
-  function unavailable(query: BackendQuery, passed: Passed): ServiceError {
-    if (passed.isFull) return full(query);
-    const { exclude } = passed;
-    const { capability } = query;
-    const serving = findServing(list.all(), query);
+  function unavailable(
+    query: BackendQuery,
+    candidates: readonly Candidate[],
+    isFull: boolean,
+  ): ServiceError {
+    if (isFull) return full(query);
     const passedFor = (reason: PassReason): readonly Candidate[] =>
-      serving.filter((one) => obstacleOf(one, exclude, facts, capability) === reason);
+      candidates.filter(({ obstacle }) => obstacle === reason);
     const waits = passedFor('cooling').map(({ entry: { backend }, model }) =>
       refusals.coolingMs(backend.name, model),
     );
     if (waits.length === 0) {
       const trials = passedFor('circuit_open').map(({ entry: { backend } }) =>
-        breakers.waitMs(backend.name, capability),
+        breakers.waitMs(backend.name, query.capability),
       );
       return allUnhealthy(trials.length === 0 ? undefined : Math.min(...trials));
     }
@@ -170,27 +161,25 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     );
   }
 
-  /** Synchronous unless the circuit is half-open or the backend has limits. */
+  /** Synchronous unless the circuit is half-open or the backend has limits: the next choice counts this one. */
   function acquire(candidate: Candidate, query: AskedQuery): Acquired | Promise<Acquired> {
-    const { entry } = candidate;
-    if (entry.config.limits !== undefined)
-      return acquireLimited(candidate, entry.config.limits, query);
-    const acquired = breakers.acquire(entry.backend.name, query.capability);
-    if (!(acquired instanceof Promise)) return begin(candidate, acquired, query);
-    return acquired.then((permit) =>
-      permit === undefined ? undefined : begin(candidate, permit, query),
-    );
+    const { backend, config } = candidate.entry;
+    const permit = breakers.acquire(backend.name, query.capability);
+    return permit instanceof Promise || config.limits !== undefined
+      ? acquireLimited(candidate, config.limits, permit, query)
+      : begin(candidate, permit, query);
   }
 
   async function acquireLimited(
     candidate: Candidate,
-    backendLimits: BackendLimits,
+    backendLimits: BackendLimits | undefined,
+    awaited: ReturnType<Breakers['acquire']>,
     query: AskedQuery,
   ): Promise<Acquired> {
-    const { name } = candidate.entry.backend;
-    const permit = await breakers.acquire(name, query.capability);
-    if (permit === undefined) return undefined;
-    const place = await limits.take(name, backendLimits);
+    const permit = await awaited;
+    if (permit === undefined) return 'circuit_open';
+    if (backendLimits === undefined) return begin(candidate, permit, query);
+    const place = await limits.take(candidate.entry.backend.name, backendLimits);
     if (place !== undefined) return begin(candidate, permit, query, place);
     await permit.settle('neutral');
     return 'full';
@@ -289,30 +278,30 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     return trace?.isRepeat === true && !permit.isTrial ? 'neutral' : 'operation_failure';
   }
 
-  const bestOf = (query: AskedQuery, exclude: readonly TargetName[]): Candidate | undefined =>
-    pickCandidate(eligible(query, exclude), {
-      counts,
-      provider: query.provider,
-      strategy: query.rule?.strategy,
-      firstTokens,
-      random: query.rule === undefined ? 0 : nextNumber(query.rule),
-    });
+  /** The candidate that is preferred, if any can serve. */
+  function bestOf(query: AskedQuery, candidates: readonly Candidate[]): Candidate | undefined {
+    const { provider, rule } = query;
+    const draw = (): number => (rule === undefined ? 0 : nextNumber(rule));
+    const policy = { counts, provider, strategy: rule?.strategy, firstTokens, draw };
+    const [first] = rank(candidates, facts, policy);
+    return first?.obstacle === undefined ? first : undefined;
+  }
 
-  async function chooseBest(query: AskedQuery, passed: Passed): Promise<Lease> {
-    const { exclude } = passed;
-    const best = bestOf(query, exclude);
-    if (best === undefined) throw unavailable(query, passed);
-    const acquired = acquire(best, query);
-    const route = acquired instanceof Promise ? await acquired : acquired;
-    if (isChosen(route)) return route;
-    const skipped = { backend: best.entry.backend.name, model: best.model };
-    if (query.trace !== undefined) {
-      noteSkipped(query.trace, { ...skipped, reason: route === 'full' ? 'full' : 'circuit_open' });
+  async function chooseBest(query: AskedQuery, exclude: readonly TargetName[]): Promise<Lease> {
+    let isFull = false;
+    const passed = [...exclude];
+    for (;;) {
+      const candidates = considered(query, passed);
+      const best = bestOf(query, candidates);
+      if (best === undefined) throw unavailable(query, candidates, isFull);
+      const acquired = acquire(best, query);
+      const lease = acquired instanceof Promise ? await acquired : acquired;
+      if (typeof lease === 'object') return lease;
+      isFull ||= lease === 'full';
+      const skipped = { backend: best.entry.backend.name, model: best.model };
+      if (query.trace !== undefined) noteSkipped(query.trace, { ...skipped, reason: lease });
+      passed.push(skipped);
     }
-    return chooseBest(query, {
-      exclude: [...exclude, skipped],
-      isFull: passed.isFull || route === 'full',
-    });
   }
 
   function notBound(error: unknown): undefined {
@@ -329,28 +318,25 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     query: AskedQuery,
     exclude: readonly TargetName[],
   ): Promise<Lease> {
-    const best = bestOf(query, exclude)?.entry.backend.name;
+    const best = bestOf(query, considered(query, exclude))?.entry.backend.name;
     const bound = best === undefined ? undefined : await boundTo(conversationId, best);
-    const kept = keepable(eligible(query, exclude)).find(
-      ({ entry }) => entry.backend.name === bound,
-    );
+    const usable = usableOf(considered(query, exclude), facts);
+    const kept = keepable(usable).find(({ entry }) => entry.backend.name === bound);
     const stayed = kept === undefined ? undefined : await acquire(kept, query);
-    const route = isChosen(stayed) ? stayed : await chooseBest(query, { exclude, isFull: false });
+    const lease = typeof stayed === 'object' ? stayed : await chooseBest(query, exclude);
     // Also if it is unchanged, since a binding lasts for a day from its last use.
-    affinity.bind(conversationId, route.backend.name).catch(notBound);
-    return route;
+    affinity.bind(conversationId, lease.backend.name).catch(notBound);
+    return lease;
   }
 
   function chooseNow(query: BackendQuery & ChoiceOptions): Promise<Lease> {
     const { conversationId, exclude = [] } = query;
     return conversationId === undefined
-      ? chooseBest(query, { exclude, isFull: false })
+      ? chooseBest(query, exclude)
       : chooseFor(conversationId, query, exclude);
   }
 
   async function chooseAgain(query: BackendQuery & ChoiceOptions, error: unknown): Promise<Lease> {
-    const { trace, exclude = [] } = query;
-    if (trace !== undefined) notePassed(query, trace, exclude);
     const change = changing();
     if (change === undefined) throw error;
     // Another replica may have just registered the backend.

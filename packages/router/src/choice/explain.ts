@@ -1,13 +1,12 @@
-import type { BackendList } from '../registry/backend-list.ts';
+import type { BackendEntry, BackendList } from '../registry/backend-list.ts';
 import type { BackendKind } from '../registry/backend.ts';
 import type { LimitName } from '../limits/backend-limits.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import { firstPriority, likeliest, sharesOf, type RoutedModel } from '../routes/route-rule.ts';
-import type { BackendQuery, Candidate } from './choice.ts';
-import { isRuled, type FirstTokenTimes, type TargetName } from './ruled-choice.ts';
+import { findListing, type BackendQuery, type Candidate } from './choice.ts';
+import { consider, isRuled, rank, usableOf, type ChoiceFacts, type ChoicePolicy } from './rank.ts';
 import type { PassReason } from './choice-trace.ts';
-import { checkCandidates, usableOf, type ChoiceFacts, type CheckedCandidate } from './usable.ts';
 
 /** Why a backend or target of a route gets no request. */
 type ExplainedReason = PassReason | 'model_not_listed' | 'not_in_route' | 'not_registered';
@@ -35,13 +34,8 @@ interface ExplainDependencies {
   readonly facts: ChoiceFacts;
   readonly limits: Pick<Limits, 'reached'>;
   readonly refusals: Pick<Refusals, 'coolingMs' | 'keyRefusal'>;
-  readonly firstTokens: FirstTokenTimes;
-  /** The choice that serves requests. */
-  readonly pick: (
-    usable: readonly Candidate[],
-    query: BackendQuery,
-    random: number,
-  ) => Candidate | undefined;
+  readonly firstTokens: ChoicePolicy['firstTokens'];
+  readonly counts: ChoicePolicy['counts'];
 }
 
 const MS_PER_SECOND = 1_000;
@@ -49,62 +43,58 @@ const MIDDLE = 0.5;
 
 /** Says where a request would go now: what would be tried in which order, and why everything else is passed over. */
 export function createExplain(dependencies: ExplainDependencies) {
-  const { list, facts, limits, refusals, firstTokens, pick } = dependencies;
+  const { list, facts, limits, refusals, firstTokens, counts } = dependencies;
 
-  const reachedBy = async ({ entry }: Candidate): Promise<LimitName | undefined> =>
-    entry.config.limits && limits.reached(entry.backend.name, entry.config.limits);
-
-  /** Chooses again and again, as for a request that fails everywhere. */
-  async function inOrder(able: readonly Candidate[], query: BackendQuery) {
-    const order: Candidate[] = [];
-    const full = new Map<Candidate, LimitName>();
-    const tried: TargetName[] = [];
-    for (;;) {
-      const usable = usableOf(able, tried, facts, query.capability);
-      const best = pick(usable, query, randomFor(usable, query));
-      if (best === undefined) return { order, full };
-      const limit = await reachedBy(best);
-      if (limit === undefined) order.push(best);
-      else full.set(best, limit);
-      tried.push(triedOf(best));
+  /** The backends among these whose limits are reached, and the limit. */
+  async function fullOf(entries: readonly BackendEntry[]): Promise<ReadonlyMap<string, LimitName>> {
+    const full = new Map<string, LimitName>();
+    for (const { backend, config } of new Set(entries)) {
+      const limit = config.limits && (await limits.reached(backend.name, config.limits));
+      if (limit !== undefined) full.set(backend.name, limit);
     }
+    return full;
   }
 
-  function detailOf({ entry, model }: Candidate, reason: ExplainedReason | undefined) {
+  function detailOf({ entry, model, obstacle }: Candidate) {
     const { name } = entry.backend;
-    if (reason === 'unhealthy') return entry.report.reason;
-    if (reason === 'cooling') {
+    if (obstacle === 'unhealthy') return entry.report.reason;
+    if (obstacle === 'cooling') {
       const seconds = Math.ceil(refusals.coolingMs(name, model) / MS_PER_SECOND);
       return `the upstream limits its requests for another ${seconds} s`;
     }
-    if (reason !== undefined) return undefined;
+    if (obstacle !== undefined) return undefined;
     const ms = firstTokens.medianMs(name, model, 'streamed');
     return refusals.keyRefusal(name) ?? (ms === undefined ? undefined : `first token in ${ms} ms`);
   }
 
   return async (query: BackendQuery): Promise<readonly ExplainedTarget[]> => {
+    const { provider, rule } = query;
     const entries = list.all();
-    const checked = checkCandidates(entries, query, [], facts);
-    const able = checked.filter(({ reason }) => !isExcluded(reason));
-    const { order, full } = await inOrder(able, query);
-    const tried = [...full.keys()].map(triedOf);
-    const shares = firstShares(usableOf(able, tried, facts, query.capability), query);
-    const explained = checked.map((one): ExplainedTarget => {
-      const position = order.indexOf(one);
-      const limit = full.get(one);
-      const reason = position === -1 ? reasonOf(one, limit) : undefined;
+    const listing = findListing(entries, { ...query, provider: undefined });
+    const full = await fullOf(listing.map(({ entry }) => entry));
+    const now = { ...facts, isFull: (name: string) => full.has(name) };
+    const considered = consider(entries, query, [], now);
+    const strategy = rule?.strategy;
+    const draw: ChoicePolicy['draw'] = (ruled) =>
+      // The number that leads to the target with the greatest weight.
+      strategy === 'fastest' ? MIDDLE : likeliest(targetsOf(firstPriority(ruled)));
+    const ranked = [...rank(considered, now, { counts, provider, strategy, firstTokens, draw })];
+    const shares = firstShares(usableOf(considered, now), query);
+    const explained = ranked.map((one, at): ExplainedTarget => {
+      const { entry, model, target, obstacle } = one;
+      const canServe = obstacle === undefined;
       return {
-        backend: one.entry.backend.name,
-        kind: one.entry.backend.kind,
-        model: one.model,
-        target: one.target,
-        position: position === -1 ? undefined : position + 1,
-        share: position === -1 || !one.target ? undefined : shareOf(shares, one),
-        reason,
-        detail: limit ?? detailOf(one, reason),
+        backend: entry.backend.name,
+        kind: entry.backend.kind,
+        model,
+        target,
+        position: canServe ? at + 1 : undefined,
+        share: canServe && target !== undefined ? shareOf(shares, one) : undefined,
+        reason: obstacle,
+        detail: obstacle === 'full' ? full.get(entry.backend.name) : detailOf(one),
       };
     });
-    const known = new Set(checked.map(({ entry }) => entry));
+    const known = new Set(considered.map(({ entry }) => entry));
     const others = entries
       .filter((entry) => entry.listed && !known.has(entry))
       .map(({ backend }) => ({
@@ -115,7 +105,7 @@ export function createExplain(dependencies: ExplainDependencies) {
           query.rule === undefined ? ('model_not_listed' as const) : ('not_in_route' as const),
       }));
     const unserved = (query.rule?.targets ?? [])
-      .filter((target) => !checked.some((one) => one.target === target))
+      .filter((target) => !considered.some((one) => one.target === target))
       .map((target): ExplainedTarget => {
         const entry = entries.find(({ backend }) => backend.name === target.backend);
         const isUnknown = target.backend !== undefined && entry === undefined;
@@ -128,13 +118,7 @@ export function createExplain(dependencies: ExplainDependencies) {
         };
       });
     const named = new Set(unserved.map(({ backend }) => backend));
-    return [
-      ...explained.toSorted(
-        (one, other) => (one.position ?? Infinity) - (other.position ?? Infinity) || 0,
-      ),
-      ...unserved,
-      ...others.filter(({ backend }) => !named.has(backend)),
-    ];
+    return [...explained, ...unserved, ...others.filter(({ backend }) => !named.has(backend))];
   };
 }
 
@@ -145,25 +129,6 @@ const NOTHING = {
   share: undefined,
   detail: undefined,
 };
-
-/** Whether no attempt of the request can go there, whatever was tried before. */
-const isExcluded = (reason: PassReason | undefined): boolean =>
-  reason === 'not_preferred' || reason === 'no_capability';
-
-const reasonOf = ({ reason }: CheckedCandidate, limit: LimitName | undefined): PassReason =>
-  limit === undefined ? (reason ?? 'tried') : 'full';
-
-/** The number that leads to the target with the greatest weight. */
-function randomFor(usable: readonly Candidate[], { rule }: BackendQuery): number {
-  if (rule?.strategy === 'fastest') return MIDDLE;
-  const ruled = usable.filter(isRuled);
-  return ruled.length === 0 ? MIDDLE : likeliest(targetsOf(firstPriority(ruled)));
-}
-
-const triedOf = ({ entry, model }: Candidate): TargetName => ({
-  backend: entry.backend.name,
-  model,
-});
 
 /** The parts of the requests that are sent first to each backend and model: the backends of one target share evenly. */
 function firstShares(
@@ -185,7 +150,7 @@ function firstShares(
   return shares;
 }
 
-const keyOf = (candidate: Candidate): string => JSON.stringify(triedOf(candidate));
+const keyOf = ({ entry, model }: Candidate): string => JSON.stringify([entry.backend.name, model]);
 
 const shareOf = (
   shares: ReadonlyMap<string, number> | undefined,

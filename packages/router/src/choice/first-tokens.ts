@@ -8,13 +8,18 @@ import {
   type Subscription,
 } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { ANSWER_KINDS, type AnswerKind, type FirstTokenTimes } from './ruled-choice.ts';
+
+/** Whole answers take longer than first tokens, so that they are compared only with each other. */
+export const ANSWER_KINDS = ['streamed', 'whole'] as const;
+export type AnswerKind = (typeof ANSWER_KINDS)[number];
 
 /**
  * How long each backend takes until the first token of a model: the median of its last requests, in this process and, a moment
  * later, in the other replicas. Only routes that ask for it are measured. Questions are answered from memory.
  */
-export interface FirstTokens extends FirstTokenTimes {
+export interface FirstTokens {
+  /** The median time until the first token, or until a whole answer; undefined where nothing was measured. */
+  medianMs(name: string, model: string, kind: AnswerKind): number | undefined;
   /** Notes the time of one request, in milliseconds. */
   add(name: string, model: string, kind: AnswerKind, ms: number): void;
   /** Forgets a backend that was registered again or removed. */
