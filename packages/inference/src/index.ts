@@ -1,3 +1,4 @@
+export { settle, type AnsweredBy } from './call/settle.ts';
 export { allowedBy, isServable, modelNotAllowed } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';

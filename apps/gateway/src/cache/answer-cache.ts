@@ -3,6 +3,7 @@ import { beginResponse, pathOf } from '@model-gateway/http';
 import {
   allowedBy,
   SERVED_STATUS,
+  settle,
   type Memory,
   type Meter,
   type RequestCounter,
@@ -57,7 +58,7 @@ interface AnswerCacheDependencies {
   readonly byteCache: ByteCache;
   readonly router: { readonly routes: Pick<Router['routes'], 'find'> };
   readonly memory: Pick<Memory, 'isConfigured'>;
-  readonly meter: Pick<Meter, 'recordRepeated'>;
+  readonly meter: Pick<Meter, 'record' | 'failed'>;
   readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -65,6 +66,7 @@ interface AnswerCacheDependencies {
 
 type RouteRule = NonNullable<ReturnType<Router['routes']['find']>>;
 
+const NO_TOKENS = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const HEADER = 'x-service-cache';
 
@@ -91,15 +93,16 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
   }
 
   async function sendStored(
-    { caller, limitHeaders, reservation, trace, startedAt }: AuthorizedRequest<unknown>,
+    authorized: AuthorizedRequest<unknown>,
     { request, response }: CacheLookup<never>,
     { model, allHeaders, content }: SendableAnswer,
   ): Promise<void> {
     const refId = serviceRefOf(request);
     requests.accepted();
-    const surface = 'gateway';
-    await meter.recordRepeated({ caller, model, surface, refId, reservation, trace, startedAt });
-    beginResponse(response, 200, [...limitHeaders, ...allHeaders]);
+    const repeated = { ...authorized, model, surface: 'gateway', refId };
+    const stored = { lease: { model, backend: undefined } };
+    await settle(repeated, stored, { usage: NO_TOKENS }, 'complete', meter);
+    beginResponse(response, 200, [...authorized.limitHeaders, ...allHeaders]);
     response.end(content);
   }
 

@@ -46,7 +46,6 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       record: async (served) => void metered.push(served),
       failed: () => undefined,
       unbilled: () => ({ prompt_tokens: 0, cost: null }),
-      recordRepeated: async () => undefined,
     },
     keepBodies: () => undefined,
     requests: { accepted: () => undefined },

@@ -81,10 +81,10 @@ test('a session ends once, whatever ends it first, and releases everything', () 
   session.listener.onClosed(lost);
   expect(seen).toMatchObject({ ended: ['lost'], closed: 1, settled: ['left'] });
   expect(seen.recorded).toEqual([
-    { usage: undefined, status: 502, transcript: 'half a sen' },
+    { usage: undefined, ending: 'interrupted', transcript: 'half a sen' },
     {
       usage: { prompt_tokens: 0, completion_tokens: 3, total_tokens: 3 },
-      status: 502,
+      ending: 'interrupted',
       transcript: undefined,
     },
   ]);

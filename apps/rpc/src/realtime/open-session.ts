@@ -72,8 +72,8 @@ export async function openSession(
     const upstream = await openRealtime(opening, resolvedModel, runtime);
     const recorder = createSessionRecorder({
       userId,
-      model: upstream.lease.model,
-      upstream: upstream.lease.backend,
+      model,
+      lease: upstream.lease,
       refId,
       conversationId,
       meter: runtime.meter,

@@ -1,7 +1,8 @@
 import type { ConversationStore } from '@model-gateway/accounts';
-import type { PricedBackend } from '@model-gateway/billing';
 import {
   jwtCaller,
+  settle,
+  type AnsweredBy,
   type EndedResponse,
   type Meter,
   type Reservation,
@@ -20,10 +21,10 @@ export interface SessionRecorder {
 
 interface SessionRecorderOptions {
   readonly userId: string;
-  /** The model id in the backend's list. */
+  /** As the client named it. */
   readonly model: string;
-  /** The backend that serves the session. */
-  readonly upstream: PricedBackend;
+  /** What serves the session. */
+  readonly lease: AnsweredBy['lease'];
   readonly refId: string | null;
   readonly conversationId: string | undefined;
   readonly meter: Meter;
@@ -35,35 +36,26 @@ interface SessionRecorderOptions {
 const STORING_TIMEOUT_MS = 1_000;
 
 export function createSessionRecorder(options: SessionRecorderOptions): SessionRecorder {
-  const { userId, model, upstream, refId, conversationId, meter, conversations, log } = options;
+  const { userId, model, lease, refId, conversationId, meter, conversations, log } = options;
   const caller = jwtCaller(userId);
   let written: Promise<unknown> = Promise.resolve();
 
   async function meterUsage(
-    { usage, status, cachedTokens, mediaTokens }: Omit<EndedResponse, 'transcript'>,
+    { usage, ending, cachedTokens, mediaTokens }: Omit<EndedResponse, 'transcript'>,
     reserving: Promise<Reservation | undefined>,
   ): Promise<void> {
     const reservation = await reserving;
     if (usage === undefined) return reservation?.end();
-    await meter.record({
-      caller,
-      model,
-      surface: 'realtime',
-      usage,
-      refId,
-      reservation,
-      upstream,
-      status,
-      cachedTokens,
-      mediaTokens,
-    });
+    const call = { caller, surface: 'realtime', model, refId, reservation };
+    const observed = { usage, unitsOf: () => ({ cachedTokens, mediaTokens }) };
+    await settle(call, { lease }, observed, ending, meter);
   }
 
   async function add(transcript: string): Promise<void> {
     if (conversationId === undefined) return;
     try {
       await conversations.addTurn(conversationId, [
-        { role: 'assistant', content: transcript, model },
+        { role: 'assistant', content: transcript, model: lease.model },
       ]);
     } catch (error) {
       log.error({ reason: describeError(error) }, 'storing a realtime transcript failed');

@@ -2,6 +2,7 @@ import type { ConversationStore } from '@model-gateway/accounts';
 import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { Cancel, Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
+import type { SettledCall } from '../call/settle.ts';
 import type { Caller } from './caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -45,3 +46,22 @@ export interface ChatDependencies {
   readonly conversations: Pick<ConversationStore, 'addTurn' | 'addToTurn'>;
   readonly log: Log;
 }
+
+/** A turn as far as settling it depends on who sent it. */
+export const settledCall = ({
+  caller,
+  surface,
+  request,
+  refId,
+  reservation,
+  trace,
+  startedAt,
+}: Omit<SettledCall, 'model'> & { readonly request: { readonly model: string } }): SettledCall => ({
+  caller,
+  surface,
+  model: request.model,
+  refId,
+  reservation,
+  trace,
+  startedAt,
+});

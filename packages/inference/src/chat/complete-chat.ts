@@ -10,11 +10,9 @@ import { attemptModels } from '../upstream/attempt-models.ts';
 import { assertDialect } from './assert-dialect.ts';
 import { contentOf } from '../stream/chunk-fields.ts';
 import type { ChatDependencies } from './chat-turn.ts';
-import { boundedUsage } from '../usage/bounded-usage.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { TOOL_CALLS_MAX, type Reply } from './history/reply-collector.ts';
-import { SERVED_STATUS } from '../usage/served-status.ts';
 import { settleTurn } from './settle-turn.ts';
 import { upstreamBody } from './upstream-body.ts';
 
@@ -50,27 +48,24 @@ export async function completeChat(
   const { completion, text, ignored } = answer;
   const estimate = () => estimateUsage(full, textOfCompletion(completion));
   const reported = readUsage(completion.usage, completion.model);
-  const usage =
-    reported === undefined ? estimate() : boundedUsage(lease.backend.kind, reported, estimate);
-  const settled = settleTurn(turn, dependencies, {
-    model: lease.model,
-    usage,
-    upstream: lease.backend,
-    status: SERVED_STATUS.complete,
-    cachedTokens: readCachedTokens(completion.usage),
-    cacheWriteTokens: readCacheWriteTokens(completion.usage),
-    mediaTokens: readMediaTokens(completion.usage),
-    isComplete: true,
+  const settling = settleTurn(turn, dependencies, {
+    answered: { lease, call },
+    observed: {
+      usage: reported ?? estimate(),
+      unitsOf: () => ({
+        cachedTokens: readCachedTokens(completion.usage),
+        cacheWriteTokens: readCacheWriteTokens(completion.usage),
+        mediaTokens: readMediaTokens(completion.usage),
+      }),
+      estimate,
+      outcome: () => ({ model: completion.model, finishReasons: finishReasonsOf(completion) }),
+    },
+    ending: 'complete',
     readReply: () => replyOf(completion),
   });
   // The client waits only for the record of its usage; the rest runs meanwhile.
   void lease.settle('success');
-  call.end(() => ({
-    usage,
-    model: completion.model,
-    finishReasons: finishReasonsOf(completion),
-  }));
-  await settled;
+  const { usage } = await settling;
   return {
     text,
     completion: usage === reported ? completion : { ...completion, usage },

@@ -12,16 +12,16 @@ import {
   type UpstreamEmbeddings,
 } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
+import { settle } from '../call/settle.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Caller } from './caller.ts';
-import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
-import { SERVED_STATUS } from '../usage/served-status.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 import { allowedBy } from './model-rules.ts';
+import { settledCall } from './chat-turn.ts';
 
 /** One embeddings request. */
 export interface EmbeddingsTurn {
@@ -69,21 +69,12 @@ const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>([
 
 /** Serves one embeddings request: route, call the upstream, meter, respond. */
 export async function embedTexts(
-  {
-    request,
-    resolvedModel,
-    fallbacks = [],
-    caller,
-    surface,
-    refId,
-    startedAt,
-    reservation,
-    trace,
-    signal,
-  }: EmbeddingsTurn,
+  turn: EmbeddingsTurn,
   { router, telemetry, meter, requests }: EmbeddingsDependencies,
 ): Promise<EmbeddingsAnswer> {
+  const { request, resolvedModel, fallbacks = [], caller, trace, signal } = turn;
   const input = typeof request.input === 'string' ? [request.input] : request.input;
+  const estimate = () => promptUsage(estimateInput(input));
   const provider = request.provider ?? undefined;
   const query = {
     model: request.model,
@@ -94,19 +85,10 @@ export async function embedTexts(
     signal,
     trace,
     onAccepted: () => requests.accepted(),
-    onLeft: ({ model, backend }: Lease) =>
-      meter.record({
-        caller,
-        model,
-        surface,
-        usage: promptUsage(estimateInput(input)),
-        refId,
-        reservation,
-        trace,
-        upstream: backend,
-        status: SERVED_STATUS.left,
-        startedAt,
-      }),
+    onLeft: async (lease: Lease) => {
+      const usage = estimate();
+      await settle(settledCall(turn), { lease }, { usage }, 'left', meter);
+    },
   } as const;
   const ask = async ({ backend, model }: Lease, cancel: Cancel): Promise<UpstreamEmbeddings> => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
@@ -117,26 +99,14 @@ export async function embedTexts(
   };
   const { answer, lease, call } = await attemptModels({ router, telemetry }, query, fallbacks, ask);
   void lease.settle('success');
-  const estimate = () => promptUsage(estimateInput(input));
-  const reported = answer.promptTokens;
-  const usage =
-    reported === undefined
-      ? estimate()
-      : boundedUsage(lease.backend.kind, promptUsage(reported), estimate);
-  call.end(() => ({ usage, model: answer.model }));
-  await meter.record({
-    caller,
-    model: lease.model,
-    surface,
-    usage,
-    refId,
-    reservation,
-    trace,
-    upstream: lease.backend,
-    status: SERVED_STATUS.complete,
-    startedAt,
-    cachedTokens: answer.cachedTokens,
-  });
+  const { promptTokens: reported, cachedTokens } = answer;
+  const observed = {
+    usage: reported === undefined ? estimate() : promptUsage(reported),
+    unitsOf: () => ({ cachedTokens }),
+    estimate,
+    outcome: () => ({ model: answer.model }),
+  };
+  const usage = await settle(settledCall(turn), { lease, call }, observed, 'complete', meter);
   return { embeddings: answer, usage, backend: lease.backend.name, model: lease.model };
 }
 

@@ -1,11 +1,11 @@
 import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { AnswerKind } from '@model-gateway/router';
 import type { RouteRequest } from '../upstream/attempts.ts';
+import { settle } from '../call/settle.ts';
 import { hasMedia } from '../upstream/has-media.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
-import type { ChatDependencies, ChatTurn } from './chat-turn.ts';
+import { settledCall, type ChatDependencies, type ChatTurn } from './chat-turn.ts';
 import type { MemoryState } from '../memory/memory.ts';
-import { SERVED_STATUS } from '../usage/served-status.ts';
 import { isResultRole } from './history/stored-message.ts';
 import { createTurnRecord, type TurnRecord } from './history/turn-record.ts';
 import { allowedBy } from './model-rules.ts';
@@ -74,11 +74,9 @@ export function routeRequestOf(
     },
     unbilled: ({ model, backend }) => meter.unbilled(model, backend, estimatePrompt(turn.full)),
     // Nothing of an answer was seen, but the upstream has the prompt.
-    onLeft: ({ model, backend }) => {
-      const { surface, refId, full, startedAt, reservation } = turn;
-      const usage = estimateUsage(full, '');
-      const ended = { upstream: backend, status: SERVED_STATUS.left, startedAt };
-      return meter.record({ caller, model, surface, usage, refId, reservation, trace, ...ended });
+    onLeft: async (lease) => {
+      const usage = estimateUsage(turn.full, '');
+      await settle(settledCall(turn), { lease }, { usage }, 'left', meter);
     },
   };
 }

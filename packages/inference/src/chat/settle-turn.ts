@@ -1,77 +1,79 @@
-import type { PricedBackend } from '@model-gateway/billing';
-import type { MediaTokens, TokenUsage } from '@model-gateway/contracts';
-import type { ChatDependencies } from './chat-turn.ts';
-import type { PreparedTurn } from './prepare-turn.ts';
+import type { TokenUsage } from '@model-gateway/contracts';
+import { settle, type AnsweredBy, type Observed } from '../call/settle.ts';
+import { streamOutcome, type StreamObserver } from '../stream/stream-observer.ts';
+import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
+import { endingOf, type CallEnding } from '../usage/served-status.ts';
+import { streamUsage } from '../usage/stream-usage.ts';
+import { settledCall, type ChatDependencies } from './chat-turn.ts';
 import type { Reply } from './history/reply-collector.ts';
-import { endOf } from '../usage/served-status.ts';
+import type { PreparedTurn } from './prepare-turn.ts';
 
-/** The result of a turn. */
-export interface TurnOutcome {
-  /** The model that answered, as its backend lists it. */
-  readonly model: string;
-  /** The usage to bill; undefined when nothing billable was served. */
-  readonly usage: TokenUsage | undefined;
-  /** The backend that answered. */
-  readonly upstream: PricedBackend;
-  /** As an HTTP status. */
-  readonly status: number;
-  /** When the first chunk arrived, by `performance.now()`; undefined if the response is not streamed. */
-  readonly firstTokenAt?: number | undefined;
-  readonly cachedTokens?: number | undefined;
-  readonly cacheWriteTokens?: number | undefined;
-  readonly mediaTokens?: MediaTokens | undefined;
-  /** Whether the response is complete. */
-  readonly isComplete: boolean;
+/** How a turn ended. */
+interface EndedTurn {
+  readonly answered: AnsweredBy;
+  readonly observed: Observed;
+  readonly ending: CallEnding;
   /** The reply so far; computed only if it is needed. */
   readonly readReply: () => Reply;
 }
 
-/**
- * Ends a turn, complete or not: stores the reply, meters the usage, and writes a completed turn to memory in the background.
- * Returns the id of the reply in its conversation.
- */
+/** The billed usage and stored reply of a turn. */
+export interface SettledTurn {
+  /** Undefined without text or usage: nothing billable was served. */
+  readonly usage: TokenUsage | undefined;
+  /** The id of the reply in its conversation. */
+  readonly messageId: string | undefined;
+}
+
+/** Ends a turn, complete or not: settles it, stores the reply, and writes a completed turn to memory in the background. */
 export async function settleTurn(
   turn: PreparedTurn,
   { meter, memory }: Pick<ChatDependencies, 'meter' | 'memory'>,
-  outcome: TurnOutcome,
-): Promise<string | undefined> {
-  const { caller, surface, refId, startedAt, reservation, record, trace } = turn;
-  const { model, usage, isComplete, readReply } = outcome;
-  const { upstream, status, firstTokenAt, cachedTokens, cacheWriteTokens, mediaTokens } = outcome;
-  const metered =
-    usage === undefined
-      ? noteFailure(turn, meter, outcome)
-      : meter.record({
-          caller,
-          model,
-          surface,
-          usage,
-          refId,
-          reservation,
-          upstream,
-          status,
-          startedAt,
-          firstTokenAt,
-          cachedTokens,
-          trace,
-          cacheWriteTokens,
-          mediaTokens,
-        });
-  const messageId = record === undefined ? undefined : await record.end(readReply(), model);
-  if (metered !== undefined) await metered;
-  if (isComplete && turn.memory !== 'disabled') remember(turn, memory, readReply());
-  return messageId;
+  { answered, observed, ending, readReply }: EndedTurn,
+): Promise<SettledTurn> {
+  const { record } = turn;
+  const settling = settle(settledCall(turn), answered, observed, ending, meter);
+  const messageId =
+    record === undefined ? undefined : await record.end(readReply(), answered.lease.model);
+  const usage = await settling;
+  if (ending === 'complete' && turn.memory !== 'disabled') remember(turn, memory, readReply());
+  return { usage, messageId };
 }
 
-/** A response that ended before anything of it can be billed. */
-function noteFailure(
-  { caller, surface, request, refId, startedAt, trace }: PreparedTurn,
-  meter: ChatDependencies['meter'],
-  { status, isComplete }: TurnOutcome,
-): undefined {
-  if (isComplete) return;
-  const { model } = request;
-  meter.failed({ caller, surface, model, refId, startedAt, trace, status, ...endOf(status) });
+/** Ends a streamed turn by the observed part of its stream. */
+export function settleStream(
+  turn: PreparedTurn,
+  dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
+  { observer, answered, firstTokenAt, isComplete }: EndedStream,
+): Promise<SettledTurn> {
+  const { cachedTokens, cacheWriteTokens, mediaTokens } = observer;
+  const usage = streamUsage(observer, {
+    isComplete,
+    wasLeft: !isComplete && turn.signal.aborted,
+    promptTokens: () => estimatePrompt(turn.full),
+  });
+  const observed = {
+    usage,
+    unitsOf: () => ({ cachedTokens, cacheWriteTokens, mediaTokens }),
+    estimate: () => estimateUsage(turn.full, observer.text),
+    firstTokenAt,
+    outcome: () => streamOutcome(observer),
+  };
+  const ending = endingOf(isComplete, turn.signal);
+  return settleTurn(turn, dependencies, {
+    answered,
+    observed,
+    ending,
+    readReply: () => observer.readReply(),
+  });
+}
+
+interface EndedStream {
+  readonly observer: StreamObserver;
+  readonly answered: AnsweredBy;
+  /** When the first chunk arrived, by `performance.now()`; undefined if none did. */
+  readonly firstTokenAt: number | undefined;
+  readonly isComplete: boolean;
 }
 
 /** The last message of the user and the reply; earlier messages were written in their own turns. */

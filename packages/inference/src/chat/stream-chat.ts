@@ -13,12 +13,8 @@ import { asksForUsage } from '../stream/chunk-fields.ts';
 import type { ChunkHead, OnSign } from '../stream/event-reader.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
-import { settleStream, type SettledStream } from './settle-stream.ts';
-import {
-  createStreamObserver,
-  streamOutcome,
-  type StreamObserver,
-} from '../stream/stream-observer.ts';
+import { settleStream, type SettledTurn } from './settle-turn.ts';
+import { createStreamObserver, type StreamObserver } from '../stream/stream-observer.ts';
 import { upstreamBody } from './upstream-body.ts';
 
 /** A turn that is streamed while it is generated. */
@@ -210,7 +206,7 @@ interface Delivery {
 }
 
 /** How a delivery ended; undefined where the client left. */
-type Ended = StreamCut | SettledStream | undefined;
+type Ended = StreamCut | SettledTurn | undefined;
 
 const cutOf = (ended: Ended): StreamCut | undefined =>
   ended !== undefined && 'failure' in ended ? ended : undefined;
@@ -250,13 +246,12 @@ async function deliver(
     // reports stay valid.
     if (!isComplete) rest.leave();
     void lease.settle('left');
-    const outcome = { observer, lease, firstTokenAt, isComplete };
+    const answered = { lease, call };
+    const outcome = { observer, answered, firstTokenAt, isComplete };
     const settled = await settleStream(turn, dependencies, outcome);
     const { usage } = settled;
     estimated = usage === observer.usage ? undefined : usage;
     ended ??= settled;
-    if (isComplete) call.end(() => streamOutcome(observer, usage));
-    else call.leave();
   }
   if (isComplete && estimated !== undefined) await sink.usage(estimated);
   return ended;

@@ -65,7 +65,7 @@ export function billedUnits(
  * Its owner chooses what it reports, and others pay for it.
  */
 export function boundedUnits(
-  kind: BackendKind,
+  kind: BackendKind | undefined,
   units: BilledUnits,
   estimate: () => BilledUnits,
 ): BilledUnits {

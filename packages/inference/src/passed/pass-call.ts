@@ -1,16 +1,16 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
-import { UnsupportedByBackend, type Lease, type Router } from '@model-gateway/router';
+import { UnsupportedByBackend, type Router } from '@model-gateway/router';
+import { settle } from '../call/settle.ts';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall, type RouteRequest } from '../upstream/attempts.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
-import { boundedUsage } from '../usage/bounded-usage.ts';
 import { hasMedia } from '../upstream/has-media.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestCounter } from '../usage/request-counter.ts';
-import { endOf, SERVED_STATUS, servedStatus } from '../usage/served-status.ts';
+import { endingOf } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
-import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
+import { billedUnits, unitsOfUpload } from './billed-units.ts';
 import { uploadSeconds, type PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { allowedBy } from '../chat/model-rules.ts';
@@ -88,7 +88,7 @@ export async function passCall(
   const begun = { reader, first, lease, call, firstTokenAt };
   if (isWhole) {
     void lease.settle('success');
-    await settle(passed, begun, dependencies, true);
+    await settleAnswer(passed, begun, dependencies, true);
   }
   return {
     backend: lease.backend.name,
@@ -130,15 +130,15 @@ async function deliver(
   } finally {
     if (!isComplete) reader.leave();
     void lease.settle('left');
-    usage = await settle(passed, begun, dependencies, isComplete);
+    usage = await settleAnswer(passed, begun, dependencies, isComplete);
   }
   const last = isComplete && usage !== undefined ? reader.lastEvent?.(usage) : undefined;
   if (last !== undefined) await take(last);
   return undefined;
 }
 
-/** Meters an answer, complete or not; returns the billed usage. */
-async function settle(
+/** Settles an answer, complete or not; returns the billed usage. */
+function settleAnswer(
   passed: PassedCall,
   { reader, lease, call, firstTokenAt }: BegunAnswer,
   { meter }: PassDependencies,
@@ -146,28 +146,19 @@ async function settle(
 ): Promise<TokenUsage | undefined> {
   const { operation, fields, source, signal } = passed;
   const seconds = uploadSeconds(source);
-  const estimate = () =>
-    tokenUsage(operation.promptTokens(fields, seconds), reader.generatedTokens);
   const promptTokens = () =>
     isComplete && operation.isPromptReported ? 0 : operation.promptTokens(fields, seconds);
   const wasLeft = !isComplete && signal.aborted;
-  const unbounded = reader.usage({ isComplete, wasLeft, promptTokens });
-  const { kind } = lease.backend;
-  const usage = unbounded && boundedUsage(kind, unbounded, estimate);
-  if (usage !== undefined) {
-    const status = servedStatus(isComplete, signal);
-    const units = boundedUnits(kind, billedUnits(operation, fields, reader.reported, usage), () =>
-      billedUnits(operation, fields, unitsOfUpload(seconds), estimate()),
-    );
-    await meter.record({ ...servedBy(passed, lease), ...units, usage, status, firstTokenAt });
-  } else if (!isComplete) {
-    const { caller, surface, model, refId, trace, startedAt } = passed;
-    const status = servedStatus(isComplete, signal);
-    meter.failed({ caller, surface, model, refId, trace, startedAt, status, ...endOf(status) });
-  }
-  if (isComplete) call.end(() => ({ usage }));
-  else call.leave();
-  return usage;
+  const estimate = () =>
+    tokenUsage(operation.promptTokens(fields, seconds), reader.generatedTokens);
+  const observed = {
+    usage: reader.usage({ isComplete, wasLeft, promptTokens }),
+    unitsOf: (usage: TokenUsage) => billedUnits(operation, fields, reader.reported, usage),
+    estimate,
+    estimateUnits: () => billedUnits(operation, fields, unitsOfUpload(seconds), estimate()),
+    firstTokenAt,
+  };
+  return settle(passed, { lease, call }, observed, endingOf(isComplete, signal), meter);
 }
 
 function routeRequestOf(
@@ -193,21 +184,11 @@ function routeRequestOf(
       if (upload?.isSent() === false) return;
       const seconds = uploadSeconds(source);
       const usage = tokenUsage(operation.promptTokens(fields, seconds), 0);
-      const units = billedUnits(operation, fields, unitsOfUpload(seconds), usage);
-      await meter.record({
-        ...servedBy(passed, lease),
-        ...units,
-        usage,
-        status: SERVED_STATUS.left,
-      });
+      const unitsOf = () => billedUnits(operation, fields, unitsOfUpload(seconds), usage);
+      await settle(passed, { lease }, { usage, unitsOf }, 'left', meter);
     },
   };
 }
-
-const servedBy = (
-  { caller, surface, refId, reservation, startedAt, trace }: PassedCall,
-  { model, backend }: Lease,
-) => ({ caller, model, surface, refId, reservation, startedAt, trace, upstream: backend });
 
 const cannotPass = (backend: string, capability: string): UnsupportedByBackend =>
   new UnsupportedByBackend(

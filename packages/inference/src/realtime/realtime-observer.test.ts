@@ -59,7 +59,7 @@ describe('the usage of a response', () => {
     { why: 'is nothing where none is reported', usage: null },
   ])('$why', ({ usage, expected, cachedTokens, mediaTokens }) => {
     expect(observed([done(usage)])).toEqual([
-      { usage: expected, status: 200, transcript: undefined, cachedTokens, mediaTokens },
+      { usage: expected, ending: 'complete', transcript: undefined, cachedTokens, mediaTokens },
     ]);
   });
 
@@ -78,7 +78,7 @@ describe('the usage of a response', () => {
   test('of a tagged session is recorded also without tokens', () => {
     for (const event of [done(null), done({ input_tokens: 0 }), { type: 'response.done' }]) {
       expect(observed([event], 'order-7')).toEqual([
-        { usage: tokens(0, 0), status: 200, transcript: undefined },
+        { usage: tokens(0, 0), ending: 'complete', transcript: undefined },
       ]);
     }
   });
@@ -193,8 +193,8 @@ describe('an unfinished response is estimated', () => {
     const end = { type: 'response.done', response: { id: 'a', status, usage } };
     const ended = observed([created('a'), delta('12345', 'a'), end]);
     expect(ended.flatMap((response) => response.usage ?? [])).toEqual(expected);
-    const statuses: Readonly<Record<string, number>> = { cancelled: 499, failed: 502 };
-    expect(ended).toMatchObject([{ status: statuses[status] ?? 200 }]);
+    const endings: Readonly<Record<string, string>> = { cancelled: 'left', failed: 'interrupted' };
+    expect(ended).toMatchObject([{ ending: endings[status] ?? 'complete' }]);
   });
 });
 
@@ -237,8 +237,8 @@ describe('what the model says', () => {
     const observer = createRealtimeObserver({ refId: null });
     for (const event of events) observer.observe(event);
     expect(observer.takeUnfinished({ isLost: false })).toEqual([
-      { usage: undefined, status: 499, transcript: 'A' },
-      { status: 499, usage: { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1 } },
+      { usage: undefined, ending: 'left', transcript: 'A' },
+      { ending: 'left', usage: { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1 } },
     ]);
     expect(observer.takeUnfinished({ isLost: false })).toEqual([]);
   });

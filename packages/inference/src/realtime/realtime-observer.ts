@@ -5,7 +5,7 @@ import type { ExpectedUsage } from '../quota/reservation.ts';
 import { property } from '../stream/chunk-fields.ts';
 import { createResponseEstimates } from './response-estimates.ts';
 import { realtimeCachedTokens, realtimeUsage } from './realtime-usage.ts';
-import { SERVED_STATUS } from '../usage/served-status.ts';
+import type { CallEnding } from '../usage/served-status.ts';
 import { createTranscripts } from './transcripts.ts';
 
 /** The record of a response that ended. */
@@ -16,8 +16,7 @@ export interface EndedResponse {
   readonly cachedTokens?: number | undefined;
   /** Which of the tokens are no text, if it reported some. */
   readonly mediaTokens?: MediaTokens | undefined;
-  /** As an HTTP status. */
-  readonly status: number;
+  readonly ending: CallEnding;
   /** The text of the model; undefined when there is none. */
   readonly transcript: string | undefined;
 }
@@ -45,7 +44,6 @@ interface RealtimeObserverOptions {
 const BROKEN_OFF: readonly unknown[] = ['cancelled', 'incomplete'];
 /** Of a session; a repetition comes soon after the first. */
 const KNOWN_RESPONSES_MAX = 1_000;
-const { complete: COMPLETE, interrupted: INTERRUPTED, left: LEFT } = SERVED_STATUS;
 
 export function createRealtimeObserver({ refId }: RealtimeObserverOptions): RealtimeObserver {
   const transcripts = createTranscripts();
@@ -84,17 +82,17 @@ export function createRealtimeObserver({ refId }: RealtimeObserverOptions): Real
         usage: recorded(usageOfEnded(event)),
         cachedTokens: realtimeCachedTokens(event),
         mediaTokens: readMediaTokens(property(event['response'], 'usage')),
-        status: statusOf(event),
+        ending: endingOf(event),
         transcript: transcripts.takeEnded(event),
       };
     },
     takeUnfinished({ isLost }) {
-      const status = isLost ? INTERRUPTED : LEFT;
+      const ending: CallEnding = isLost ? 'interrupted' : 'left';
       return [
-        ...transcripts.takeAll().map((transcript) => ({ usage: undefined, status, transcript })),
+        ...transcripts.takeAll().map((transcript) => ({ usage: undefined, ending, transcript })),
         ...estimates
           .takeAll()
-          .map((estimate) => ({ usage: recorded(estimate), status, transcript: undefined })),
+          .map((estimate) => ({ usage: recorded(estimate), ending, transcript: undefined })),
       ];
     },
   };
@@ -116,8 +114,8 @@ function createKnownIds() {
   };
 }
 
-function statusOf(event: RealtimeEvent): number {
+function endingOf(event: RealtimeEvent): CallEnding {
   const status = property(event['response'], 'status');
-  if (status === 'failed') return INTERRUPTED;
-  return status === 'cancelled' ? LEFT : COMPLETE;
+  if (status === 'failed') return 'interrupted';
+  return status === 'cancelled' ? 'left' : 'complete';
 }

@@ -57,11 +57,7 @@ interface StreamObserverOptions {
 }
 
 /** The outcome of an observed stream for its trace. */
-export const streamOutcome = (
-  { finishReason, model }: StreamObserver,
-  usage: TokenUsage | undefined,
-): CallOutcome => ({
-  usage,
+export const streamOutcome = ({ finishReason, model }: StreamObserver): CallOutcome => ({
   model,
   ...(finishReason === undefined ? {} : { finishReasons: [finishReason] }),
 });

@@ -8,7 +8,7 @@ const ESTIMATES_MAX = 4;
  * The reported usage; of a GPU node at most what the texts can be. Its owner chooses what it reports, and others pay for it.
  */
 export function boundedUsage(
-  kind: BackendKind,
+  kind: BackendKind | undefined,
   reported: TokenUsage,
   estimate: () => TokenUsage,
 ): TokenUsage {

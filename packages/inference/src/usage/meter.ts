@@ -12,7 +12,6 @@ import type { Caller } from '../chat/caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import type { FailedCall, RequestLogWriter } from './request-log-writer.ts';
 import { attemptsOf, type RequestTrace } from './request-trace.ts';
-import { SERVED_STATUS } from './served-status.ts';
 import { createUsageCounts } from './usage-counts.ts';
 import type { UsageWriter } from './usage-writer.ts';
 
@@ -26,8 +25,8 @@ export interface ServedRequest extends Omit<BilledUsage, 'prompt_tokens' | 'comp
   readonly refId: string | null;
   /** Ends with the record. */
   readonly reservation?: Reservation | undefined;
-  /** The backend that served it. */
-  readonly upstream: PricedBackend;
+  /** The backend that served it; undefined for a stored answer, which has no tokens and costs nothing. */
+  readonly upstream: PricedBackend | undefined;
   /** How it ended, as an HTTP status. */
   readonly status: number;
   /** When it began and when the first chunk arrived, by `performance.now()`. */
@@ -36,27 +35,12 @@ export interface ServedRequest extends Omit<BilledUsage, 'prompt_tokens' | 'comp
   readonly trace?: RequestTrace | undefined;
 }
 
-/** A request that was answered with a stored answer. */
-export interface RepeatedAnswer {
-  readonly caller: Caller;
-  /** The model that generated the answer. */
-  readonly model: string;
-  readonly surface: string;
-  readonly refId: string | null;
-  readonly reservation: Reservation;
-  readonly trace: RequestTrace | undefined;
-  /** By `performance.now()`. */
-  readonly startedAt: number;
-}
-
 /** Records served requests. A failure to write never fails a request that was served. */
 export interface Meter {
   /** Resolves when the event would survive a crash of this process, or waits in its memory to be written. */
   record(served: ServedRequest): Promise<void>;
   /** What an upstream may charge for a prompt that the gateway does not bill; counts its tokens in the limits of the backend. */
   unbilled(model: string, upstream: PricedBackend, promptTokens: number): UnbilledPrompt;
-  /** Records a request that got a stored answer: no upstream was asked, so that it has no tokens and costs nothing. */
-  recordRepeated(repeated: RepeatedAnswer): Promise<void>;
   /** Notes a request of which nothing was metered. The request does not wait for it. */
   failed(call: FailedCall): void;
 }
@@ -78,6 +62,13 @@ interface MeterDependencies {
   readonly metrics: Metrics;
 }
 
+const STORED_ANSWER = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  cost: 0,
+  cached: true,
+};
 const MODEL_CHARS_MAX = 128;
 const UPSTREAM_CHARS_MAX = 255;
 
@@ -93,6 +84,40 @@ export function createMeter(dependencies: MeterDependencies): Meter {
     return written;
   }
 
+  /** What is billed of an answer of an upstream. */
+  function billed(served: ServedRequest, upstream: PricedBackend) {
+    const { model, usage, cachedTokens, cacheWriteTokens, mediaTokens, images, audioSeconds } =
+      served;
+    const { prompt_tokens, completion_tokens } = usage;
+    const price = prices.priceOf(model, upstream);
+    const units = {
+      prompt_tokens,
+      completion_tokens,
+      cachedTokens,
+      cacheWriteTokens,
+      mediaTokens,
+      images,
+      audioSeconds,
+    };
+    return {
+      prompt_tokens,
+      completion_tokens,
+      // The sum, whatever the upstream reports as its total.
+      total_tokens: prompt_tokens + completion_tokens,
+      cost: price === undefined ? null : costAt(price, units),
+      upstream: upstream.name.slice(0, UPSTREAM_CHARS_MAX),
+      // What an upstream reports is not more than the prompt.
+      cached_tokens: cachedTokens === undefined ? null : Math.min(cachedTokens, prompt_tokens),
+      cache_write_tokens:
+        cacheWriteTokens &&
+        Math.min(cacheWriteTokens, Math.max(prompt_tokens - (cachedTokens ?? 0), 0)),
+      media_tokens: billedMedia(units),
+      images,
+      audio_seconds: audioSeconds,
+      price: price?.record,
+    };
+  }
+
   return {
     failed: (call) => requestLog.failed(call),
     unbilled(model, upstream, promptTokens) {
@@ -101,48 +126,9 @@ export function createMeter(dependencies: MeterDependencies): Meter {
       limits.addTokens(upstream.name, promptTokens);
       return { prompt_tokens: promptTokens, cost: price ? costAt(price, usage) : null };
     },
-    recordRepeated({ caller, model, surface, refId, reservation, trace, startedAt }) {
-      return write(
-        {
-          id: idOf(trace),
-          user_id: caller.userId,
-          key_id: caller.keyId,
-          api_key_id: caller.apiKeyId,
-          project: caller.project,
-          group_id: caller.groupId,
-          multiplier: caller.multiplier,
-          model: model.slice(0, MODEL_CHARS_MAX),
-          backend: surface,
-          prompt_tokens: 0,
-          completion_tokens: 0,
-          total_tokens: 0,
-          cost: 0,
-          cached: true,
-          ref_id: refId,
-          call_id: reservation.isHolding ? reservation.id : undefined,
-          latency_ms: elapsedMs(startedAt, performance.now()),
-          status: SERVED_STATUS.complete,
-          request_id: trace?.clientId,
-          created_at: new Date(clock.now()).toISOString(),
-        },
-        reservation,
-      );
-    },
     record(served) {
-      const { caller, model, surface, usage, refId, reservation, startedAt } = served;
-      const { firstTokenAt, cachedTokens, cacheWriteTokens, images, audioSeconds } = served;
-      const { mediaTokens, trace } = served;
-      const { prompt_tokens, completion_tokens } = usage;
-      const price = prices.priceOf(model, served.upstream);
-      const billed = {
-        prompt_tokens,
-        completion_tokens,
-        cachedTokens,
-        cacheWriteTokens,
-        mediaTokens,
-        images,
-        audioSeconds,
-      };
+      const { caller, model, surface, refId, reservation, startedAt, firstTokenAt, trace } = served;
+      const { upstream, status } = served;
       const event: UsageEvent = {
         id: idOf(trace),
         user_id: caller.userId,
@@ -153,35 +139,23 @@ export function createMeter(dependencies: MeterDependencies): Meter {
         multiplier: caller.multiplier,
         model: model.slice(0, MODEL_CHARS_MAX),
         backend: surface,
-        prompt_tokens,
-        completion_tokens,
-        // The sum, whatever the upstream reports as its total.
-        total_tokens: prompt_tokens + completion_tokens,
-        cost: price === undefined ? null : costAt(price, billed),
+        ...(upstream === undefined ? STORED_ANSWER : billed(served, upstream)),
         ref_id: refId,
         call_id: reservation?.isHolding === true ? reservation.id : undefined,
-        upstream: served.upstream.name.slice(0, UPSTREAM_CHARS_MAX),
-        // What an upstream reports is not more than the prompt.
-        cached_tokens: cachedTokens === undefined ? null : Math.min(cachedTokens, prompt_tokens),
-        cache_write_tokens:
-          cacheWriteTokens &&
-          Math.min(cacheWriteTokens, Math.max(prompt_tokens - (cachedTokens ?? 0), 0)),
-        media_tokens: billedMedia(billed),
-        images,
-        audio_seconds: audioSeconds,
-        price: price?.record,
         latency_ms: startedAt === undefined ? null : elapsedMs(startedAt, performance.now()),
         first_token_ms:
           startedAt === undefined || firstTokenAt === undefined
             ? null
             : elapsedMs(startedAt, firstTokenAt),
-        status: served.status,
+        status,
         request_id: trace?.clientId,
         attempts: trace && attemptsOf(trace),
         created_at: new Date(clock.now()).toISOString(),
       };
-      limits.addTokens(served.upstream.name, event.total_tokens);
-      if (trace !== undefined) trace.served = { model, status: served.status };
+      if (upstream !== undefined) {
+        limits.addTokens(upstream.name, event.total_tokens);
+        if (trace !== undefined) trace.served = { model, status };
+      }
       return write(event, reservation);
     },
   };

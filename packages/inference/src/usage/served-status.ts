@@ -7,13 +7,16 @@ export const SERVED_STATUS = {
   interrupted: 502,
 } as const;
 
-/** The status of a response that may have ended early. */
-export function servedStatus(
+/** How a metered call ended. */
+export type CallEnding = keyof typeof SERVED_STATUS;
+
+/** How a response ended that may have ended early. */
+export function endingOf(
   isComplete: boolean,
   { aborted }: { readonly aborted: boolean },
-): number {
-  if (isComplete) return SERVED_STATUS.complete;
-  return aborted ? SERVED_STATUS.left : SERVED_STATUS.interrupted;
+): CallEnding {
+  if (isComplete) return 'complete';
+  return aborted ? 'left' : 'interrupted';
 }
 
 /** The error of a response that ended early, by its status. */
