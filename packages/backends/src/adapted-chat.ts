@@ -1,4 +1,4 @@
-import type { UpstreamChat } from '@model-gateway/router';
+import type { UpstreamChat } from '@model-gateway/contracts';
 
 /** A chat in a form that a model takes. */
 export interface AdaptedChat {

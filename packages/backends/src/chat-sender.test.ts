@@ -1,9 +1,10 @@
-import { UpstreamFailure, type UpstreamChat } from '@model-gateway/router';
+import type { UpstreamChat } from '@model-gateway/contracts';
+import { UpstreamFailure } from '@model-gateway/router';
 import { createChatSender } from './chat-sender.ts';
 import { upstreamRefused } from './errors/upstream-error.ts';
 import { listOf, textOf } from './fields.ts';
 
-const mayLeaveEffort = (): boolean => true;
+const options = { mayLeaveEffort: true };
 const message = (role: string, content: unknown) => ({ role, content });
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 const several = [
@@ -38,9 +39,9 @@ test.each([
   { status: 400, text: 'conversation roles must alternate user/assistant/user/assistant/...' },
 ])('a model that takes one system message is asked again: $text', async ({ status, text }) => {
   const { tries, send } = strictServer(status, text);
-  const sendChat = createChatSender({ mayLeaveEffort });
+  const sendChat = createChatSender();
   const body = { model: 'm', messages: several };
-  expect(await sendChat(body, send)).toEqual({
+  expect(await sendChat(body, options, send)).toEqual({
     ignored: ['messages.role'],
     answer: [
       message('system', 'Be brief.\n\nBe kind.'),
@@ -57,19 +58,19 @@ test.each([
       message('user', 'B'),
     ],
   });
-  await sendChat(body, send);
+  await sendChat(body, options, send);
   expect(tries).toHaveLength(3);
-  await sendChat({ ...body, model: 'other' }, send);
+  await sendChat({ ...body, model: 'other' }, options, send);
   expect(tries).toHaveLength(5);
 });
 
 test('other failures stay, and so do messages that nothing refuses', async () => {
-  const sendChat = createChatSender({ mayLeaveEffort });
+  const sendChat = createChatSender();
   const { tries, send } = strictServer(400, 'the context is too long');
   const body = { model: 'm', messages: several };
-  await expect(sendChat(body, send)).rejects.toThrow(UpstreamFailure);
+  await expect(sendChat(body, options, send)).rejects.toThrow(UpstreamFailure);
   expect(tries).toHaveLength(1);
-  expect(await sendChat(body, async ({ messages }) => messages)).toEqual({
+  expect(await sendChat(body, options, async ({ messages }) => messages)).toEqual({
     answer: several,
     ignored: [],
   });
@@ -100,30 +101,32 @@ test.each([
   'a model that does not think is asked again without an effort: $text',
   async ({ status, text }) => {
     const { tries, send } = plainServer(status, text);
-    const sendChat = createChatSender({ mayLeaveEffort });
+    const sendChat = createChatSender();
     const sent = { answer: effortful.messages, ignored: ['reasoning_effort'] };
-    expect(await sendChat(effortful, send)).toEqual(sent);
-    expect(await sendChat(effortful, send)).toEqual(sent);
+    expect(await sendChat(effortful, options, send)).toEqual(sent);
+    expect(await sendChat(effortful, options, send)).toEqual(sent);
     expect(tries).toEqual(['high', undefined, undefined]);
     // Another effort may be one that it takes.
-    await sendChat({ ...effortful, reasoning_effort: 'low' }, send);
+    await sendChat({ ...effortful, reasoning_effort: 'low' }, options, send);
     expect(tries.slice(3)).toEqual(['low', undefined]);
   },
 );
 
 test('an effort that must not be left out stays', async () => {
   const { tries, send } = plainServer(400, 'reasoning_effort is not supported');
-  const sendChat = createChatSender({ mayLeaveEffort: () => false });
-  await expect(sendChat(effortful, send)).rejects.toThrow(UpstreamFailure);
+  const sendChat = createChatSender();
+  await expect(sendChat(effortful, { mayLeaveEffort: false }, send)).rejects.toThrow(
+    UpstreamFailure,
+  );
   expect(tries).toEqual(['high']);
 });
 
 test('a model can refuse both', async () => {
   const strict = strictServer(400, 'System message must be at the beginning.');
   const plain = plainServer(400, 'reasoning_effort is not supported');
-  const sendChat = createChatSender({ mayLeaveEffort });
+  const sendChat = createChatSender();
   const body = { model: 'm', messages: several, reasoning_effort: 'high' };
-  const sent = await sendChat(body, async (chat) => {
+  const sent = await sendChat(body, options, async (chat) => {
     await plain.send(chat);
     return strict.send(chat);
   });

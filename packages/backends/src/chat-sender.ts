@@ -1,4 +1,5 @@
-import { UpstreamFailure, type UpstreamChat } from '@model-gateway/router';
+import type { UpstreamChat } from '@model-gateway/contracts';
+import { UpstreamFailure } from '@model-gateway/router';
 import type { AdaptedChat } from './adapted-chat.ts';
 import { withOneSystemMessage } from './system-messages.ts';
 
@@ -12,12 +13,12 @@ interface SentChat<Answer> {
 interface Refusal {
   readonly statuses: readonly number[];
   readonly message: RegExp;
-  adapt(body: UpstreamChat): AdaptedChat;
+  adapt(body: UpstreamChat, options: ChatOptions): AdaptedChat;
 }
 
-interface ChatSenderOptions {
-  /** Whether the effort of a body may be left out: agents ask every model to think. */
-  readonly mayLeaveEffort: (body: UpstreamChat) => boolean;
+interface ChatOptions {
+  /** Whether the effort of the body may be left out: agents ask every model to think. */
+  readonly mayLeaveEffort: boolean;
 }
 
 const EFFORT = 'reasoning_effort';
@@ -31,22 +32,24 @@ const STRICT_TEMPLATE: Refusal = {
   adapt: withOneSystemMessage,
 };
 
+/** Models that do not think. */
+const NO_THOUGHTS: Refusal = {
+  statuses: [400, 422],
+  message: /reasoning_?effort|not support thinking|think value/i,
+  adapt(body, { mayLeaveEffort }) {
+    return typeof body[EFFORT] === 'string' && mayLeaveEffort
+      ? { body: { ...body, [EFFORT]: undefined }, ignored: [EFFORT] }
+      : { body, ignored: [] };
+  },
+};
+
+const REFUSALS = [STRICT_TEMPLATE, NO_THOUGHTS];
+
 /**
  * Sends chats to servers whose models refuse what agents send to all: such a model is asked again in the form that it takes,
  * and the next time at once.
  */
-export function createChatSender({ mayLeaveEffort }: ChatSenderOptions) {
-  const noThoughts: Refusal = {
-    statuses: [400, 422],
-    message: /reasoning_?effort|not support thinking|think value/i,
-    adapt(body) {
-      const isLeft = typeof body[EFFORT] === 'string' && mayLeaveEffort(body);
-      return isLeft
-        ? { body: { ...body, [EFFORT]: undefined }, ignored: [EFFORT] }
-        : { body, ignored: [] };
-    },
-  };
-  const refusals = [STRICT_TEMPLATE, noThoughts];
+export function createChatSender() {
   const known = new Map<string, ReadonlySet<Refusal>>();
 
   function remember(key: string, applied: ReadonlySet<Refusal>): void {
@@ -56,18 +59,19 @@ export function createChatSender({ mayLeaveEffort }: ChatSenderOptions) {
 
   return async function sendChat<Answer>(
     given: UpstreamChat,
+    options: ChatOptions,
     send: (body: UpstreamChat) => Promise<Answer>,
   ): Promise<SentChat<Answer>> {
     let applied = known.size === 0 ? NOTHING : (known.get(keyOf(given)) ?? NOTHING);
     for (;;) {
-      const { body, ignored } = adapted(given, applied);
+      const { body, ignored } = adapted(given, applied, options);
       try {
         const answer = await send(body);
         if (applied !== NOTHING) remember(keyOf(given), applied);
         return { answer, ignored };
       } catch (error) {
-        const next = refusals.find((refusal) => !applied.has(refusal) && isRefusal(error, refusal));
-        if (next === undefined || next.adapt(body).body === body) throw error;
+        const next = REFUSALS.find((refusal) => !applied.has(refusal) && isRefusal(error, refusal));
+        if (next === undefined || next.adapt(body, options).body === body) throw error;
         applied = new Set([...applied, next]);
       }
     }
@@ -83,11 +87,15 @@ const isRefusal = (error: unknown, { statuses, message }: Refusal): boolean =>
   statuses.includes(error.status) &&
   message.test(error.message);
 
-function adapted(given: UpstreamChat, refusals: ReadonlySet<Refusal>): AdaptedChat {
+function adapted(
+  given: UpstreamChat,
+  refusals: ReadonlySet<Refusal>,
+  options: ChatOptions,
+): AdaptedChat {
   let body = given;
   const ignored: string[] = [];
   for (const refusal of refusals) {
-    const next = refusal.adapt(body);
+    const next = refusal.adapt(body, options);
     body = next.body;
     ignored.push(...next.ignored);
   }

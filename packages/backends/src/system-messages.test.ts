@@ -1,19 +1,24 @@
-import { withOrigin } from '@model-gateway/dialects';
+import { chatTurn } from '@model-gateway/dialects';
+import { translatedTurn } from '../tests/translated-turn.ts';
 import { withOneInstruction } from './system-messages.ts';
 
-const origin = { api: 'messages', value: {} };
-const own = (role: string, content: unknown) => withOrigin({ role, content }, origin);
-const message = (role: string, content: unknown) => ({ role, content });
+const message = (role: 'system' | 'user', content: string) => ({ role, content });
 
 test('the instructions of a client of another API are one message, after what the gateway added', () => {
   const recall = message('system', 'Ann likes tea.');
-  const rest = [own('user', 'Hi'), own('system', 'It is noon.'), own('system', 'Be quick.')];
-  const messages = [recall, own('system', 'Be brief.'), own('system', 'Be kind.'), ...rest];
-  expect(withOneInstruction({ model: 'm', messages }).messages).toEqual([
+  const rest = [
+    message('user', 'Hi'),
+    message('system', 'It is noon.'),
+    message('system', 'Be quick.'),
+  ];
+  const two = [message('system', 'Be brief.'), message('system', 'Be kind.')];
+  const body = { model: 'm', messages: [recall, ...two, ...rest] };
+  expect(withOneInstruction(translatedTurn(body, [recall])).messages).toEqual([
     recall,
-    own('system', 'Be brief.\n\nBe kind.'),
+    message('system', 'Be brief.\n\nBe kind.'),
     ...rest,
   ]);
-  const body = { model: 'm', messages: [recall, own('system', 'Be brief.'), ...rest] };
-  expect(withOneInstruction(body)).toBe(body);
+  expect(withOneInstruction(chatTurn(body))).toBe(body);
+  const one = { model: 'm', messages: [recall, message('system', 'Be brief.'), ...rest] };
+  expect(withOneInstruction(translatedTurn(one, [recall]))).toBe(one);
 });

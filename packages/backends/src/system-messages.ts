@@ -1,5 +1,5 @@
-import { isTranslated } from '@model-gateway/dialects';
-import type { UpstreamChat } from '@model-gateway/router';
+import { CHAT_API } from '@model-gateway/dialects';
+import type { UpstreamChat, UpstreamTurn } from '@model-gateway/contracts';
 import type { AdaptedChat } from './adapted-chat.ts';
 import { isFields, type Fields } from './fields.ts';
 
@@ -20,20 +20,19 @@ export function withOneSystemMessage(body: UpstreamChat): AdaptedChat {
   };
 }
 
-/** The messages of a client of another API with its instructions in one: agents send several, which many templates refuse. */
-export function withOneInstruction(body: UpstreamChat): UpstreamChat {
+/**
+ * The chat of a turn, with the instructions of a client of another API in one: agents send several, which many templates
+ * refuse. What the gateway added, such as memories, is no message of the client.
+ */
+export function withOneInstruction({ api, chat: body, added: start }: UpstreamTurn): UpstreamChat {
+  if (api === CHAT_API) return body;
   const messages = listOf(body);
-  const start = messages.findIndex(isOwn);
-  const rest = messages.slice(start);
-  const other = rest.findIndex((message) => !isOwn(message) || !isSystem(message));
+  const other = messages.slice(start).findIndex((message) => !isSystem(message));
   const end = other === -1 ? messages.length : start + other;
-  if (start === -1 || end - start < 2) return body;
+  if (end - start < 2) return body;
   const one = joined(messages.slice(start, end));
   return { ...body, messages: [...messages.slice(0, start), ...one, ...messages.slice(end)] };
 }
-
-/** What the gateway adds, such as memories, is no message of the client. */
-const isOwn = (message: unknown): boolean => isFields(message) && isTranslated(message);
 
 const isSystem = (message: unknown): boolean =>
   isFields(message) && (message['role'] === 'system' || message['role'] === 'developer');

@@ -1,4 +1,5 @@
-import type { Backend, ChatChunk, UpstreamChat } from '@model-gateway/router';
+import type { UpstreamTurn } from '@model-gateway/contracts';
+import type { Backend, ChatChunk } from '@model-gateway/router';
 
 /** Everything that an iterable yields. */
 export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
@@ -10,10 +11,10 @@ export async function readAll<Item>(items: AsyncIterable<Item>): Promise<readonl
 /** Begins a streamed chat with a backend that makes chunks. */
 export async function startChunks(
   backend: Backend,
-  body: UpstreamChat,
+  turn: UpstreamTurn,
   signal: AbortSignal,
 ): Promise<AsyncIterable<ChatChunk>> {
-  const stream = await backend.chatStream?.(body, signal);
+  const stream = await backend.chatStream?.(turn, signal);
   if (stream?.form !== 'chunks') throw new Error('the backend makes no chunks');
   return stream.chunks;
 }

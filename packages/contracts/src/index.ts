@@ -182,6 +182,8 @@ export type {
   TurnEvent,
   TurnMessage,
   TurnUsage,
+  UpstreamChat,
+  UpstreamTurn,
   UrlCitation,
   UserMessage,
   UserPart,

@@ -1,5 +1,24 @@
 import type { MediaTokens } from './media-tokens.ts';
 
+/** A chat body on its way to an upstream: ready to send, with the model id as the backend lists it. */
+export type UpstreamChat = Readonly<Record<string, unknown>> & { readonly model: string };
+
+/** A turn on its way to an upstream, in the API of its client and readable in two other forms. Each form is made when it is first asked for. */
+export interface UpstreamTurn {
+  /** The API of the client: `chat` for chat completions. */
+  readonly api: string;
+  /** As the backend lists it. */
+  readonly model: string;
+  /** The request in that API, for upstreams that speak it: without the gateway's own fields, with what the gateway added. */
+  readonly own: Readonly<Record<string, unknown>>;
+  readonly chat: UpstreamChat;
+  readonly turn: Turn;
+  /** How many messages, such as memories, the gateway added before those of the client. */
+  readonly added: number;
+  /** What a chat body cannot say of the request, as `x-service-ignored` names it. */
+  readonly lost: readonly string[];
+}
+
 /** One chat turn in the form that client dialects write and upstream kinds read. */
 export interface Turn {
   readonly model: string;

@@ -1,4 +1,11 @@
-import type { ChatRequest, TurnAnswer, TurnEvent, TurnUsage } from '@model-gateway/contracts';
+import type {
+  ChatRequest,
+  ServiceError,
+  TurnMessage,
+  TurnAnswer,
+  TurnEvent,
+  TurnUsage,
+} from '@model-gateway/contracts';
 import type { z } from 'zod';
 
 /** An API that clients speak. A dialect knows no upstream. */
@@ -36,10 +43,25 @@ export interface DialectRequest {
   readonly model: string;
   readonly models?: readonly string[] | null | undefined;
   readonly chat: ChatRequest;
+  readonly own: OwnRequest;
   /** What the client sent by habit and was left out: names of fields and tools. */
   readonly ignored: readonly string[];
   /** What is left out for an upstream that speaks the same API. */
   readonly ignoredInPassing?: readonly string[] | undefined;
+}
+
+/** A request in the API of its client. */
+export interface OwnRequest {
+  /** The name of the API, such as `messages` or `responses`. */
+  readonly api: string;
+  /** The messages in the form between APIs. */
+  readonly messages: readonly TurnMessage[];
+  /** The body for an upstream that speaks the same API, with what the gateway added to the messages. */
+  bodyWith(added: readonly TurnMessage[]): Fields;
+  /** Why an upstream of another API cannot get it. */
+  readonly refusal?: ServiceError | undefined;
+  /** What a chat body cannot say of it, as `x-service-ignored` names it. */
+  readonly lost: readonly string[];
 }
 
 /** The facts of a streamed answer that are known before its first event. */

@@ -2,6 +2,7 @@ export type {
   Dialect,
   DialectRequest,
   DialectStream,
+  OwnRequest,
   PassedStream,
   StreamFailure,
   StreamHead,
@@ -22,17 +23,9 @@ export { storedItems } from './responses/stored-items.ts';
 export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
 export { reasoningEffort } from './turn/chat-of-turn.ts';
 export { callSignatureFields, callSignatureOf, isSealed } from './turn/call-signatures.ts';
-export {
-  isTranslated,
-  keepOrigin,
-  lostIn,
-  originIn,
-  refusalFor,
-  TOOL_ERROR,
-  withOrigin,
-} from './turn/origin.ts';
+export { originIn, withOrigin } from './turn/origin.ts';
 export { imageFields } from './turn/generated-images.ts';
 export { reasoningFields } from './turn/reply-parts.ts';
-export { turnMessage, turnOfChat } from './turn/turn-of-chat.ts';
+export { CHAT_API, chatTurn, ownTurn, TOOL_ERROR } from './turn/upstream-turn.ts';
 export { usageSoFar, withUsageSoFar } from './turn/usage-so-far.ts';
 export { citationFields } from './turn/url-citations.ts';

@@ -72,7 +72,6 @@ export {
   type RealtimeOpening,
   type StreamedBody,
   type UpstreamAnswer,
-  type UpstreamChat,
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
   type UpstreamEvent,

@@ -122,6 +122,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       path,
       schema: dialect.request,
       chatOf: ({ chat }) => chat,
+      ownOf: ({ own }) => own,
       complete,
       cache,
       writeError: (facts) => dialect.writeError(facts),

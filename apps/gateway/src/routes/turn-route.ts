@@ -14,6 +14,7 @@ import {
   type PreparedTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import type { OwnRequest } from '@model-gateway/dialects';
 import type { z } from 'zod';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { CacheOptions } from '../cache/answer-cache.ts';
@@ -50,6 +51,8 @@ interface TurnRoute<Request extends NamedModels> {
   readonly path: string;
   readonly schema: z.ZodType<Request>;
   readonly chatOf: (request: Request) => ChatRequest;
+  /** The request in its own API; absent for chat completions. */
+  readonly ownOf?: (request: Request) => OwnRequest;
   /** Completes an admitted request by what is stored for its user. */
   readonly complete?: ((request: Request, reader: StoredReader) => Promise<Request>) | undefined;
   readonly cache: CacheOptions<Request>;
@@ -86,6 +89,7 @@ export function createTurnRoute<Request extends NamedModels>(
         caller,
         surface: 'gateway',
         request: chat,
+        own: route.ownOf?.(request),
         resolvedModel,
         fallbacks,
         conversationId,

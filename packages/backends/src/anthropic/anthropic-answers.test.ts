@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { answerOfChat, createChunkReader, usageSoFar } from '@model-gateway/dialects';
+import { chatTurn, answerOfChat, createChunkReader, usageSoFar } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend, UpstreamStream } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -41,7 +41,7 @@ const usage = {
 };
 
 test('an answer becomes a completion', async () => {
-  const answer = await backend.chat?.({ model: 'claude', messages: [user] }, signal);
+  const answer = await backend.chat?.(chatTurn({ model: 'claude', messages: [user] }), signal);
   expect(answer?.completion).toMatchObject({
     id: 'chatcmpl-msg_01XFDUDYJgAACzvnptvVoYEL',
     model: 'claude-sonnet-4-5-20250929',
@@ -178,7 +178,10 @@ const chunksIn = (stream: UpstreamStream | undefined) =>
 
 test('a stream over the wire', async () => {
   server.answer('/v1/messages', { type: 'text/event-stream', body: fixture('stream.txt') });
-  const stream = await backend.chatStream?.({ model: 'claude', messages: [user] }, signal);
+  const stream = await backend.chatStream?.(
+    chatTurn({ model: 'claude', messages: [user] }),
+    signal,
+  );
   expect(await eventsOf(chunksIn(stream))).toEqual(EVENTS);
   expect(sentBody()).toMatchObject({ stream: true });
 });
@@ -216,7 +219,7 @@ test('the usage is known when it is reported, which is before the end of the str
 test('an error keeps its status and message', async () => {
   const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
   server.answer('/v1/messages', { status: 529, body: JSON.stringify(error) });
-  const call = backend.chatStream?.({ model: 'claude', messages: [user] }, signal);
+  const call = backend.chatStream?.(chatTurn({ model: 'claude', messages: [user] }), signal);
   await expect(call).rejects.toMatchObject({ status: 529 });
 });
 

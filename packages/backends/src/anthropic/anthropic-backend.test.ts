@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { messagesDialect } from '@model-gateway/dialects';
+import { chatTurn, messagesDialect, ownTurn } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -38,7 +38,7 @@ test('what a chat client marks for the cache is marked in the request', async ()
   const cache_control = { type: 'ephemeral', ttl: '1h' };
   const text = (words: string, mark = {}) => ({ type: 'text', text: words, ...mark });
   await backend.chat?.(
-    {
+    chatTurn({
       model: 'claude',
       tools: [tool('go'), { ...tool('look'), cache_control }],
       messages: [
@@ -51,7 +51,7 @@ test('what a chat client marks for the cache is marked in the request', async ()
           content: [{ type: 'image_url', image_url: { url: 'https://a.b/c' }, cache_control }],
         },
       ],
-    },
+    }),
     signal,
   );
   expect(sentBody()).toMatchObject({
@@ -74,7 +74,7 @@ test('what a chat client marks for the cache is marked in the request', async ()
 
 test('a chat body becomes a request of the API, with its headers', async () => {
   await backend.chat?.(
-    {
+    chatTurn({
       model: 'claude',
       temperature: 1.5,
       stop: 'END',
@@ -111,7 +111,7 @@ test('a chat body becomes a request of the API, with its headers', async () => {
         { role: 'tool', tool_call_id: 't2', content: 'gone' },
         { role: 'user', content: 'And now?' },
       ],
-    },
+    }),
     signal,
   );
   expect(server.requests.at(-1)).toMatchObject({
@@ -203,7 +203,10 @@ test.each([
     },
   },
 ])('reasoning $asked', async ({ asked, sent }) => {
-  await backend.chat?.({ model: 'claude', messages: [user], temperature: 0, ...asked }, signal);
+  await backend.chat?.(
+    chatTurn({ model: 'claude', messages: [user], temperature: 0, ...asked }),
+    signal,
+  );
   expect(sentBody()).toEqual({
     model: 'claude',
     max_tokens: 8192,
@@ -226,7 +229,7 @@ test.each([
   },
 ])('thoughts are left out with $why, and named', async ({ asked, sent }) => {
   const chat = { model: 'claude', messages: [user], temperature: 0, ...asked };
-  const answer = await backend.chat?.(chat, signal);
+  const answer = await backend.chat?.(chatTurn(chat), signal);
   expect(answer?.ignored).toEqual(['reasoning_effort']);
   expect(sentBody()).toMatchObject({ temperature: 0, ...sent });
   expect(sentBody()).not.toHaveProperty('thinking');
@@ -235,7 +238,7 @@ test.each([
 test('what other providers write is sent in the form that the API takes', async () => {
   const call = { name: 'look', arguments: '{}' };
   await backend.chat?.(
-    {
+    chatTurn({
       model: 'claude',
       tools: [{ type: 'function', function: { name: 'look', parameters: {} } }],
       messages: [
@@ -247,7 +250,7 @@ test('what other providers write is sent in the form that the API takes', async 
         },
         { role: 'tool', tool_call_id: 'functions.look:0', content: 'a cat' },
       ],
-    },
+    }),
     signal,
   );
   const id = 'functions_look_0';
@@ -276,7 +279,7 @@ test.each([
     },
   },
 ])('$named is refused by name', async ({ named, asked }) => {
-  const call = backend.chat?.({ model: 'claude', messages: [user], ...asked }, signal);
+  const call = backend.chat?.(chatTurn({ model: 'claude', messages: [user], ...asked }), signal);
   await expect(call).rejects.toThrow(named);
 });
 
@@ -308,7 +311,7 @@ test('a request of the same API arrives as the client sent it, without what is l
     ],
     conversation_id: null,
   };
-  const { chat, ignored } = messagesDialect.request.parse({
+  const { chat, own, ignored } = messagesDialect.request.parse({
     ...body,
     // The API refuses these without flags, or runs them at a price of their own.
     context_management: { edits: [] },
@@ -325,7 +328,9 @@ test('a request of the same API arrives as the client sent it, without what is l
     'output_config.task_budget',
   ]);
   const memory = { role: 'system' as const, content: 'Remember the cat.' };
-  await backend.chat?.({ ...chat, messages: [memory, ...chat.messages], model: 'claude' }, signal);
+  const whole = { ...chat, messages: [memory, ...chat.messages], model: 'claude' };
+  const turn = ownTurn(own, { model: 'claude', added: [memory], chat: () => whole });
+  await backend.chat?.(turn, signal);
   const { conversation_id: _own, ...sent } = body;
   expect(sentBody()).toEqual({
     ...sent,

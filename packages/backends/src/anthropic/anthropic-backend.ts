@@ -53,13 +53,13 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
-    async chat(body, signal) {
-      const { body: sent, ignored, isPassed } = messagesRequest(body, { stream: false });
+    async chat(turn, signal) {
+      const { body: sent, ignored, isPassed } = messagesRequest(turn, { stream: false });
       const request = await posted(sent, signal);
       const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
       if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
       const message = await readSmallJson(text);
-      const context = { model: body.model, clock, secret: apiKey };
+      const context = { model: turn.model, clock, secret: apiKey };
       const completion = completionOf(message, context);
       if (!isPassed || !isFields(message)) return { completion, ignored };
       return {
@@ -67,15 +67,15 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
         ignored,
       };
     },
-    async chatStream(body, signal) {
-      const { body: sent, ignored, isPassed } = messagesRequest(body, { stream: true });
+    async chatStream(turn, signal) {
+      const { body: sent, ignored, isPassed } = messagesRequest(turn, { stream: true });
       const request = await posted(sent, signal);
       const response = await http.request(request);
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
         throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
       }
-      const context = { model: body.model, clock, secret: apiKey };
+      const context = { model: turn.model, clock, secret: apiKey };
       const chunks = await begunStream(
         chunksOfMessage(response.body, context, { remembers: isPassed }),
       );

@@ -1,4 +1,4 @@
-import { turnOfChat } from '@model-gateway/dialects';
+import { chatTurn } from '@model-gateway/dialects';
 import { messagesRequest } from './to-upstream.ts';
 import { maxTokensOf } from './thinking.ts';
 
@@ -78,10 +78,9 @@ test.each<Case>([
   },
 ])('$models get $asked as they take it', ({ models, asked, sent, absent = [], ignored = [] }) => {
   for (const model of models) {
-    const request = messagesRequest(
-      { model, messages, max_tokens: 4_000, ...asked },
-      { stream: false },
-    );
+    const request = messagesRequest(chatTurn({ model, messages, max_tokens: 4_000, ...asked }), {
+      stream: false,
+    });
     expect(request).toMatchObject({ body: sent, ignored });
     for (const name of absent) expect(request.body).not.toHaveProperty(name);
   }
@@ -95,6 +94,6 @@ test.each([
   { model: 'claude-sonnet-4-5', most: 64_000 },
   { model: 'a-name-of-a-proxy', most: 8_192 },
 ])('$model generates $most tokens where the client wants no limit', ({ model, most }) => {
-  const turn = turnOfChat({ model, max_tokens: -1, messages });
+  const { turn } = chatTurn({ model, max_tokens: -1, messages });
   expect(maxTokensOf(turn)).toBe(most);
 });

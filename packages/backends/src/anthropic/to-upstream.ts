@@ -4,10 +4,10 @@ import {
   type Turn,
   type TurnMessage,
   type UserPart,
+  type UpstreamTurn,
 } from '@model-gateway/contracts';
-import { isSealed, MESSAGES_API, originIn, turnMessage, turnOfChat } from '@model-gateway/dialects';
+import { MESSAGES_API } from '@model-gateway/dialects';
 import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
-import type { UpstreamChat } from '@model-gateway/router';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
 import { refusesDemandedTool } from './model-rules.ts';
@@ -16,16 +16,6 @@ import { demandsTool, maxTokensOf, thinkingOf, type ThinkingFields } from './thi
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
-/** Fields of the gateway itself, and those that are set here. */
-const OWN_FIELDS = [
-  'models',
-  'provider',
-  'conversation_id',
-  'memory',
-  'extra',
-  'messages',
-  'system',
-];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,15 +37,16 @@ interface MessagesRequest {
   readonly isPassed: boolean;
 }
 
-/** A chat body as a request of the Messages API. */
+/** A turn as a request of the Messages API. */
 export function messagesRequest(
-  chat: UpstreamChat,
+  asked: UpstreamTurn,
   { stream }: { readonly stream: boolean },
 ): MessagesRequest {
-  const original = originIn(MESSAGES_API, chat);
-  if (original !== undefined)
-    return { body: passed(original, chat, stream), ignored: [], isPassed: true };
-  const given = turnOfChat(chat);
+  if (asked.api === MESSAGES_API) {
+    const body = { ...asked.own, model: asked.model, stream };
+    return { body, ignored: [], isPassed: true };
+  }
+  const given = asked.turn;
   const isDemand = demandsTool(given) && refusesDemandedTool(given.model);
   const turn: Turn = isDemand ? { ...given, toolChoice: 'auto' } : given;
   const ignored = [...(isDemand ? ['tool_choice'] : []), ...ignoredOf(turn)];
@@ -68,55 +59,6 @@ function ignoredOf(turn: Turn): readonly string[] {
   const thoughts = thinking.isLeftOut ? ['reasoning_effort'] : [];
   const detail = hasDetail(turn.messages) ? ['image_url.detail'] : [];
   return [...sampling, ...thoughts, ...detail, ...leftOut(turn, NO_FIELDS)];
-}
-
-/** The client's own request. Messages that the gateway added, such as memories, become a part of the system prompt. */
-function passed(original: Fields, chat: UpstreamChat, stream: boolean): Fields {
-  const added: Block[] = [];
-  const messages: unknown[] = [];
-  listOf(chat['messages']).forEach((message, at) => {
-    const value =
-      typeof message === 'object' && message !== null ? originIn(MESSAGES_API, message) : {};
-    if (value !== undefined) {
-      if (Object.keys(value).length > 0) messages.push(withoutForeignThoughts(value));
-      return;
-    }
-    const turned = turnMessage(message, at);
-    if (turned.role === 'system') added.push(...turned.parts.map(({ text }) => textBlock(text)));
-    else messages.push(...messagesOf([turned]));
-  });
-  const system = [...systemBlocks(original['system']), ...added];
-  const kept = Object.entries(original).filter(
-    ([name, value]) => !OWN_FIELDS.includes(name) && value !== null,
-  );
-  return {
-    ...Object.fromEntries(kept),
-    model: chat.model,
-    messages,
-    ...(system.length === 0 ? {} : { system }),
-    stream,
-  };
-}
-
-/** The API refuses thoughts without a signature of its own, which the Messages API of the gateway gives to those of other backends. */
-function withoutForeignThoughts(message: Fields): Fields {
-  const { content } = message;
-  if (!Array.isArray(content) || !content.some(isForeignThought)) return message;
-  return { ...message, content: content.filter((block) => !isForeignThought(block)) };
-}
-
-const isForeignThought = (block: unknown): boolean =>
-  typeof block === 'object' &&
-  block !== null &&
-  Reflect.get(block, 'type') === 'thinking' &&
-  !isOwnSignature(Reflect.get(block, 'signature'));
-
-const isOwnSignature = (signature: unknown): boolean =>
-  typeof signature === 'string' && signature !== '' && !isSealed(signature);
-
-function systemBlocks(system: unknown): readonly unknown[] {
-  if (typeof system === 'string') return system === '' ? [] : [textBlock(system)];
-  return listOf(system);
 }
 
 function translated(turn: Turn, stream: boolean): Fields {
@@ -318,7 +260,5 @@ const sourceOf = (source: Extract<UserPart, { type: 'image' }>['source']) =>
     : { type: 'base64', media_type: source.mediaType, data: source.data };
 
 const textBlock = (text: string): Block => ({ type: 'text', text });
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const refused = (message: string): ServiceError => new ServiceError('invalid_request', message);

@@ -1,3 +1,4 @@
+import { chatTurn } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { BackendConfig } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -35,7 +36,7 @@ test('a model is a deployment in the path, with the version and the key of Azure
     body: JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'gpt', choices }),
   });
   const backend = open();
-  const answer = await backend.chat?.({ model: 'my gpt', messages }, signal);
+  const answer = await backend.chat?.(chatTurn({ model: 'my gpt', messages }), signal);
   expect(answer?.completion.choices).toEqual(choices);
   expect(server.requests.at(-1)).toMatchObject({
     url: '/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21',
@@ -57,7 +58,7 @@ test('a model is a deployment in the path, with the version and the key of Azure
 
 test('the version of the URL is kept', async () => {
   const backend = open({ url: `${server.url}/openai/?api-version=2025-01-01` });
-  await backend.chatStream?.({ model: 'my gpt', messages }, signal);
+  await backend.chatStream?.(chatTurn({ model: 'my gpt', messages }), signal);
   expect(server.requests.at(-1)?.url).toBe(
     '/openai/deployments/my%20gpt/chat/completions?api-version=2025-01-01',
   );

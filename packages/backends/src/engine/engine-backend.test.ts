@@ -1,5 +1,7 @@
+import { chatTurn } from '@model-gateway/dialects';
+import type { UpstreamChat } from '@model-gateway/contracts';
 import { systemClock } from '@model-gateway/kernel';
-import type { Backend, ChatChunk, UpstreamChat } from '@model-gateway/router';
+import type { Backend, ChatChunk } from '@model-gateway/router';
 import {
   startEngine,
   type EngineFault,
@@ -41,9 +43,10 @@ const chatBody = (content = 'hello there'): UpstreamChat => ({
   model: 'demo-engine',
   messages: [{ role: 'user', content }],
 });
-const chat = () => backend.chat?.(chatBody(), signal) ?? Promise.reject(new Error('no chat'));
+const chat = () =>
+  backend.chat?.(chatTurn(chatBody()), signal) ?? Promise.reject(new Error('no chat'));
 const start = (body = chatBody(), abort = signal): Promise<AsyncIterable<ChatChunk>> =>
-  startChunks(backend, body, abort);
+  startChunks(backend, chatTurn(body), abort);
 
 describe('an engine', () => {
   it('is connected to by the first call, with one handshake for many calls', async () => {
@@ -264,7 +267,7 @@ describe('an engine that fails', () => {
   });
 
   it('refuses a request: the backend is not at fault', async () => {
-    const nothing = backend.chat?.({ model: 'demo-engine', messages: [] }, signal);
+    const nothing = backend.chat?.(chatTurn({ model: 'demo-engine', messages: [] }), signal);
     await expect(nothing).rejects.toMatchObject({
       isBackendAtFault: false,
       message: "upstream -32602: Missing required parameter: 'messages'.",

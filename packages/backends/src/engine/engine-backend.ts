@@ -1,4 +1,3 @@
-import { lostIn } from '@model-gateway/dialects';
 import type { Cancel, Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { z } from 'zod';
@@ -82,15 +81,15 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
         return answeredBadly(error, models);
       }
     },
-    async chat(body, signal) {
-      const result = await call('Engine.Chat', engineChat(body), chatResultSchema, signal);
-      return { completion: engineCompletion(result, body.model, clock), ignored: lostIn(body) };
+    async chat({ chat, lost: ignored }, signal) {
+      const result = await call('Engine.Chat', engineChat(chat), chatResultSchema, signal);
+      return { completion: engineCompletion(result, chat.model, clock), ignored };
     },
-    async chatStream(body, signal) {
+    async chatStream({ chat, lost: ignored }, signal) {
       const connection: EngineConnection = await link.connected(signal);
-      const frames = await connection.stream(engineChat(body), signal);
-      const chunks = engineChunks(frames, { model: body.model, clock, secret: apiKey });
-      return { form: 'chunks', chunks: await begunStream(chunks), ignored: lostIn(body) };
+      const frames = await connection.stream(engineChat(chat), signal);
+      const chunks = engineChunks(frames, { model: chat.model, clock, secret: apiKey });
+      return { form: 'chunks', chunks: await begunStream(chunks), ignored };
     },
     async embed(request, signal) {
       const params = { ...request, encoding_format: undefined };

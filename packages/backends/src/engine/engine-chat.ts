@@ -1,6 +1,6 @@
-import type { UpstreamCompletion } from '@model-gateway/contracts';
+import type { UpstreamCompletion, UpstreamChat } from '@model-gateway/contracts';
 import type { Clock } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChatChunk, type UpstreamChat } from '@model-gateway/router';
+import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
 import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
 import { assertOneAnswer } from '../errors/cannot-send.ts';
 import { cleanMessage } from '../errors/upstream-error.ts';

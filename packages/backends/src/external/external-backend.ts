@@ -1,4 +1,5 @@
-import { isTranslated, lostIn } from '@model-gateway/dialects';
+import type { UpstreamChat, UpstreamTurn } from '@model-gateway/contracts';
+import { CHAT_API } from '@model-gateway/dialects';
 import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
 import type {
   Backend,
@@ -6,7 +7,6 @@ import type {
   BackendKind,
   Capability,
   StreamedBody,
-  UpstreamChat,
 } from '@model-gateway/router';
 import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
@@ -133,7 +133,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
   }
 
-  const sendChat = createChatSender({ mayLeaveEffort: isTranslated });
+  const sendChat = createChatSender();
   const contextOf = (model: string) => ({ model, clock, secret: apiKey });
   const { dialects = NO_DIALECTS } = options;
   const responsesPath = `${pathname}${options.responsesPath ?? `${RESPONSES}${search}`}`;
@@ -161,31 +161,33 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
-    async chat(body, signal) {
-      const passed = responses?.chat(body, signal);
+    async chat(turn, signal) {
+      const passed = responses?.chat(turn, signal);
       if (passed !== undefined) return passed;
-      const path = fullPath(body.model, CHAT);
-      const sent = await sendChat(body, async (chat) => {
-        const response = await postWhole(path, chatBody(chat), signal);
+      const path = fullPath(turn.model, CHAT);
+      const sent = await sendChat(chatBody(turn), optionsOf(turn), async (chat) => {
+        const response = await postWhole(path, chat, signal);
         assertSuccess(response);
         return response;
       });
-      const answer = readCompletion(sent.answer, contextOf(body.model));
-      const ignored = [...lostIn(body), ...sent.ignored];
+      const answer = readCompletion(sent.answer, contextOf(turn.model));
+      const ignored = [...turn.lost, ...sent.ignored];
       return ignored.length === 0 ? answer : { ...(await answer), ignored };
     },
-    async chatStream(body, signal) {
-      const passed = responses?.chatStream(body, signal);
+    async chatStream(turn, signal) {
+      const passed = responses?.chatStream(turn, signal);
       if (passed !== undefined) return passed;
-      const path = fullPath(body.model, CHAT);
-      const sent = await sendChat(body, (chat) => post(path, streamBody(chat), signal));
+      const path = fullPath(turn.model, CHAT);
+      const sent = await sendChat(streamBody(turn), optionsOf(turn), (chat) =>
+        post(path, chat, signal),
+      );
       const { answer: response } = sent;
-      const ignored = [...lostIn(body), ...sent.ignored];
+      const ignored = [...turn.lost, ...sent.ignored];
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body, cleanMessage: cleaned, ignored };
       const text = await readTextAnswer(response.body, { ...wholeLimits, signal });
       const answer = { status: response.status, text };
-      const { completion } = await readCompletion(answer, contextOf(body.model));
+      const { completion } = await readCompletion(answer, contextOf(turn.model));
       return { form: 'chunks', chunks: chunksOf(completion), ignored };
     },
     async embed(request, signal) {
@@ -223,18 +225,22 @@ const streamHeaders = ({
   ...(length === undefined ? {} : { 'content-length': String(length) }),
 });
 
-function chatBody(given: UpstreamChat): UpstreamChat {
-  const body = translatedBody(given);
+/** A client of chat completions that asks for an effort insists on it. */
+const optionsOf = ({ api }: UpstreamTurn) => ({ mayLeaveEffort: api !== CHAT_API });
+
+function chatBody(turn: UpstreamTurn): UpstreamChat {
+  const body = translatedBody(turn);
   const { messages } = body;
   if (!Array.isArray(messages) || !messages.some(hasImages)) return body;
   return { ...body, messages: messages.map(withImageParts) };
 }
 
 /** Usage is always requested, because it is billed. */
-function streamBody(body: UpstreamChat): UpstreamChat {
+function streamBody(turn: UpstreamTurn): UpstreamChat {
+  const body = chatBody(turn);
   const options: unknown = body['stream_options'];
   const given = typeof options === 'object' && options !== null ? options : {};
-  return { ...chatBody(body), stream: true, stream_options: { ...given, include_usage: true } };
+  return { ...body, stream: true, stream_options: { ...given, include_usage: true } };
 }
 
 function hasImages(message: unknown): boolean {

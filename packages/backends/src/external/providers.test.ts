@@ -1,3 +1,4 @@
+import { chatTurn } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import { PROVIDERS, startProviderApi } from '@model-gateway/testkit/upstreams';
 import { createBackend } from '../factory/create-backend.ts';
@@ -124,11 +125,11 @@ test.each(guides)(
     const chat = { model, messages: [{ role: 'user', content: 'Hello!' }] };
     try {
       expect(await backend.probe(never)).toMatchObject(listed);
-      expect(await backend.chat?.(chat, never)).toMatchObject({
+      expect(await backend.chat?.(chatTurn(chat), never)).toMatchObject({
         completion: { model, choices: [{ message: { role: 'assistant' } }] },
       });
       expect(await refusedBackend.probe(never)).toMatchObject(probed);
-      await expect(refusedBackend.chat?.(chat, never)).rejects.toThrow(refused);
+      await expect(refusedBackend.chat?.(chatTurn(chat), never)).rejects.toThrow(refused);
     } finally {
       await backend.close();
       await refusedBackend.close();

@@ -1,7 +1,7 @@
-import { callSignatureFields, withOrigin } from '@model-gateway/dialects';
+import { callSignatureFields, chatTurn } from '@model-gateway/dialects';
+import { translatedTurn } from '../../tests/translated-turn.ts';
 import { translatedBody } from './translated-body.ts';
 
-const origin = { api: 'messages', value: {} };
 const user = { role: 'user', content: 'Hi' };
 
 test.each([
@@ -14,10 +14,10 @@ test.each([
   { model: 'olmo-2', named: 'max_tokens' },
 ])('the limit of an answer is $named for $model', ({ model, named }) => {
   const body = { model, max_tokens: 9, messages: [user] };
-  const { messages: _messages, ...sent } = translatedBody(withOrigin(body, origin));
+  const { messages: _messages, ...sent } = translatedBody(translatedTurn(body));
   expect(Object.keys(sent).toSorted()).toEqual([named, 'model'].toSorted());
   expect(sent[named]).toBe(9);
-  expect(translatedBody(body)).toBe(body);
+  expect(translatedBody(chatTurn(body))).toBe(body);
 });
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   { model: 'gpt-oss:20b', sent: { model: 'gpt-oss:20b', max_tokens: -1 } },
   { model: 'llama3.2', sent: { model: 'llama3.2', max_tokens: -1 } },
 ])('no limit is -1 for $model only where its server knows that', ({ model, sent }) => {
-  expect(translatedBody({ model, max_tokens: -1 })).toEqual(sent);
+  expect(translatedBody(chatTurn({ model, max_tokens: -1 }))).toEqual(sent);
 });
 
 test('signatures of calls are sent only to models that make them', () => {
@@ -34,11 +34,11 @@ test('signatures of calls are sent only to models that make them', () => {
   const signed = { ...call, ...callSignatureFields('S') };
   const reply = { role: 'assistant', content: null, tool_calls: [signed] };
   const body = { model: 'm', max_tokens: 9, messages: [user, reply] };
-  expect(JSON.parse(JSON.stringify(translatedBody(withOrigin(body, origin))))).toEqual({
+  expect(JSON.parse(JSON.stringify(translatedBody(translatedTurn(body))))).toEqual({
     model: 'm',
     max_tokens: 9,
     messages: [user, { ...reply, tool_calls: [call] }],
   });
   const gemini = { ...body, model: 'google/gemini-3-pro' };
-  expect(JSON.parse(JSON.stringify(translatedBody(withOrigin(gemini, origin))))).toEqual(gemini);
+  expect(JSON.parse(JSON.stringify(translatedBody(translatedTurn(gemini))))).toEqual(gemini);
 });

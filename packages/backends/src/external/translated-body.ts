@@ -1,6 +1,5 @@
-import { NO_LIMIT } from '@model-gateway/contracts';
-import { callSignatureOf, isTranslated } from '@model-gateway/dialects';
-import type { UpstreamChat } from '@model-gateway/router';
+import { NO_LIMIT, type UpstreamChat, type UpstreamTurn } from '@model-gateway/contracts';
+import { callSignatureOf, CHAT_API } from '@model-gateway/dialects';
 import { isFields, listOf } from '../fields.ts';
 import { withOneInstruction } from '../system-messages.ts';
 
@@ -16,12 +15,10 @@ const LIMITS: readonly string[] = ['max_tokens', 'max_completion_tokens'];
 const SIGNING = /gemini/i;
 
 /** What the client of another API could not choose, as servers of chat completions take it. Other bodies stay as they are. */
-export const translatedBody = (given: UpstreamChat): UpstreamChat =>
-  withoutNoLimit(adaptedBody(given));
+export const translatedBody = (turn: UpstreamTurn): UpstreamChat =>
+  withoutNoLimit(turn.api === CHAT_API ? turn.chat : adaptedBody(withOneInstruction(turn)));
 
-function adaptedBody(given: UpstreamChat): UpstreamChat {
-  if (!isTranslated(given)) return given;
-  const body = withOneInstruction(given);
+function adaptedBody(body: UpstreamChat): UpstreamChat {
   const messages: unknown = body['messages'];
   const isSigned =
     !SIGNING.test(body.model) && Array.isArray(messages) && messages.some(hasSignedCall);

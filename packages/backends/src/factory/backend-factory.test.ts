@@ -1,3 +1,4 @@
+import { chatTurn } from '@model-gateway/dialects';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { silentLog, systemClock } from '@model-gateway/kernel';
@@ -65,7 +66,7 @@ describe('a backend behind the bridge', () => {
     expect([...backend.capabilities()]).toEqual(['chat', 'embeddings']);
     const model = 'demo-local:latest';
     const answer = await backend.chat?.(
-      { model, messages: [{ role: 'user', content: 'x' }] },
+      chatTurn({ model, messages: [{ role: 'user', content: 'x' }] }),
       signal,
     );
     expect(answer?.completion.choices).toHaveLength(1);

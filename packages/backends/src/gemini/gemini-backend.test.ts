@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readMediaTokens } from '@model-gateway/contracts';
-import { createChunkReader, usageSoFar } from '@model-gateway/dialects';
+import { chatTurn, createChunkReader, usageSoFar } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend, UpstreamStream } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -39,7 +39,7 @@ const model = 'gemini-2.5-pro';
 
 test('a chat body becomes a request of the API, with its header', async () => {
   await backend.chat?.(
-    {
+    chatTurn({
       model,
       temperature: 0.5,
       top_p: 0.9,
@@ -77,7 +77,7 @@ test('a chat body becomes a request of the API, with its header', async () => {
         { role: 'tool', tool_call_id: 't1', content: 'a cat' },
         { role: 'user', content: 'And now?' },
       ],
-    },
+    }),
     signal,
   );
   expect(server.requests.at(-1)).toMatchObject({
@@ -141,7 +141,7 @@ test('only the first call of a reply needs a signature', async () => {
   const reply = (...calls: readonly object[]) => ({ role: 'assistant', tool_calls: calls });
   const result = (callId: string) => ({ role: 'tool', tool_call_id: callId, content: 'x' });
   await backend.chat?.(
-    {
+    chatTurn({
       model: 'gemini-3-pro',
       messages: [
         user,
@@ -152,7 +152,7 @@ test('only the first call of a reply needs a signature', async () => {
         result('c'),
         result('d'),
       ],
-    },
+    }),
     signal,
   );
   const { contents } = sentBody() as { contents: { parts: Record<string, unknown>[] }[] };
@@ -165,7 +165,7 @@ test('only the first call of a reply needs a signature', async () => {
 });
 
 test('several answers are refused by name', async () => {
-  const call = backend.chat?.({ model, messages: [user], n: 2 }, signal);
+  const call = backend.chat?.(chatTurn({ model, messages: [user], n: 2 }), signal);
   await expect(call).rejects.toThrow('n:');
 });
 
@@ -178,7 +178,7 @@ const usage = {
 };
 
 test('an answer becomes a completion', async () => {
-  const answer = await backend.chat?.({ model, messages: [user] }, signal);
+  const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
   expect(answer?.completion).toMatchObject({
     id: 'chatcmpl-r1',
     choices: [
@@ -209,7 +209,7 @@ test.each([
   const content = { parts: [{ text: 'x' }] };
   const body = JSON.stringify({ candidates: [{ content, finishReason: reason }] });
   server.answer(':generateContent', { body });
-  const answer = await backend.chat?.({ model, messages: [user] }, signal);
+  const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
   expect(answer?.completion.choices[0]?.finish_reason).toBe(finish);
 });
 
@@ -219,7 +219,9 @@ test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
     const ended = { candidates: [{ content: {}, finishReason: reason }] };
     const error = { message: expect.stringContaining(reason) as unknown, isBackendAtFault: false };
     server.answer(':generateContent', { body: JSON.stringify(ended) });
-    await expect(backend.chat?.({ model, messages: [user] }, signal)).rejects.toMatchObject(error);
+    await expect(
+      backend.chat?.(chatTurn({ model, messages: [user] }), signal),
+    ).rejects.toMatchObject(error);
     const said = { candidates: [{ content: { parts: [{ text: 'I call' }] } }] };
     const events = reason === 'OTHER' ? [ended] : [said, ended];
     await expect(eventsOf(chunksOfAnswer(eventBytes(events), context))).rejects.toMatchObject(
@@ -234,7 +236,7 @@ test('generated images are images of the message, and go back as they came', asy
   const answer = { candidates: [{ content: { parts }, finishReason: 'STOP' }] };
   server.answer(':generateContent', { body: JSON.stringify(answer) });
   const modalities = ['text', 'image'];
-  const whole = await backend.chat?.({ model, modalities, messages: [user] }, signal);
+  const whole = await backend.chat?.(chatTurn({ model, modalities, messages: [user] }), signal);
   expect(sentBody()).toMatchObject({
     generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
   });
@@ -254,7 +256,7 @@ test('generated images are images of the message, and go back as they came', asy
   for await (const chunk of chunksOfAnswer(eventBytes([counted]), context))
     if (JSON.stringify(chunk).includes('"images"')) known.push(usageSoFar(chunk));
   expect(known).toEqual([{ prompt_tokens: 5, completion_tokens: 1290, total_tokens: 1295 }]);
-  await backend.chat?.({ model, messages: [user, { ...message }, user] }, signal);
+  await backend.chat?.(chatTurn({ model, messages: [user, { ...message }, user] }), signal);
   expect(sentBody()).toMatchObject({
     contents: [{ role: 'user' }, { role: 'model', parts: [{ text: 'A cat:' }, picture] }, {}],
   });
@@ -278,7 +280,7 @@ test('tokens are listed by what they are', async () => {
   };
   const candidates = [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }];
   server.answer(':generateContent', { body: JSON.stringify({ candidates, usageMetadata }) });
-  const answer = await backend.chat?.({ model, messages: [user] }, signal);
+  const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
   expect(readMediaTokens(answer?.completion.usage)).toEqual({
     audio_input: 40,
     cached_audio_input: 5,
@@ -289,7 +291,7 @@ test('tokens are listed by what they are', async () => {
 
 test('a prompt that is blocked is a filtered answer', async () => {
   server.answer(':generateContent', { body: '{"promptFeedback":{"blockReason":"SAFETY"}}' });
-  const answer = await backend.chat?.({ model, messages: [user] }, signal);
+  const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
   expect(answer?.completion.choices[0]?.finish_reason).toBe('content_filter');
 });
 
@@ -336,7 +338,7 @@ const chunksIn = (stream: UpstreamStream | undefined) =>
   stream?.form === 'chunks' ? stream.chunks : streamOf([]);
 
 test('a stream over the wire', async () => {
-  const stream = await backend.chatStream?.({ model, messages: [user] }, signal);
+  const stream = await backend.chatStream?.(chatTurn({ model, messages: [user] }), signal);
   expect(await eventsOf(chunksIn(stream))).toEqual(EVENTS);
   expect(server.requests.at(-1)?.url).toBe(`/v1beta/models/${model}:streamGenerateContent?alt=sse`);
 });

@@ -88,21 +88,21 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       const answer = await http.request({ method: 'GET', path: listPath, headers, signal });
       return probeResult(answer.status, await readText(answer.body, LISTING_BYTES_MAX), options);
     },
-    async chat(body, signal) {
-      const { body: sent, ignored } = generateRequest(body);
-      const answer = await readSmallJson(await whole(body.model, 'generateContent', sent, signal));
-      const context = { model: body.model, clock, secret: apiKey };
+    async chat(turn, signal) {
+      const { body: sent, ignored } = generateRequest(turn);
+      const answer = await readSmallJson(await whole(turn.model, 'generateContent', sent, signal));
+      const context = { model: turn.model, clock, secret: apiKey };
       return { completion: completionOf(answer, context), ignored };
     },
-    async chatStream(body, signal) {
+    async chatStream(turn, signal) {
       const method = 'streamGenerateContent?alt=sse';
-      const { body: sent, ignored } = generateRequest(body);
-      const response = await http.request(await posted(body.model, method, sent, signal));
+      const { body: sent, ignored } = generateRequest(turn);
+      const response = await http.request(await posted(turn.model, method, sent, signal));
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
         throw geminiRefused(response.status, detail, apiKey, response.retryAfter);
       }
-      const context = { model: body.model, clock, secret: apiKey };
+      const context = { model: turn.model, clock, secret: apiKey };
       const chunks = await begunStream(chunksOfAnswer(response.body, context));
       return { form: 'chunks', chunks, ignored };
     },

@@ -1,3 +1,4 @@
+import { chatTurn } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
 import type { Backend } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
@@ -38,16 +39,16 @@ test('a refused key, which is a 400 there, is what it is elsewhere', async () =>
   const refused = { status: 400, body: JSON.stringify({ error }, null, 2) };
   const failure = { code: 'upstream_auth', status: 401 };
   server.answer(':generateContent', refused);
-  await expect(backend.chat?.(body, signal)).rejects.toMatchObject(failure);
+  await expect(backend.chat?.(chatTurn(body), signal)).rejects.toMatchObject(failure);
   server.answer(':streamGenerateContent', refused);
-  await expect(backend.chatStream?.(body, signal)).rejects.toMatchObject(failure);
+  await expect(backend.chatStream?.(chatTurn(body), signal)).rejects.toMatchObject(failure);
   server.answer('/models', refused);
   await expect(backend.probe(signal)).resolves.toMatchObject({
     reason: expect.stringContaining('401') as string,
   });
   const other = JSON.stringify({ error: { ...error, message: '"API_KEY_INVALID"', details: [] } });
   server.answer(':generateContent', { status: 400, body: other });
-  await expect(backend.chat?.(body, signal)).rejects.toMatchObject({ status: 400 });
+  await expect(backend.chat?.(chatTurn(body), signal)).rejects.toMatchObject({ status: 400 });
 });
 
 test('when to try again is in the body', async () => {
@@ -60,7 +61,7 @@ test('when to try again is in the body', async () => {
   const refused = { status: 429, body: JSON.stringify({ error }, null, 2) };
   const failure = { isRateLimit: true, retryAfterSecs: 34 };
   server.answer(':generateContent', refused);
-  await expect(backend.chat?.(body, signal)).rejects.toMatchObject(failure);
+  await expect(backend.chat?.(chatTurn(body), signal)).rejects.toMatchObject(failure);
   server.answer(':streamGenerateContent', refused);
-  await expect(backend.chatStream?.(body, signal)).rejects.toMatchObject(failure);
+  await expect(backend.chatStream?.(chatTurn(body), signal)).rejects.toMatchObject(failure);
 });

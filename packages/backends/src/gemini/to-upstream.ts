@@ -4,10 +4,10 @@ import {
   type Turn,
   type TurnMessage,
   type UserPart,
+  type UpstreamTurn,
 } from '@model-gateway/contracts';
-import { lostIn, TOOL_ERROR, turnOfChat } from '@model-gateway/dialects';
+import { TOOL_ERROR } from '@model-gateway/dialects';
 import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
-import type { UpstreamChat } from '@model-gateway/router';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
 import { isNewer, thinkingOf } from './thinking.ts';
@@ -35,10 +35,9 @@ interface GenerateRequest {
   readonly ignored: readonly string[];
 }
 
-/** A chat body as a request of `generateContent`. */
-export function generateRequest(chat: UpstreamChat): GenerateRequest {
-  const turn = turnOfChat(chat);
-  const lost = lostIn(chat).filter((name) => name !== TOOL_ERROR);
+/** A turn as a request of `generateContent`. */
+export function generateRequest({ turn, lost: names }: UpstreamTurn): GenerateRequest {
+  const lost = names.filter((name) => name !== TOOL_ERROR);
   return { body: bodyOf(turn), ignored: [...ignoredOf(turn), ...lost] };
 }
 

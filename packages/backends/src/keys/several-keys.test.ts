@@ -1,3 +1,4 @@
+import { chatTurn } from '@model-gateway/dialects';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { manualClock } from '@model-gateway/kernel';
@@ -56,7 +57,7 @@ beforeEach(() => {
 afterEach(() => backend.close());
 
 const messages = [{ role: 'user', content: 'Hi' }];
-const chat = () => backend.chat?.({ model: 'm', messages }, never);
+const chat = () => backend.chat?.(chatTurn({ model: 'm', messages }), never);
 async function keysOf(calls: number): Promise<readonly string[]> {
   seen = [];
   for (let call = 0; call < calls; call += 1) await chat();
@@ -88,7 +89,7 @@ test('a request learns of each key that is refused, and no other request does', 
   refused.set(TWO, { status: 429 });
   const noted: unknown[] = [];
   const observed = backend.observed?.((failure) => noted.push(failure));
-  await observed?.chat?.({ model: 'm', messages }, never);
+  await observed?.chat?.(chatTurn({ model: 'm', messages }), never);
   expect(noted).toMatchObject([{ status: 401 }, { status: 429 }]);
   refused.set(THREE, { status: 401 });
   await expect(chat()).rejects.toMatchObject({ status: 401 });

@@ -1,5 +1,4 @@
-import { lostIn } from '@model-gateway/dialects';
-import type { UpstreamChat } from '@model-gateway/router';
+import type { UpstreamChat, UpstreamTurn } from '@model-gateway/contracts';
 import { assertOneAnswer } from '../errors/cannot-send.ts';
 import { localMessages } from './message.ts';
 
@@ -47,10 +46,10 @@ export function localChat(body: UpstreamChat, { stream }: { readonly stream: boo
 }
 
 /** What these servers cannot be sent: which tool must be called, and what a chat cannot say. */
-export function localIgnored(body: UpstreamChat): readonly string[] {
-  const choice = body['tool_choice'];
+export function localIgnored({ chat, lost }: UpstreamTurn): readonly string[] {
+  const choice = chat['tool_choice'];
   const isDemand = choice === 'required' || isObject(choice);
-  return isDemand ? ['tool_choice', ...lostIn(body)] : lostIn(body);
+  return isDemand ? ['tool_choice', ...lost] : lost;
 }
 
 function optionsOf(body: UpstreamChat): Readonly<Record<string, unknown>> {

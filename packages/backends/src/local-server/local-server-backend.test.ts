@@ -1,6 +1,8 @@
+import { chatTurn } from '@model-gateway/dialects';
+import type { UpstreamChat } from '@model-gateway/contracts';
 import { readFileSync } from 'node:fs';
 import { systemClock } from '@model-gateway/kernel';
-import type { Backend, ChatChunk, UpstreamChat } from '@model-gateway/router';
+import type { Backend, ChatChunk } from '@model-gateway/router';
 import { startOllamaServer, type RunningOllamaServer } from '@model-gateway/testkit/upstreams';
 import { readAll, startChunks, textOf } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
@@ -29,7 +31,7 @@ const chatBody = (more: Readonly<Record<string, unknown>> = {}): UpstreamChat =>
   ...more,
 });
 const start = (body = chatBody(), abort = signal): Promise<AsyncIterable<ChatChunk>> =>
-  startChunks(backend, body, abort);
+  startChunks(backend, chatTurn(body), abort);
 const read = async (body = chatBody()): Promise<readonly ChatChunk[]> => readAll(await start(body));
 
 const recorded = (name: string): unknown =>
@@ -64,7 +66,7 @@ describe('a local server', () => {
   });
 
   it('answers whole', async () => {
-    const answer = await backend.chat?.(chatBody({ max_tokens: 2 }), signal);
+    const answer = await backend.chat?.(chatTurn(chatBody({ max_tokens: 2 })), signal);
     expect(answer?.completion).toMatchObject({
       object: 'chat.completion',
       model: 'demo-local:latest',
@@ -85,7 +87,7 @@ describe('a local server', () => {
   it('uses one connection for one answer after another', async () => {
     await read();
     await read();
-    await backend.chat?.(chatBody(), signal);
+    await backend.chat?.(chatTurn(chatBody()), signal);
     expect(server.requestCount).toBe(3);
     expect(server.aborted).toBe(0);
   });
@@ -93,7 +95,7 @@ describe('a local server', () => {
   it('calls tools', async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }];
     const messages = [{ role: 'user', content: 'call look {"at":"me"}' }];
-    const answer = await backend.chat?.(chatBody({ tools, messages }), signal);
+    const answer = await backend.chat?.(chatTurn(chatBody({ tools, messages })), signal);
     expect(answer?.completion.choices).toMatchObject([
       {
         finish_reason: 'tool_calls',
@@ -116,7 +118,7 @@ describe('a local server', () => {
     await keyed.probe(signal);
     expect(server.lastRequest?.path).toBe('/ollama/api/tags');
     expect(server.lastRequest?.headers.authorization).toBe('Bearer secret');
-    await expect(keyed.chat?.(chatBody(), signal)).rejects.toThrow('upstream 404');
+    await expect(keyed.chat?.(chatTurn(chatBody()), signal)).rejects.toThrow('upstream 404');
     expect(server.lastRequest?.headers.authorization).toBe('Bearer secret');
     await keyed.close();
   });
@@ -152,7 +154,7 @@ describe('a local server that fails', () => {
     { why: 'redirects', fault: { kind: 'status', status: 307 }, message: 'upstream 307' },
   ] as const)('$why: a whole answer', async ({ fault, message }) => {
     server.faults.next(fault);
-    await expect(backend.chat?.(chatBody(), signal)).rejects.toMatchObject({
+    await expect(backend.chat?.(chatTurn(chatBody()), signal)).rejects.toMatchObject({
       code: 'bad_gateway',
       isBackendAtFault: true,
       message: expect.stringContaining(message),
@@ -203,7 +205,7 @@ describe('a local server that fails', () => {
   );
 
   it('refuses the request: the backend is not at fault', async () => {
-    const refused = backend.chat?.(chatBody({ model: 'other' }), signal);
+    const refused = backend.chat?.(chatTurn(chatBody({ model: 'other' })), signal);
     await expect(refused).rejects.toMatchObject({
       isBackendAtFault: false,
       message: "upstream 404: model 'other' not found",
@@ -222,7 +224,7 @@ describe('a local server that fails', () => {
     await expect(backend.probe(AbortSignal.timeout(50))).rejects.toThrow('timeout');
     await server.refuse();
     await expect(backend.probe(signal)).rejects.toThrow('ECONNREFUSED');
-    await expect(backend.chat?.(chatBody(), signal)).rejects.toThrow('ECONNREFUSED');
+    await expect(backend.chat?.(chatTurn(chatBody()), signal)).rejects.toThrow('ECONNREFUSED');
   });
 });
 
@@ -239,7 +241,7 @@ describe('a model that cannot think', () => {
     'think value "high" is not supported for this model',
   ])('is asked again without it, which is named: %s', async (message) => {
     server.faults.next(refused(message), 1, 'chat');
-    const answer = await backend.chat?.(asked, signal);
+    const answer = await backend.chat?.(chatTurn(asked), signal);
     expect(answer?.ignored).toEqual(['reasoning_effort']);
     expect(answer?.completion.choices).toMatchObject([{ message: { content: 'one two three' } }]);
     expect(textOf(await read(asked))).toBe('one two three');
@@ -247,8 +249,10 @@ describe('a model that cannot think', () => {
 
   it('is asked once where it refuses something else', async () => {
     server.faults.next(refused('"demo-local:latest" does not support tools'), 1, 'chat');
-    await expect(backend.chat?.(asked, signal)).rejects.toMatchObject({ status: 400 });
+    await expect(backend.chat?.(chatTurn(asked), signal)).rejects.toMatchObject({ status: 400 });
     server.faults.next(refused('does not support thinking'), 1, 'chat');
-    await expect(backend.chat?.(chatBody(), signal)).rejects.toMatchObject({ status: 400 });
+    await expect(backend.chat?.(chatTurn(chatBody()), signal)).rejects.toMatchObject({
+      status: 400,
+    });
   });
 });

@@ -1,13 +1,6 @@
-import { ServiceError } from '@model-gateway/contracts';
-import { isTranslated } from '@model-gateway/dialects';
+import { ServiceError, type UpstreamTurn } from '@model-gateway/contracts';
 import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
-import type {
-  Backend,
-  Capability,
-  Probe,
-  UpstreamChat,
-  UpstreamEmbeddings,
-} from '@model-gateway/router';
+import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../transport/answers/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
@@ -70,7 +63,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 
-  const sendChat = createChatSender({ mayLeaveEffort: () => true });
+  const sendChat = createChatSender();
 
   async function post(
     to: string,
@@ -90,12 +83,13 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
   }
 
-  async function postChat(given: UpstreamChat, stream: boolean, signal: Cancel) {
-    const body = isTranslated(given) ? withOneInstruction(given) : given;
-    const { answer, ignored } = await sendChat(body, (chat) =>
-      post('/api/chat', localChat(chat, { stream }), { signal, isWhole: !stream }),
+  async function postChat(turn: UpstreamTurn, stream: boolean, signal: Cancel) {
+    const { answer, ignored } = await sendChat(
+      withOneInstruction(turn),
+      { mayLeaveEffort: true },
+      (chat) => post('/api/chat', localChat(chat, { stream }), { signal, isWhole: !stream }),
     );
-    return { answer, ignored: [...localIgnored(body), ...ignored] };
+    return { answer, ignored: [...localIgnored(turn), ...ignored] };
   }
 
   return {
@@ -103,17 +97,17 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     kind: 'local-server',
     capabilities: () => CAPABILITIES,
     probe: async (signal) => probeResult(await control.get('/api/tags', signal)),
-    chat: (body, signal) =>
+    chat: (turn, signal) =>
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
-        const { answer, ignored } = await postChat(body, false, bounded);
+        const { answer, ignored } = await postChat(turn, false, bounded);
         const value = await readJsonAnswer(answer.body, { bytesMax, memory, signal: bounded });
         const read = readLocalAnswer(answer.status, value, apiKey);
-        const completion = localCompletion(read, body.model, clock);
+        const completion = localCompletion(read, turn.model, clock);
         return { completion, ignored };
       }),
-    async chatStream(body, signal) {
-      const { answer, ignored } = await postChat(body, true, signal);
-      const chunks = localChunks(answer, { model: body.model, clock, secret: apiKey });
+    async chatStream(turn, signal) {
+      const { answer, ignored } = await postChat(turn, true, signal);
+      const chunks = localChunks(answer, { model: turn.model, clock, secret: apiKey });
       return { form: 'chunks', chunks: await begunStream(chunks), ignored };
     },
     async embed(request, signal) {

@@ -1,12 +1,14 @@
-import { readUsage } from '@model-gateway/contracts';
+import { readUsage, type UpstreamTurn } from '@model-gateway/contracts';
 import {
+  ownTurn,
+  chatTurn,
   originIn,
   RESPONSES_API,
   responsesDialect,
   completeRequest,
 } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
-import type { BackendConfig, ChatChunk, UpstreamChat } from '@model-gateway/router';
+import type { BackendConfig, ChatChunk } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
 import { readAll, startChunks } from '../../tests/read-chunks.ts';
@@ -38,8 +40,8 @@ const open = (more: Partial<BackendConfig> = {}) =>
     { timeouts, clock: systemClock },
   );
 
-/** The body that a client of the API leads to, with a message that the gateway added. */
-function chatOf(body: object): UpstreamChat {
+/** The turn that a client of the API leads to, with a message that the gateway added. */
+function turnOf(body: object): UpstreamTurn {
   const request = completeRequest(responsesDialect.request.parse({ model: 'alias', ...body }), {
     id: 'resp_7',
     createdAt: 5,
@@ -47,8 +49,13 @@ function chatOf(body: object): UpstreamChat {
     previous: [],
     referenced: new Map(),
   });
-  const memory = { role: 'system', content: 'The user likes cats.' };
-  return { ...request.chat, model: 'm', messages: [memory, ...request.chat.messages] };
+  const memory = { role: 'system' as const, content: 'The user likes cats.' };
+  const chat = () => ({
+    ...request.chat,
+    messages: [memory, ...request.chat.messages],
+    model: 'm',
+  });
+  return ownTurn(request.own, { model: 'm', added: [memory], chat });
 }
 
 const eventText = (events: readonly object[]): string =>
@@ -59,8 +66,8 @@ const streamed = (body: string) => ({ body, type: 'text/event-stream' });
 test('a request passes as it was sent, and the answer remembers what the upstream said', async () => {
   server.answer('/responses', { body: JSON.stringify(RESPONSE) });
   const backend = open();
-  const chat = chatOf({ input: 'Hi', instructions: 'Search.', tools: [{ type: 'web_search' }] });
-  const answer = await backend.chat?.(chat, signal);
+  const turn = turnOf({ input: 'Hi', instructions: 'Search.', tools: [{ type: 'web_search' }] });
+  const answer = await backend.chat?.(turn, signal);
   expect(server.requests.at(-1)?.url).toBe('/v1/responses');
   expect(server.requests.at(-1)?.body).toEqual({
     model: 'm',
@@ -105,7 +112,7 @@ test('a request passes as it was sent, and the answer remembers what the upstrea
 test('clients of other APIs get there by chat completions', async () => {
   server.answer('/chat/completions', { body: '{"choices":[]}' });
   const backend = open();
-  await backend.chat?.({ model: 'm', messages: [] }, signal);
+  await backend.chat?.(chatTurn({ model: 'm', messages: [] }), signal);
   expect(server.requests.at(-1)?.url).toBe('/v1/chat/completions');
   await backend.close();
 });
@@ -113,7 +120,7 @@ test('clients of other APIs get there by chat completions', async () => {
 test('the API of Azure has its own path, without a version', async () => {
   server.answer('/responses', { body: JSON.stringify(RESPONSE) });
   const backend = open({ type: 'azure' });
-  await backend.chat?.(chatOf({ input: 'Hi' }), signal);
+  await backend.chat?.(turnOf({ input: 'Hi' }), signal);
   expect(server.requests.at(-1)?.url).toBe('/openai/v1/responses');
   await backend.close();
 });
@@ -181,7 +188,7 @@ test.each([
 ])('$why rejects before anything is sent to the client', async ({ events, error }) => {
   server.answer('/responses', streamed(eventText(events)));
   const backend = open();
-  const begun = backend.chatStream?.(chatOf({ input: 'Hi' }), signal);
+  const begun = backend.chatStream?.(turnOf({ input: 'Hi' }), signal);
   await expect(begun).rejects.toMatchObject(error);
   await backend.close();
 });
@@ -198,7 +205,7 @@ test.each([
 ])('a stream that $why later passes what came before', async ({ end, types, message, tokens }) => {
   server.answer('/responses', streamed(eventText([created, item, ...end])));
   const backend = open();
-  const chunks = await startChunks(backend, chatOf({ input: 'Hi' }), signal);
+  const chunks = await startChunks(backend, turnOf({ input: 'Hi' }), signal);
   const passed: unknown[] = [];
   let usage: unknown;
   const reading = (async () => {
@@ -216,7 +223,7 @@ test.each([
 test('a whole answer to a request for a stream becomes chunks of a chat', async () => {
   server.answer('/responses', { body: JSON.stringify(RESPONSE) });
   const backend = open();
-  const chunks = await readAll(await startChunks(backend, chatOf({ input: 'Hi' }), signal));
+  const chunks = await readAll(await startChunks(backend, turnOf({ input: 'Hi' }), signal));
   expect(chunks.every((chunk) => originIn(RESPONSES_API, chunk) === undefined)).toBe(true);
   expect(JSON.stringify(chunks)).toContain('Cats purr.');
   await backend.close();

@@ -1,5 +1,6 @@
+import type { UpstreamTurn } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
-import type { UpstreamAnswer, UpstreamChat, UpstreamStream } from '@model-gateway/router';
+import type { UpstreamAnswer, UpstreamStream } from '@model-gateway/router';
 import type { AnswerContext } from '../chunk-shape.ts';
 import { chunksOf } from '../external/completion.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
@@ -11,8 +12,8 @@ import { responsesBody } from './to-upstream.ts';
 
 /** Passes requests of clients of the Responses API to an upstream that speaks it. Undefined for those of other clients. */
 export interface ResponsesUpstream {
-  chat(body: UpstreamChat, signal: Cancel): Promise<UpstreamAnswer> | undefined;
-  chatStream(body: UpstreamChat, signal: Cancel): Promise<UpstreamStream> | undefined;
+  chat(turn: UpstreamTurn, signal: Cancel): Promise<UpstreamAnswer> | undefined;
+  chatStream(turn: UpstreamTurn, signal: Cancel): Promise<UpstreamStream> | undefined;
 }
 
 interface ResponsesUpstreamOptions {
@@ -46,13 +47,13 @@ export function createResponsesUpstream(options: ResponsesUpstreamOptions): Resp
   }
 
   return {
-    chat(body, signal) {
-      const passed = responsesBody(body, { stream: false });
-      return passed && respond(body.model, passed, signal);
+    chat(turn, signal) {
+      const passed = responsesBody(turn, { stream: false });
+      return passed && respond(turn.model, passed, signal);
     },
-    chatStream(body, signal) {
-      const passed = responsesBody(body, { stream: true });
-      return passed && stream(body.model, passed, signal);
+    chatStream(turn, signal) {
+      const passed = responsesBody(turn, { stream: true });
+      return passed && stream(turn.model, passed, signal);
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '@model-gateway/contracts';
 import { openCallSignature, withCallSignatures } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
-import { TOOL_ERROR } from '../turn/origin.ts';
+import { TOOL_ERROR } from '../turn/upstream-turn.ts';
 import { withMediaAfterResults } from '../turn/result-media.ts';
 
 interface Message {

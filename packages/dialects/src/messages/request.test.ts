@@ -1,5 +1,4 @@
-import { originIn } from '../turn/origin.ts';
-import { MESSAGES_API, messagesRequest } from './request.ts';
+import { messagesRequest } from './request.ts';
 
 const hello = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
 const LONG_ID = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(36) });
@@ -9,9 +8,9 @@ test.each([
   { id: LONG_ID, user: expect.stringMatching(/^[\da-f]{64}$/) as string },
 ])('an id of a user is as short as other providers take it: $id', ({ id, user }) => {
   const metadata = { user_id: id };
-  const { chat } = messagesRequest.parse({ ...hello, metadata });
+  const { chat, own } = messagesRequest.parse({ ...hello, metadata });
   expect(chat['user']).toEqual(user);
   expect(messagesRequest.parse({ ...hello, metadata }).chat['user']).toBe(chat['user']);
   // An upstream of this API gets it as it is.
-  expect(originIn(MESSAGES_API, chat)).toMatchObject({ metadata });
+  expect(own.bodyWith([])).toMatchObject({ metadata });
 });

@@ -9,18 +9,19 @@ import {
   type ReasoningOptions,
   type ToolChoice,
   type Turn,
+  type TurnMessage,
 } from '@model-gateway/contracts';
 import { sha256Hex } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { DialectRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
-import { chatMessage, chatOfTurn } from '../turn/chat-of-turn.ts';
+import { chatOfTurn } from '../turn/chat-of-turn.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
-import { withOrigin } from '../turn/origin.ts';
+import { ownBody } from './own-body.ts';
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';
 import { toolsOf, type OfferedTools } from './tools.ts';
 
-/** The name of this API in origins. */
+/** The name of this API among the APIs. */
 export const MESSAGES_API = 'messages';
 
 const MESSAGES_MAX = 10_000;
@@ -94,20 +95,19 @@ function translated(given: MessagesBody): DialectRequest {
   const body = withOutputConfig(translatedFields(given));
   const lost = new Set(offered.lost);
   const options = optionsOf(body, offered, ignored);
-  const turn: Turn = { model: body.model, messages: [], tools: offered.tools, ...options };
-  const chat = {
-    ...chatOfTurn(turn),
-    ...gatewayFieldsOf(body),
-    messages: chatMessagesOf(body, { ignored, lost }),
-  };
+  const messages = messagesOf(body, { ignored, lost });
+  const turn: Turn = { model: body.model, messages, tools: offered.tools, ...options };
+  const passed = passedBody(body, offered);
   return {
     model: body.model,
     models: body.models,
-    chat: withOrigin(chat, {
+    chat: { ...chatOfTurn(turn), ...gatewayFieldsOf(body) },
+    own: {
       api: MESSAGES_API,
-      value: passedBody(body, offered),
+      messages,
+      bodyWith: (added) => ownBody(passed, added),
       lost: [...lost],
-    }),
+    },
     ignored: [...ignored],
     ignoredInPassing: [...ignored],
   };
@@ -127,10 +127,7 @@ function withOutputConfig({ output_format: format, ...body }: MessagesBody): Mes
 }
 
 /** What an upstream of this API gets: what was left out would need flags there, or run tools that are not metered. */
-function passedBody(
-  body: MessagesBody,
-  { given }: OfferedTools,
-): Readonly<Record<string, unknown>> {
+function passedBody(body: MessagesBody, { given }: OfferedTools): Parameters<typeof ownBody>[0] {
   const { tools: _tools, tool_choice: choice, output_config: config, ...others } = body;
   const output = Object.entries(config ?? {}).filter(([name]) => OUTPUT_FIELDS.has(name));
   return {
@@ -140,22 +137,11 @@ function passedBody(
   };
 }
 
-/** One message of this API can be several of a chat; the first of them remembers it, and the others are empty. */
-function chatMessagesOf(body: MessagesBody, leftOut: LeftOut) {
-  const system = systemMessages(body.system).map((message) =>
-    withOrigin(chatMessage(message), { api: MESSAGES_API, value: {} }),
-  );
-  const others = body.messages.flatMap((message, at) =>
-    turnMessages(message, `messages.${at}`, leftOut).map((turned, position) =>
-      withOrigin(chatMessage(turned), {
-        api: MESSAGES_API,
-        value: position === 0 ? message : {},
-        isToolError: turned.role === 'tool' && turned.isError === true,
-      }),
-    ),
-  );
-  return [...system, ...others];
-}
+/** One message of this API can be several of a turn. */
+const messagesOf = (body: MessagesBody, leftOut: LeftOut): readonly TurnMessage[] => [
+  ...systemMessages(body.system),
+  ...body.messages.flatMap((message, at) => turnMessages(message, `messages.${at}`, leftOut)),
+];
 
 function optionsOf(body: MessagesBody, offered: OfferedTools, ignored: Set<string>): Partial<Turn> {
   return present({

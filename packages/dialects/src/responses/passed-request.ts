@@ -17,7 +17,11 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The client's request for an upstream that speaks the same API, with all items and without what only the gateway knows. */
-export function passedBody(body: ResponsesBody, items: readonly Item[], ignored: Ignored): Item {
+export function passedBody(
+  body: ResponsesBody,
+  items: readonly Item[],
+  ignored: Ignored,
+): Item & { readonly input: readonly Item[] } {
   const { extra, include } = body;
   const given = Object.entries(body).filter(
     ([name, value]) => !OWN_FIELDS.has(name) && value !== null,

@@ -1,9 +1,7 @@
-import { originIn, refusalFor } from '../turn/origin.ts';
 import { responsesDialect } from './index.ts';
 import { responseOfItem } from './item-id.ts';
 import {
   completeRequest,
-  RESPONSES_API,
   responsesRequestSchema,
   type ResponsesContext,
   type ResponsesRequest,
@@ -51,12 +49,12 @@ describe('a request for an upstream that speaks the API', () => {
   const request = completed(sent, { previous });
 
   it.each(['text', ['item'], 7, true])('ignores %j as extra', (extra) => {
-    const { chat } = completed({ model: 'm', input: 'And?', future: 1, extra });
-    expect(originIn(RESPONSES_API, chat)).toEqual({ future: 1, input: [expect.anything()] });
+    const { own } = completed({ model: 'm', input: 'And?', future: 1, extra });
+    expect(own.bodyWith([])).toEqual({ future: 1, input: [expect.anything()] });
   });
 
   it('has what the client sent, and the earlier items as the upstream knows them', () => {
-    expect(originIn(RESPONSES_API, request.chat)).toEqual({
+    expect(request.own.bodyWith([])).toEqual({
       seed: 7,
       tools,
       tool_choice: { type: 'web_search' },
@@ -75,15 +73,12 @@ describe('a request for an upstream that speaks the API', () => {
   });
 
   it('is refused for other upstreams', () => {
-    const { chat } = request;
-    expect(refusalFor(undefined, chat)?.code).toBe('unsupported_tool');
-    expect(refusalFor(new Set(['messages']), chat)?.code).toBe('unsupported_tool');
-    expect(refusalFor(new Set([RESPONSES_API]), chat)).toBeUndefined();
+    expect(request.own).toMatchObject({ api: 'responses', refusal: { code: 'unsupported_tool' } });
   });
 
   it('asks for no encrypted thoughts of a model that may not think', () => {
-    const { chat } = completed({ model: 'm', input: 'Hi' });
-    expect(originIn(RESPONSES_API, chat)).not.toHaveProperty('include');
+    const { own } = completed({ model: 'm', input: 'Hi' });
+    expect(own.bodyWith([])).not.toHaveProperty('include');
   });
 });
 

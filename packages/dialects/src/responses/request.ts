@@ -1,7 +1,6 @@
-import type { ChatRequest } from '@model-gateway/contracts';
+import type { TurnMessage } from '@model-gateway/contracts';
 import { z } from 'zod';
-import type { DialectRequest } from '../dialect.ts';
-import { withOrigin, type Origin } from '../turn/origin.ts';
+import type { DialectRequest, OwnRequest } from '../dialect.ts';
 import { responsesBodySchema, type Item, type ResponsesBody } from './body.ts';
 import { FieldProblem } from './field-problem.ts';
 import { createIgnored } from './ignored.ts';
@@ -10,7 +9,7 @@ import { refuseFields } from './other-fields.ts';
 import { passedBody } from './passed-request.ts';
 import { translate, type Translation } from './translate.ts';
 
-/** The name of this API in origins, and among the APIs that a backend speaks. */
+/** The name of this API among the APIs, and among those that a backend speaks. */
 export const RESPONSES_API = 'responses';
 
 /** A request of `POST /v1/responses`. */
@@ -61,6 +60,7 @@ function requestOf(body: ResponsesBody): ResponsesRequest {
     model: body.model,
     models: body.models,
     ...translation,
+    own: ownOf(passedBody(body, input.filter(isNoReference), createIgnored()), translation),
     body,
     input,
     id: '',
@@ -105,15 +105,15 @@ export function completeRequest(
   const items = [...previous, ...input];
   const isSame = previous.length === 0 && referenced.size === 0;
   const translated = isSame ? request : translate(body, items, ['previous_response_id']);
-  const refusal = request.refusal ?? translated.refusal;
   const leftOut = createIgnored();
+  const refusal = request.refusal ?? translated.refusal;
   const value = passedBody(body, items, leftOut);
   // A body that cannot be stored is noted in both lists before.
   const noted = request.ignoredInPassing ?? [];
   return {
     ...request,
     ...translated,
-    chat: remembering(translated.chat, { api: RESPONSES_API, value, untranslatable: refusal }),
+    own: ownOf(value, { ...translated, refusal }),
     refusal,
     ignored: [...new Set([...request.ignored, ...translated.ignored])],
     ignoredInPassing: [...noted, ...leftOut.list()],
@@ -124,9 +124,22 @@ export function completeRequest(
   };
 }
 
-/** The messages remember it too: those that do not were added by the gateway. */
-function remembering(chat: ChatRequest, origin: Origin): ChatRequest {
-  const mark = { api: origin.api, value: {} };
-  const messages = chat.messages.map((message) => withOrigin(message, mark));
-  return withOrigin({ ...chat, messages }, origin);
+function ownOf(
+  value: ReturnType<typeof passedBody>,
+  { messages, refusal }: Pick<Translation, 'messages' | 'refusal'>,
+): OwnRequest {
+  return {
+    api: RESPONSES_API,
+    messages,
+    bodyWith: (added) => ({ ...value, input: [...added.map(itemOf), ...value.input] }),
+    refusal,
+    lost: [],
+  };
+}
+
+/** What the gateway adds to the items of the client. */
+function itemOf({ role, parts }: TurnMessage): Item {
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+  const type = role === 'assistant' ? 'output_text' : 'input_text';
+  return { type: 'message', role, content: [{ type, text }] };
 }

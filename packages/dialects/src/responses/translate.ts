@@ -19,6 +19,8 @@ import { noTools, readTools, type ToolSet } from './tools.ts';
 export interface Translation {
   readonly tools: ToolSet;
   readonly chat: ChatRequest;
+  /** The messages of the chat, in the form between APIs. */
+  readonly messages: readonly TurnMessage[];
   readonly ignored: readonly string[];
   /** Why they cannot get it; the chat then has what could be translated, for estimates. */
   readonly refusal: ServiceError | undefined;
@@ -34,7 +36,7 @@ export function translate(body: ResponsesBody, items: readonly Item[], at: Path)
     () => readTools(body, ignored),
     () => orElse(problems, () => readTools({ ...body, tool_choice: null }, ignored), noTools),
   );
-  const messages = orElse(
+  const said = orElse(
     problems,
     () => messagesOf(items, ignored, at),
     () =>
@@ -46,8 +48,9 @@ export function translate(body: ResponsesBody, items: readonly Item[], at: Path)
         ),
       ),
   );
+  const messages = [...instructionsOf(body), ...said];
   const chat = chatOf(body, tools, messages);
-  return { tools, chat, ignored: ignored.list(), refusal: problems[0] };
+  return { tools, chat, messages, ignored: ignored.list(), refusal: problems[0] };
 }
 
 /** Reads something; a problem is kept, and the rest is read in another way. */
@@ -69,14 +72,9 @@ function chatOf(
   { functions, choice }: ToolSet,
   messages: readonly TurnMessage[],
 ): ChatRequest {
-  const { instructions } = body;
-  const system: readonly TurnMessage[] =
-    typeof instructions === 'string' && instructions !== ''
-      ? [{ role: 'system', parts: [{ type: 'text', text: instructions }] }]
-      : [];
   const turn: Turn = {
     model: body.model,
-    messages: [...system, ...messages],
+    messages,
     tools: functions,
     ...present({
       toolChoice: choice,
@@ -95,6 +93,11 @@ function chatOf(
     further: furtherOf(body),
   };
   return chatOfTurn(turn);
+}
+
+function instructionsOf({ instructions }: ResponsesBody): readonly TurnMessage[] {
+  if (typeof instructions !== 'string' || instructions === '') return [];
+  return [{ role: 'system', parts: [{ type: 'text', text: instructions }] }];
 }
 
 function outputOf({ text }: ResponsesBody): OutputFormat | undefined {

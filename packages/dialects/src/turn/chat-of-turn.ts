@@ -46,7 +46,7 @@ export function chatOfTurn(turn: Turn): ChatRequest {
 }
 
 /** One message of a turn as a chat-completions message. */
-export function chatMessage(message: TurnMessage): ChatMessage {
+function chatMessage(message: TurnMessage): ChatMessage {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.parts.map(({ text }) => text).join('\n\n') };

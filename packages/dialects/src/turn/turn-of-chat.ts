@@ -13,7 +13,6 @@ import {
 } from '@model-gateway/contracts';
 import { fieldOf, listField, present, textField } from './fields.ts';
 import { dataUrl } from './data-url.ts';
-import { isToolError } from './origin.ts';
 import { imagePartsOf } from './generated-images.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 
@@ -85,7 +84,6 @@ export function turnMessage(message: unknown, at: number): TurnMessage {
         role: 'tool',
         callId: textField(message, 'tool_call_id') ?? olderCallId(message, at - 1),
         parts: userPartsOf(message, where),
-        ...(isToolError(message) ? { isError: true } : {}),
       };
     default:
       return { role: 'user', parts: userPartsOf(message, where) };

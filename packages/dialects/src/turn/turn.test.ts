@@ -2,7 +2,6 @@ import type { ToolChoice, Turn, TurnEvent, TurnMessage } from '@model-gateway/co
 import * as fc from 'fast-check';
 import { answerOfChat, chatUsage, createChunkReader } from './answer-of-chat.ts';
 import { chatOfTurn } from './chat-of-turn.ts';
-import { keepOrigin, originIn, withOrigin } from './origin.ts';
 import { turnOfChat } from './turn-of-chat.ts';
 
 const text = fc.string({ minLength: 1 }).map((value) => ({ type: 'text' as const, text: value }));
@@ -273,15 +272,6 @@ test('calls without an id get one that no other answer has', () => {
 });
 
 const delta = (value: object) => ({ choices: [{ index: 0, delta: value, finish_reason: null }] });
-
-test('what a client sent survives copies and is not part of the JSON', () => {
-  const made = withOrigin({ role: 'user' }, { api: 'messages', value: { role: 'user', x: 1 } });
-  const copy: Record<string, unknown> = {};
-  keepOrigin({ ...made }, copy);
-  expect(originIn('messages', copy)).toEqual({ role: 'user', x: 1 });
-  expect(originIn('responses', copy)).toBeUndefined();
-  expect(JSON.stringify(made)).toBe('{"role":"user"}');
-});
 
 test.each(['auto', 'required'] as const)(
   'of tools that are allowed, others are not offered: %s',

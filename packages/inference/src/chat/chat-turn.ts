@@ -1,5 +1,6 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
+import type { OwnRequest } from '@model-gateway/dialects';
 import type { Cancel, Log } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
 import type { SettledCall } from '../call/settle.ts';
@@ -18,6 +19,8 @@ export interface ChatTurn {
   /** Which surface serves it: `gateway` or `rpc`. */
   readonly surface: string;
   readonly request: ChatRequest;
+  /** The request in the API of its client; undefined for chat completions. */
+  readonly own?: OwnRequest | undefined;
   /** The target of its model's alias. */
   readonly resolvedModel: string;
   /** Models that are tried when this one cannot answer. */

@@ -7,14 +7,13 @@ import {
 } from '@model-gateway/contracts';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
-import { assertDialect } from './assert-dialect.ts';
 import { contentOf } from '../stream/chunk-fields.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { TOOL_CALLS_MAX, type Reply } from './history/reply-collector.ts';
 import { settleTurn } from './settle-turn.ts';
-import { upstreamBody } from './upstream-body.ts';
+import { upstreamTurn } from './upstream-turn.ts';
 
 export interface ChatAnswer {
   /** The completion as JSON, if the backend gave it as that; a long one is written once. */
@@ -41,8 +40,7 @@ export async function completeChat(
     fallbacks,
     ({ backend, model }, signal) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
-      assertDialect(backend, full);
-      return backend.chat(upstreamBody(full, model), signal);
+      return backend.chat(upstreamTurn(turn, { backend, model }), signal);
     },
   );
   const { completion, text, ignored } = answer;

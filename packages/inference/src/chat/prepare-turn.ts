@@ -14,6 +14,8 @@ import { allowedBy } from './model-rules.ts';
 export interface PreparedTurn extends ChatTurn {
   /** The request with memories and the history before its messages. */
   readonly full: ChatRequest;
+  /** The memories and the history. */
+  readonly added: readonly ChatMessage[];
   readonly memory: MemoryState;
   /** Stores the turn; undefined outside of conversations. */
   readonly record: TurnRecord | undefined;
@@ -28,11 +30,12 @@ export function prepareTurn(
     // Field by field, because this runs for every request and `...` costs some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
       turn;
-    const { reservation, startedAt, fallbacks, trace } = turn;
+    const { reservation, startedAt, fallbacks, trace, own } = turn;
     return {
       caller,
       surface,
       request,
+      own,
       resolvedModel,
       fallbacks,
       conversationId,
@@ -43,6 +46,7 @@ export function prepareTurn(
       trace,
       signal,
       full: request,
+      added: [],
       memory: 'disabled',
       record: undefined,
     };
@@ -87,8 +91,8 @@ async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise
   const earlier = turn.history === 'client' ? [] : turn.history;
   const isEnabled = request.memory !== false;
   const recall = await memory.recall(caller.userId, request.messages, isEnabled);
-  const remembered = recall.message === undefined ? [] : [recall.message];
-  const messages = [...remembered, ...earlier, ...request.messages];
+  const added = [...(recall.message === undefined ? [] : [recall.message]), ...earlier];
+  const messages = [...added, ...request.messages];
   const record =
     conversationId === undefined
       ? undefined
@@ -98,7 +102,7 @@ async function assemble(turn: ChatTurn, dependencies: ChatDependencies): Promise
           added: newMessagesOf(turn),
           log,
         });
-  return { ...turn, full: { ...request, messages }, memory: recall.state, record };
+  return { ...turn, full: { ...request, messages }, added, memory: recall.state, record };
 }
 
 /**

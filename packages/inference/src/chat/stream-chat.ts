@@ -5,7 +5,6 @@ import { attemptModels } from '../upstream/attempt-models.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { AcceptedChat } from './accept-chat.ts';
-import { assertDialect } from './assert-dialect.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { deltasOf, type ChatDelta } from '../stream/chat-delta.ts';
@@ -15,7 +14,7 @@ import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
 import { settleStream, type SettledTurn } from './settle-turn.ts';
 import { createStreamObserver, type StreamObserver } from '../stream/stream-observer.ts';
-import { upstreamBody } from './upstream-body.ts';
+import { upstreamTurn } from './upstream-turn.ts';
 
 /** A turn that is streamed while it is generated. */
 export interface StreamedChat {
@@ -179,8 +178,7 @@ async function begin(turn: PreparedTurn, dependencies: StreamDependencies, optio
     fallbacks,
     async ({ backend, model }, signal): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
-      assertDialect(backend, full);
-      const stream = await backend.chatStream(upstreamBody(full, model), signal);
+      const stream = await backend.chatStream(upstreamTurn(turn, { backend, model }), signal);
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
       const chunks: unknown[] = [];

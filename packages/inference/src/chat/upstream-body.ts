@@ -1,6 +1,4 @@
-import type { ChatRequest } from '@model-gateway/contracts';
-import { keepOrigin } from '@model-gateway/dialects';
-import type { UpstreamChat } from '@model-gateway/router';
+import type { ChatRequest, UpstreamChat } from '@model-gateway/contracts';
 
 // Fields for the gateway; they are not sent to upstreams.
 const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'models']);
@@ -32,7 +30,6 @@ export function upstreamBody(request: ChatRequest, model: string): UpstreamChat 
   const others = Object.keys(given).filter((name) => !PLACED_FIELDS.has(name));
   place(others.length < 2 ? others : others.toSorted(), given, body);
   place(LAST_FIELDS, given, body);
-  keepOrigin(request, body);
   return body;
 }
 

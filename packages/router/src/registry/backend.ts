@@ -1,4 +1,4 @@
-import type { UpstreamCompletion } from '@model-gateway/contracts';
+import type { UpstreamCompletion, UpstreamTurn } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from './upstream-failure.ts';
 
@@ -57,9 +57,6 @@ export interface Probe {
   /** Why it is not Healthy, or what is known only in part. */
   readonly reason?: string;
 }
-
-/** A chat body on its way to an upstream: ready to send, with the model id as the backend lists it. */
-export type UpstreamChat = Readonly<Record<string, unknown>> & { readonly model: string };
 
 /** A whole answer. */
 export interface UpstreamAnswer {
@@ -206,9 +203,9 @@ export interface Backend {
   /** Whether it has the capability for this model; without this method all models have the same. */
   serves?(capability: Capability, model: string): boolean;
   probe(signal: AbortSignal): Promise<Probe>;
-  chat?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamAnswer>;
+  chat?(turn: UpstreamTurn, cancel: Cancel): Promise<UpstreamAnswer>;
   /** Resolves when a successful response has begun; a later failure fails the iteration. */
-  chatStream?(body: UpstreamChat, cancel: Cancel): Promise<UpstreamStream>;
+  chatStream?(turn: UpstreamTurn, cancel: Cancel): Promise<UpstreamStream>;
   /** Token ids are passed only to kinds that forward requests unchanged. */
   embed?(request: UpstreamEmbedding, cancel: Cancel): Promise<UpstreamEmbeddings>;
   /** Passes a request of a capability that needs no translation. Resolves when a successful answer has begun. */
