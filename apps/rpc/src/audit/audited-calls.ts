@@ -1,13 +1,13 @@
 import type { AuditActor } from '@model-gateway/accounts';
 import { ServiceError, type RpcMethodName } from '@model-gateway/contracts';
 import type { Database, DatabaseStores } from '@model-gateway/db';
-import { createMethod, createMethods } from '../methods/index.ts';
+import { z } from 'zod';
+import { createMethods, createMethodsLike } from '../methods/index.ts';
 import type { ChangeScope } from '../protocol/call-context.ts';
 import type { CallerFacts, PerformCall } from '../protocol/dispatcher.ts';
+import type { ChangingMethod } from '../protocol/handlers.ts';
 import type { AfterCommit, Services } from '../services.ts';
-import { z } from 'zod';
-import type { AuditedCall, AuditExemption, AuditRule } from './audit-rule.ts';
-import { AUDIT_RULES } from './audit-rules.ts';
+import type { AuditedCall, AuditRule, NoAudit } from './audit-rule.ts';
 
 interface AuditedCallsDependencies {
   readonly database: Pick<Database, 'auditedTransaction'> & DatabaseStores;
@@ -18,13 +18,17 @@ interface AuditedCallsDependencies {
 
 /** Each handler has its own types, so the union of all cannot be called directly. */
 type AnyHandler = (params: unknown, context: object) => Promise<unknown>;
-type AnyRule = AuditRule | AuditExemption;
+
+interface RecordedMethod {
+  readonly audit: AuditRule | NoAudit;
+  readonly entry?: ChangingMethod<RpcMethodName>['entry'];
+  readonly handle: AnyHandler;
+}
 
 /** Calls the handlers, and writes an audit entry for every change. The only place of the RPC plane that does. */
 export function createAuditedCalls(dependencies: AuditedCallsDependencies): PerformCall {
   const { database, services, within } = dependencies;
   const methods = createMethods(services);
-  const { aliases } = services.runtime.router;
 
   async function append(
     stores: DatabaseStores,
@@ -35,17 +39,17 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
     await stores.audit.append({
       actor: actorOf(name, caller, call),
       action: name,
-      target: target ?? (await rule.target(stores, call)) ?? null,
+      target: target ?? (await rule.target(call, stores)) ?? null,
       before,
-      after: rule.state === undefined ? call.params : await rule.state(stores, call, aliases),
+      after: rule.state === undefined ? call.params : await rule.state(call, stores),
       clientIp: caller.clientIp,
       requestId: caller.requestId,
     });
   }
 
   async function stateBefore(stores: DatabaseStores, { rule, call }: Recorded): Promise<Before> {
-    const target = await rule.target(stores, call);
-    return { target, before: await rule.state?.(stores, call, aliases) };
+    const target = await rule.target(call, stores);
+    return { target, before: await rule.state?.(call, stores) };
   }
 
   /** Runs the change and its entry in one transaction. `about` says what the outcome tells of the call. */
@@ -71,29 +75,31 @@ export function createAuditedCalls(dependencies: AuditedCallsDependencies): Perf
   }
 
   return async (name, params, context, caller) => {
-    const rule: AnyRule = AUDIT_RULES[name];
-    const handler = methods[name] as AnyHandler;
-    if ('exempt' in rule) return handler(params, context);
+    const method = methods[name] as AnyHandler | RecordedMethod;
+    if (typeof method === 'function') return method(params, context);
+    const { audit: rule, entry = 'transaction', handle } = method;
+    if ('none' in rule) return handle(params, context);
     const userId = caller.user?.id;
     // The rule has the types of the method, which are not known here.
     const call = { params, userId, result: undefined, changed: undefined } as AuditedCall;
     const recorded: Recorded = { name, rule, caller, call };
     const asResult = (result: unknown) => ({ result }) as Partial<AuditedCall>;
-    switch (rule.entry) {
+    switch (entry) {
       case 'transaction':
         return inTransaction(
           recorded,
-          (inside) => (createMethod(inside, name) as AnyHandler)(params, context),
+          (inside) =>
+            (createMethodsLike(name, inside)[name] as RecordedMethod).handle(params, context),
           asResult,
         );
       case 'handler': {
         const change = <Changed>(work: (scope: ChangeScope) => Promise<Changed>) =>
           inTransaction(recorded, work, (changed) => ({ changed }));
-        return handler(params, { ...context, change });
+        return handle(params, { ...context, change });
       }
       case 'after': {
         const before = await stateBefore(database, recorded);
-        const result = await handler(params, context);
+        const result = await handle(params, context);
         await append(database, { ...recorded, call: { ...call, ...asResult(result) } }, before);
         return result;
       }

@@ -36,22 +36,44 @@ export function createBillingPricingMethods({
         pattern: price.pattern,
       })),
     }),
-    'billing.pricing.set': async (params) => {
-      await fileEntries.assertChangeable('prices', ENTRY_NAMES.prices(params));
-      const price = priceOf(params);
-      if (price === undefined) await prices.remove(params.pattern, params.backend ?? null);
-      else await prices.set(price);
-      await publishChange(params.pattern);
-      return { ok: true };
+    'billing.pricing.set': {
+      audit: {
+        target: ({ params }) =>
+          `price:${params.pattern}${params.backend === undefined ? '' : `@${params.backend}`}`,
+        state: async ({ params: { pattern, backend = '' } }, stores) =>
+          (await stores.prices.list()).find(
+            (price) =>
+              price.source !== 'catalogue' &&
+              price.pattern === pattern &&
+              (price.backend ?? '') === backend,
+          ),
+      },
+      handle: async (params) => {
+        await fileEntries.assertChangeable('prices', ENTRY_NAMES.prices(params));
+        const price = priceOf(params);
+        if (price === undefined) await prices.remove(params.pattern, params.backend ?? null);
+        else await prices.set(price);
+        await publishChange(params.pattern);
+        return { ok: true };
+      },
     },
     // From the store, so that a price that was just set is explained.
     'billing.pricing.explain': async (params) =>
       explainPrice(params, createPriceIndex(await prices.list()), runtime.router),
-    'billing.pricing.import': async ({ catalogue, mode }) => {
-      const read = readCatalogue(catalogue);
-      const removed = await prices.importAll(read.prices, mode);
-      await publishChange('catalogue');
-      return { imported: read.prices.length, skipped: read.skipped, removed };
+    'billing.pricing.import': {
+      audit: {
+        target: () => 'prices:catalogue',
+        async state(_call, stores) {
+          const stored = await stores.prices.list();
+          return { prices: stored.filter(({ source }) => source === 'catalogue').length };
+        },
+      },
+      handle: async ({ catalogue, mode }) => {
+        const read = readCatalogue(catalogue);
+        const removed = await prices.importAll(read.prices, mode);
+        await publishChange('catalogue');
+        return { imported: read.prices.length, skipped: read.skipped, removed };
+      },
     },
   };
 }

@@ -1,5 +1,6 @@
 import { monthOf, planOf, type TierLimits, type VideoPricing } from '@model-gateway/billing';
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
+import { accountState } from '../audit/account-state.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -28,36 +29,61 @@ export function createBillingMethods(
         points_per_usd: pointsPerUsd,
       };
     },
-    'billing.plan.set': async ({ user_email, tier }) => {
-      const userId = await plans.assign(user_email, tier);
-      await events.changed({ kind: 'user', userId });
-      return { ok: true };
+    'billing.plan.set': {
+      audit: {
+        async target({ params }, stores) {
+          const userId = await stores.userDirectory.findIdByEmail(params.user_email);
+          return userId && `user:${userId}`;
+        },
+        async state({ params }, stores) {
+          const userId = await stores.userDirectory.findIdByEmail(params.user_email);
+          return userId && accountState(userId, stores);
+        },
+      },
+      handle: async ({ user_email, tier }) => {
+        const userId = await plans.assign(user_email, tier);
+        await events.changed({ kind: 'user', userId });
+        return { ok: true };
+      },
     },
-    'billing.tiers.set': async ({ name, monthly_usd_quota, monthly_token_quota, rpm }) => {
-      await fileEntries.assertChangeable('tiers', name);
-      await plans.saveTier(name, {
-        monthlyUsdQuota: monthly_usd_quota,
-        monthlyTokenQuota: monthly_token_quota,
-        rpm,
-      });
-      await events.changed({ kind: 'tiers' });
-      return { ok: true };
+    'billing.tiers.set': {
+      audit: {
+        target: ({ params }) => `tier:${params.name}`,
+        state: async ({ params }, stores) =>
+          (await stores.plans.tiers()).find(({ name }) => name === params.name),
+      },
+      handle: async ({ name, monthly_usd_quota, monthly_token_quota, rpm }) => {
+        await fileEntries.assertChangeable('tiers', name);
+        await plans.saveTier(name, {
+          monthlyUsdQuota: monthly_usd_quota,
+          monthlyTokenQuota: monthly_token_quota,
+          rpm,
+        });
+        await events.changed({ kind: 'tiers' });
+        return { ok: true };
+      },
     },
     'billing.video.pricing.get': async () => ({
       pricing: (await videoPricing.list()).map(pricingRecord),
     }),
-    'billing.video.pricing.set': async (pricing) => {
-      await videoPricing.save({
-        model: pricing.model,
-        mode: pricing.mode,
-        basePrice: pricing.base_price,
-        pricePerSecond: pricing.price_per_second,
-        pricePerFrame: pricing.price_per_frame,
-        resolutionCoeff: pricing.resolution_coeff,
-        currency: pricing.currency,
-        enabled: pricing.enabled,
-      });
-      return { ok: true };
+    'billing.video.pricing.set': {
+      audit: {
+        target: ({ params }) => `video-price:${params.model}`,
+        state: ({ params }, stores) => stores.videoPricing.find(params.model),
+      },
+      handle: async (pricing) => {
+        await videoPricing.save({
+          model: pricing.model,
+          mode: pricing.mode,
+          basePrice: pricing.base_price,
+          pricePerSecond: pricing.price_per_second,
+          pricePerFrame: pricing.price_per_frame,
+          resolutionCoeff: pricing.resolution_coeff,
+          currency: pricing.currency,
+          enabled: pricing.enabled,
+        });
+        return { ok: true };
+      },
     },
   };
 }

@@ -8,6 +8,7 @@ import {
   jwtCaller,
 } from '@model-gateway/inference';
 import { noteChatFailure } from '../chat/note-chat-failure.ts';
+import { WORK } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -30,63 +31,69 @@ export function createChatMethods({
   }
 
   return {
-    'chat.send': async (params, { user }) => {
-      const resolvedModel = router.aliases.resolve(params.model);
-      const request = requestOf(params);
-      const turn = {
-        caller: jwtCaller(user.id),
-        surface: 'rpc',
-        request,
-        refId: params.ref_id ?? null,
-        startedAt: performance.now(),
-        trace: createRequestTrace(),
-      };
-      const admission = (history: readonly ChatMessage[]) => ({
-        model: resolvedModel,
-        requested: params.model,
-        fallbacks: params.models?.map((model) => ({
-          model,
-          resolved: router.aliases.resolve(model),
-        })),
-        expected: () =>
-          expectedChat({ ...request, messages: [...history, ...request.messages] }, memory),
-      });
-      let release = (): void => undefined;
-      try {
-        const { payer, reservation, ...admitted } = await quotas.admitUserWithFallbacks(
-          user.id,
-          admission([]),
-        );
-        let { fallbacks } = admitted;
-        let history: readonly ChatMessage[] = [];
-        if (params.conversation_id !== undefined) {
-          try {
-            history = await historyOf(user.id, params.conversation_id, (end) => (release = end));
-            fallbacks = await quotas.admitAgain(payer, reservation, admission(history));
-          } catch (error) {
-            reservation.end();
-            throw error;
-          }
-        }
-        const started = await chatStreams.begin({
-          ...turn,
-          reservation,
-          resolvedModel,
-          fallbacks,
-          conversationId: params.conversation_id,
-          history,
-          onEnd: release,
+    'chat.send': {
+      audit: WORK,
+      handle: async (params, { user }) => {
+        const resolvedModel = router.aliases.resolve(params.model);
+        const request = requestOf(params);
+        const turn = {
+          caller: jwtCaller(user.id),
+          surface: 'rpc',
+          request,
+          refId: params.ref_id ?? null,
+          startedAt: performance.now(),
+          trace: createRequestTrace(),
+        };
+        const admission = (history: readonly ChatMessage[]) => ({
+          model: resolvedModel,
+          requested: params.model,
+          fallbacks: params.models?.map((model) => ({
+            model,
+            resolved: router.aliases.resolve(model),
+          })),
+          expected: () =>
+            expectedChat({ ...request, messages: [...history, ...request.messages] }, memory),
         });
-        return { stream_id: started.streamId, memory: started.memory };
-      } catch (error) {
-        release();
-        noteChatFailure(meter, turn, error);
-        throw error;
-      }
+        let release = (): void => undefined;
+        try {
+          const { payer, reservation, ...admitted } = await quotas.admitUserWithFallbacks(
+            user.id,
+            admission([]),
+          );
+          let { fallbacks } = admitted;
+          let history: readonly ChatMessage[] = [];
+          if (params.conversation_id !== undefined) {
+            try {
+              history = await historyOf(user.id, params.conversation_id, (end) => (release = end));
+              fallbacks = await quotas.admitAgain(payer, reservation, admission(history));
+            } catch (error) {
+              reservation.end();
+              throw error;
+            }
+          }
+          const started = await chatStreams.begin({
+            ...turn,
+            reservation,
+            resolvedModel,
+            fallbacks,
+            conversationId: params.conversation_id,
+            history,
+            onEnd: release,
+          });
+          return { stream_id: started.streamId, memory: started.memory };
+        } catch (error) {
+          release();
+          noteChatFailure(meter, turn, error);
+          throw error;
+        }
+      },
     },
-    'chat.stop': async ({ stream_id }, { user }) => ({
-      stopped: await chatStreams.cancel(user.id, stream_id),
-    }),
+    'chat.stop': {
+      audit: WORK,
+      handle: async ({ stream_id }, { user }) => ({
+        stopped: await chatStreams.cancel(user.id, stream_id),
+      }),
+    },
   };
 }
 

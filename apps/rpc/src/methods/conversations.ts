@@ -1,5 +1,6 @@
 import { relativeAge, type Conversation, type ConversationMessage } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
+import { OWN } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -19,8 +20,11 @@ export function createConversationsMethods({
       const found = await conversations.list(user.id, page);
       return found.map((one) => conversationRecord(one, clock.now()));
     },
-    'conversations.create': async ({ title }, { user }) =>
-      conversationRecord(await conversations.create(user.id, title), clock.now()),
+    'conversations.create': {
+      audit: OWN,
+      handle: async ({ title }, { user }) =>
+        conversationRecord(await conversations.create(user.id, title), clock.now()),
+    },
     'conversations.get': async ({ conversation_id, before }, { user }) => {
       const page = await conversations.get(user.id, conversation_id, before);
       const now = clock.now();
@@ -36,9 +40,12 @@ export function createConversationsMethods({
         before: has_more ? (messages[0]?.id ?? null) : null,
       };
     },
-    'conversations.delete': async ({ conversation_id }, { user }) => {
-      await conversations.remove(user.id, conversation_id);
-      return { ok: true };
+    'conversations.delete': {
+      audit: OWN,
+      handle: async ({ conversation_id }, { user }) => {
+        await conversations.remove(user.id, conversation_id);
+        return { ok: true };
+      },
     },
   };
 }

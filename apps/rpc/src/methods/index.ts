@@ -64,12 +64,6 @@ export function createMethods(services: Services): Handlers {
   return methods as Handlers;
 }
 
-/** One method for services of its own. Making all would take more memory than most calls do. */
-export function createMethod<Name extends RpcMethodName>(
-  services: Services,
-  name: Name,
-): Handlers[Name] {
-  const methods: Partial<Handlers> =
-    NAMESPACES[name.slice(0, name.indexOf('.')) as Namespace](services);
-  return methods[name] as Handlers[Name];
-}
+/** The methods of one namespace. Making all would take more memory than most calls do. */
+export const createMethodsLike = (name: RpcMethodName, services: Services): Partial<Handlers> =>
+  NAMESPACES[name.slice(0, name.indexOf('.')) as Namespace](services);

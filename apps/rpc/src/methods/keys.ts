@@ -1,12 +1,21 @@
 import type { ApiKey, KeySettingChanges } from '@model-gateway/accounts';
 import { budgetResetOf } from '@model-gateway/billing';
 import type { RpcParams, RpcResult } from '@model-gateway/contracts';
+import type { DatabaseStores } from '@model-gateway/db';
+import type { AuditedCall } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
 const PAGE_KEYS_MAX = 1_000;
 
 type KeyRecord = RpcResult<'keys.list'>[number];
+type KeyCall = AuditedCall<'keys.update' | 'keys.rotate' | 'keys.revoke'>;
+
+const audit = {
+  target: ({ params }: KeyCall) => `key:${params.key_id}`,
+  state: ({ params, userId }: KeyCall, stores: DatabaseStores) =>
+    keyState(params.key_id, userId, stores),
+};
 
 export function createKeysMethods({ keys, clock }: Services): HandlersOf<'keys'> {
   const recordOf = (key: ApiKey): KeyRecord => keyRecord(key, new Date(clock.now()));
@@ -18,21 +27,60 @@ export function createKeysMethods({ keys, clock }: Services): HandlersOf<'keys'>
         : undefined;
       return (await keys.list(user.id, page)).map(recordOf);
     },
-    'keys.create': async ({ name, project, group_id, ...settings }, { user }) => {
-      const request = { userId: user.id, name, project, groupId: group_id };
-      const { key, secret } = await keys.create({ ...request, settings: changesOf(settings) });
-      return { ...recordOf(key), key: secret };
+    'keys.create': {
+      audit: {
+        target: ({ result }) => result && `key:${result.id}`,
+        state: ({ result, userId }, stores) => result && keyState(result.id, userId, stores),
+      },
+      handle: async ({ name, project, group_id, ...settings }, { user }) => {
+        const request = { userId: user.id, name, project, groupId: group_id };
+        const { key, secret } = await keys.create({ ...request, settings: changesOf(settings) });
+        return { ...recordOf(key), key: secret };
+      },
     },
-    'keys.update': async ({ key_id, name, ...settings }, { user }) =>
-      recordOf(await keys.update(user.id, key_id, { name, settings: changesOf(settings) })),
-    'keys.rotate': async ({ key_id, grace_secs }, { user }) => {
-      const { key, secret } = await keys.rotate(user.id, key_id, grace_secs);
-      return { ...recordOf(key), key: secret };
+    'keys.update': {
+      audit: {
+        ...audit,
+        async state(call, stores) {
+          const state = await audit.state(call, stores);
+          const changed = (['name', 'metadata'] as const).filter(
+            (field) => call.params[field] !== undefined,
+          );
+          return call.result === undefined || changed.length === 0 ? state : { ...state, changed };
+        },
+      },
+      handle: async ({ key_id, name, ...settings }, { user }) =>
+        recordOf(await keys.update(user.id, key_id, { name, settings: changesOf(settings) })),
     },
-    'keys.revoke': async ({ key_id }, { user }) => {
-      await keys.revoke(user.id, key_id);
-      return { ok: true };
+    'keys.rotate': {
+      audit,
+      handle: async ({ key_id, grace_secs }, { user }) => {
+        const { key, secret } = await keys.rotate(user.id, key_id, grace_secs);
+        return { ...recordOf(key), key: secret };
+      },
     },
+    'keys.revoke': {
+      audit,
+      handle: async ({ key_id }, { user }) => {
+        await keys.revoke(user.id, key_id);
+        return { ok: true };
+      },
+    },
+  };
+}
+
+/** Without the name and the metadata, which may describe a person. */
+async function keyState(keyId: string, userId: string | undefined, stores: DatabaseStores) {
+  const key = await stores.keys.find(keyId, new Date());
+  if (key === undefined || key.userId !== userId) return undefined;
+  const { metadata: _, ...settings } = key.settings;
+  return {
+    project: key.project,
+    group_id: key.groupId,
+    hint: key.keyHint,
+    revoked: key.revokedAt !== null,
+    replaced_until: key.previousUntil,
+    ...settings,
   };
 }
 

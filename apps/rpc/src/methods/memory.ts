@@ -1,3 +1,4 @@
+import { OWN } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -17,8 +18,11 @@ export function createMemoryMethods({ runtime: { memory } }: Services): Handlers
         })),
       };
     },
-    'memory.delete': async ({ node_id }, { user }) => ({
-      deleted: await memory.delete(user.id, node_id),
-    }),
+    'memory.delete': {
+      audit: OWN,
+      handle: async ({ node_id }, { user }) => ({
+        deleted: await memory.delete(user.id, node_id),
+      }),
+    },
   };
 }

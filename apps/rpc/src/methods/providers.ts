@@ -1,6 +1,14 @@
 import type { Provider, Providers } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
+import type { DatabaseStores } from '@model-gateway/db';
+import { TEST } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
+
+const PROVIDERS_MAX = 10_000;
+
+async function providerState(providerId: string, stores: DatabaseStores) {
+  return (await stores.providers.list(PROVIDERS_MAX)).find(({ id }) => id === providerId);
+}
 
 export function createProvidersMethods({
   providers,
@@ -12,19 +20,40 @@ export function createProvidersMethods({
       const page = { after: after ?? undefined, countMax: limit };
       return (await providers.list(page)).map(providerRecord);
     },
-    'providers.add': async ({ id, name, description, website_domain }) => {
-      await providers.add({ id, name, description, websiteDomain: website_domain });
-      return { ok: true };
+    'providers.add': {
+      audit: {
+        target: ({ params }) => `provider:${params.id}`,
+        state: ({ params }, stores) => providerState(params.id, stores),
+      },
+      handle: async ({ id, name, description, website_domain }) => {
+        await providers.add({ id, name, description, websiteDomain: website_domain });
+        return { ok: true };
+      },
     },
-    'providers.update': async ({ provider_id, name, description, website_domain }) => {
-      await providers.update(provider_id, { name, description, websiteDomain: website_domain });
-      return { ok: true };
+    'providers.update': {
+      audit: {
+        target: ({ params }) => `provider:${params.provider_id}`,
+        state: ({ params }, stores) => providerState(params.provider_id, stores),
+      },
+      handle: async ({ provider_id, name, description, website_domain }) => {
+        await providers.update(provider_id, { name, description, websiteDomain: website_domain });
+        return { ok: true };
+      },
     },
-    'providers.remove': async ({ provider_id }) => {
-      await providers.remove(provider_id);
-      return { ok: true };
+    'providers.remove': {
+      audit: {
+        target: ({ params }) => `provider:${params.provider_id}`,
+        state: ({ params }, stores) => providerState(params.provider_id, stores),
+      },
+      handle: async ({ provider_id }) => {
+        await providers.remove(provider_id);
+        return { ok: true };
+      },
     },
-    'providers.test': async () => ({ ok: true, message: 'provider test is not implemented' }),
+    'providers.test': {
+      audit: TEST,
+      handle: async () => ({ ok: true, message: 'provider test is not implemented' }),
+    },
   };
 }
 

@@ -1,6 +1,8 @@
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
+import type { DatabaseStores } from '@model-gateway/db';
 import { routeRuleOf, type ServiceRouter } from '@model-gateway/inference-runtime';
 import type { RouteRule } from '@model-gateway/router';
+import type { AuditedCall } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import { pageAfter } from '../protocol/page-after.ts';
 import type { Services } from '../services.ts';
@@ -8,6 +10,14 @@ import type { Services } from '../services.ts';
 const MS_PER_SECOND = 1_000;
 
 type RoutesServices = Pick<Services, 'runtime' | 'routeChanges' | 'explainRoute'>;
+
+type RouteCall = AuditedCall<'routes.set' | 'routes.remove'>;
+
+const audit = {
+  target: ({ params }: RouteCall) => `route:${params.model}`,
+  state: async ({ params }: RouteCall, { routeRules }: DatabaseStores) =>
+    (await routeRules.list()).find(({ model }) => model === params.model),
+};
 
 export function createRoutesMethods({
   runtime,
@@ -21,15 +31,21 @@ export function createRoutesMethods({
       pageAfter(routes.list(), ({ model }) => model, page).map((rule) =>
         routeRecord(rule, fileEntries),
       ),
-    'routes.set': async (params) => {
-      await fileEntries.assertChangeable('routes', params.model);
-      await routeChanges.set(routeRuleOf(params));
-      return { ok: true };
+    'routes.set': {
+      audit,
+      handle: async (params) => {
+        await fileEntries.assertChangeable('routes', params.model);
+        await routeChanges.set(routeRuleOf(params));
+        return { ok: true };
+      },
     },
-    'routes.remove': async ({ model }) => {
-      await fileEntries.assertChangeable('routes', model);
-      if (await routeChanges.remove(model)) return { ok: true };
-      throw new ServiceError('not_found', `model '${model}' has no route`);
+    'routes.remove': {
+      audit,
+      handle: async ({ model }) => {
+        await fileEntries.assertChangeable('routes', model);
+        if (await routeChanges.remove(model)) return { ok: true };
+        throw new ServiceError('not_found', `model '${model}' has no route`);
+      },
     },
   };
 }

@@ -50,10 +50,13 @@ export function createUsageMethods({
         })),
       };
     },
-    'usage.halts.skip': async ({ event_id: id }) => {
-      if (!(await rejectedUsage.skip(id)))
-        throw new ServiceError('not_found', 'no recorder waits at this usage event');
-      return { ok: true };
+    'usage.halts.skip': {
+      audit: { target: ({ params }) => `usage:${params.event_id}` },
+      handle: async ({ event_id: id }) => {
+        if (!(await rejectedUsage.skip(id)))
+          throw new ServiceError('not_found', 'no recorder waits at this usage event');
+        return { ok: true };
+      },
     },
   };
 }

@@ -1,5 +1,6 @@
 import { EXPECTED_NOTHING, jwtCaller, viewVideoJob, type VideoJob } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
+import { WORK } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -7,18 +8,21 @@ export function createVideoMethods({
   runtime: { videoJobs, quotas, router },
 }: Services): HandlersOf<'video'> {
   return {
-    'video.create': async (params, { user }) => {
-      const resolvedModel = router.aliases.resolve(params.model);
-      const costUsd = await videoJobs.estimateCost(params, resolvedModel);
-      const reservation = await quotas.admitUser(user.id, {
-        model: null,
-        expected: () => ({ ...EXPECTED_NOTHING, costUsd }),
-        jobId: newId(),
-      });
-      const { id } = await videoJobs.create(jwtCaller(user.id), params, resolvedModel, {
-        reservation,
-      });
-      return { job_id: id, stream_id: id };
+    'video.create': {
+      audit: WORK,
+      handle: async (params, { user }) => {
+        const resolvedModel = router.aliases.resolve(params.model);
+        const costUsd = await videoJobs.estimateCost(params, resolvedModel);
+        const reservation = await quotas.admitUser(user.id, {
+          model: null,
+          expected: () => ({ ...EXPECTED_NOTHING, costUsd }),
+          jobId: newId(),
+        });
+        const { id } = await videoJobs.create(jwtCaller(user.id), params, resolvedModel, {
+          reservation,
+        });
+        return { job_id: id, stream_id: id };
+      },
     },
     'video.get': async ({ job_id }, { user }) => jobRecord(await videoJobs.get(user.id, job_id)),
     'video.list': async ({ before, limit }, { user }) => {
@@ -31,9 +35,12 @@ export function createVideoMethods({
         before: hasMore ? (jobs.at(-1)?.id ?? null) : null,
       };
     },
-    'video.cancel': async ({ job_id }, { user }) => {
-      await videoJobs.cancel(user.id, job_id);
-      return { ok: true };
+    'video.cancel': {
+      audit: WORK,
+      handle: async ({ job_id }, { user }) => {
+        await videoJobs.cancel(user.id, job_id);
+        return { ok: true };
+      },
     },
   };
 }

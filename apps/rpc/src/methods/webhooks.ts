@@ -1,6 +1,7 @@
 import type { User } from '@model-gateway/accounts';
 import { ENTRY_NAMES } from '@model-gateway/config-file';
 import { invalidParam, ServiceError, type RpcResult } from '@model-gateway/contracts';
+import type { DatabaseStores } from '@model-gateway/db';
 import { RefusedReceiver } from '@model-gateway/outbound';
 import {
   publicEventId,
@@ -8,6 +9,8 @@ import {
   type Delivery,
   type Webhook,
 } from '@model-gateway/webhooks';
+import { z } from 'zod';
+import { TEST } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
 
@@ -57,16 +60,29 @@ export function createWebhooksMethods({
   }
 
   return {
-    'webhooks.create': async ({ url, events, format, group_id }, { user, change }) => {
-      const groupId = group_id ?? null;
-      await authorizeOwner(user, groupId);
-      await fileEntries.assertChangeable('webhooks', entryName({ url, groupId }));
-      await assertReceiver(url);
-      const createdById = user?.id ?? null;
-      const { webhook, secret } = await change((scope) =>
-        scope.webhookRules.create({ url, events, format, groupId, createdById }),
-      );
-      return { ...webhookRecord(webhook), secret };
+    'webhooks.create': {
+      audit: {
+        target: ({ changed }) => {
+          const id = createdId(changed);
+          return id && `webhook:${id}`;
+        },
+        state: ({ changed }, stores) => {
+          const id = createdId(changed);
+          return id && webhookState(id, stores);
+        },
+      },
+      entry: 'handler',
+      handle: async ({ url, events, format, group_id }, { user, change }) => {
+        const groupId = group_id ?? null;
+        await authorizeOwner(user, groupId);
+        await fileEntries.assertChangeable('webhooks', entryName({ url, groupId }));
+        await assertReceiver(url);
+        const createdById = user?.id ?? null;
+        const { webhook, secret } = await change((scope) =>
+          scope.webhookRules.create({ url, events, format, groupId, createdById }),
+        );
+        return { ...webhookRecord(webhook), secret };
+      },
     },
     'webhooks.list': async ({ group_id, after, limit }, { user }) => {
       if (group_id !== undefined && group_id !== null) await authorizeOwner(user, group_id);
@@ -83,11 +99,17 @@ export function createWebhooksMethods({
         after: (hasMore ? webhooks.at(-1)?.id : undefined) ?? null,
       };
     },
-    'webhooks.remove': async ({ webhook_id }, { user }) => {
-      const webhook = await findManaged(webhook_id, user);
-      await fileEntries.assertChangeable('webhooks', entryName(webhook));
-      await webhookRules.remove(webhook.id);
-      return { ok: true };
+    'webhooks.remove': {
+      audit: {
+        target: ({ params }) => `webhook:${params.webhook_id}`,
+        state: ({ params }, stores) => webhookState(params.webhook_id, stores),
+      },
+      handle: async ({ webhook_id }, { user }) => {
+        const webhook = await findManaged(webhook_id, user);
+        await fileEntries.assertChangeable('webhooks', entryName(webhook));
+        await webhookRules.remove(webhook.id);
+        return { ok: true };
+      },
     },
     'webhooks.deliveries': async ({ webhook_id, status, before, limit }, { user }) => {
       const { id: webhookId } = await findManaged(webhook_id, user);
@@ -103,10 +125,27 @@ export function createWebhooksMethods({
         before: (hasMore ? deliveries.at(-1)?.id : undefined) ?? null,
       };
     },
-    'webhooks.test': async ({ webhook_id }, { user }) => ({
-      event_id: await webhookRules.test(await findManaged(webhook_id, user)),
-    }),
+    'webhooks.test': {
+      audit: TEST,
+      handle: async ({ webhook_id }, { user }) => ({
+        event_id: await webhookRules.test(await findManaged(webhook_id, user)),
+      }),
+    },
   };
+}
+
+const created = z.object({ webhook: z.object({ id: z.string() }) });
+
+/** The handler reports the webhook; before that it is not known. */
+const createdId = (changed: unknown): string | undefined =>
+  created.safeParse(changed).data?.webhook.id;
+
+/** Without the path and query of the URL, which may be a secret of the receiver. */
+async function webhookState(webhookId: string, { webhooks }: DatabaseStores) {
+  const webhook = await webhooks.find(webhookId);
+  if (webhook === undefined) return undefined;
+  const { url, events, format, groupId } = webhook;
+  return { origin: new URL(url).origin, events, format, group_id: groupId };
 }
 
 /** The refusals that would tell a caller that a webhook exists. */

@@ -1,6 +1,7 @@
 /**
  * Finds the source text of parts of a JSON document, because `JSON.parse` loses numbers beyond 2^53 and how a number was
- * written. Every function here requires valid JSON.
+ * written. A reviver of `JSON.parse` gets the sources too, but blocks the process for a second for a MiB of small numbers.
+ * Every function here requires valid JSON.
  */
 
 /** The source texts of the elements of an array. */

@@ -1,5 +1,6 @@
 import type { Group, Member } from '@model-gateway/accounts';
 import type { RpcResult } from '@model-gateway/contracts';
+import type { DatabaseStores } from '@model-gateway/db';
 
 /** A group in the form that callers get. */
 export function groupRecord(group: Group): RpcResult<'group.create'> {
@@ -27,4 +28,18 @@ export function memberRecord(member: Member): RpcResult<'group.members.add'> {
     is_owner: member.isOwner,
     joined_at: member.joinedAt.toISOString(),
   };
+}
+
+/** The target of a change in the audit log. */
+export const groupTarget = ({ params }: { readonly params: { readonly group_id: string } }) =>
+  `group:${params.group_id}`;
+
+/** The target of a change to a member. */
+export async function memberTarget(
+  groupId: string,
+  email: string,
+  { userDirectory }: DatabaseStores,
+) {
+  const userId = await userDirectory.findIdByEmail(email);
+  return userId && `group:${groupId}/user:${userId}`;
 }
