@@ -81,7 +81,8 @@ export {
   type VideoTask,
 } from './registry/backend.ts';
 export type { AllowsModel, TargetName } from './choice/choice.ts';
-export type { ChoiceOptions, Lease } from './choice/chooser.ts';
+export type { ChoiceOptions } from './choice/chooser.ts';
+export type { Lease } from './choice/lease.ts';
 export type { ChoiceTrace, SkippedTarget } from './choice/choice-trace.ts';
 export type { ExplainedTarget } from './choice/explain.ts';
 export type { AnswerKind } from './choice/first-tokens.ts';

@@ -6,7 +6,8 @@ import { createBackendList, type BackendList, type BackendEntry } from './regist
 import type { Backend, Capability, HealthState } from './registry/backend.ts';
 import { createBreakers, type FailingOperation } from './circuits/breakers.ts';
 import { findListing, isServed } from './choice/choice.ts';
-import { createChooser, type ChoiceOptions, type Lease } from './choice/chooser.ts';
+import { createChooser, type ChoiceOptions } from './choice/chooser.ts';
+import type { Lease } from './choice/lease.ts';
 import { createEvenNumbers } from './choice/even-numbers.ts';
 import { createFirstTokens } from './choice/first-tokens.ts';
 import { createExplain, type ExplainedTarget } from './choice/explain.ts';

@@ -87,9 +87,9 @@ describe('replicas', () => {
   test('a target that another one overtook is slower than that one', async () => {
     const slow = await router.choose('best');
     const quick = await exceptFirst(slow);
-    quick.begun?.();
+    quick.begun();
     // Whatever it took, it is more than this.
-    slow.lost?.('streamed', 0);
+    slow.lost('streamed', 0);
     for (const lease of [slow, quick]) await lease.settle('neutral');
     const known = await detailsAt(router);
     expect(Object.keys(known).toSorted()).toEqual(['a', 'b']);
@@ -98,7 +98,7 @@ describe('replicas', () => {
 
   test('a target that was asked for less time than the other took is not measured by that', async () => {
     const late = await router.choose('best');
-    late.lost?.('streamed', Infinity);
+    late.lost('streamed', Infinity);
     await late.settle('neutral');
     expect(Object.values(await detailsAt(router))).toEqual(['', '']);
   });
@@ -107,7 +107,7 @@ describe('replicas', () => {
     const first = await router.choose('best');
     const second = await exceptFirst(first);
     for (const lease of [first, second]) {
-      lease.begun?.();
+      lease.begun();
       await lease.settle('success');
     }
     expect(Object.values(await detailsAt(router))).not.toContain('');
@@ -127,7 +127,7 @@ describe('replicas', () => {
       exclude: [{ backend: first.backend.name, model: 'm' }],
     });
     for (const lease of [first, second]) {
-      lease.begun?.();
+      lease.begun();
       await lease.settle('success');
     }
     const known = { a: expect.stringMatching(/^first token in \d+ ms$/), b: expect.any(String) };

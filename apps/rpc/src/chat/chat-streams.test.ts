@@ -31,6 +31,8 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       },
       close: async () => undefined,
     },
+    begun: () => undefined,
+    lost: () => undefined,
     answered: async () => undefined,
     settle: async (outcome) => void settled.push(outcome),
   };

@@ -53,6 +53,8 @@ function setup(options: Partial<Options> = {}) {
         probe: async () => ({ state: 'Healthy' as const, models: [] }),
         close: async () => undefined,
       },
+      begun: () => undefined,
+      lost: () => undefined,
       answered: async () => undefined,
       settle: async (outcome: unknown) => void seen.settled.push(outcome),
     },

@@ -62,6 +62,8 @@ function scene({ submitted, chosen = 'left', begin, unavailable }: SceneOptions 
       close: () => Promise.resolve(),
     },
     model: 'v-1',
+    begun: () => undefined,
+    lost: () => undefined,
     answered: () => Promise.resolve(),
     settle: (outcome) =>
       note(`settle ${typeof outcome === 'string' ? outcome : outcome.kind}`, undefined),

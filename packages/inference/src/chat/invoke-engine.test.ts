@@ -19,6 +19,8 @@ async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
       ...(invoke === undefined ? {} : { invoke }),
       close: async () => undefined,
     },
+    begun: () => undefined,
+    lost: () => undefined,
     answered: async () => undefined,
     settle: async (outcome) => void settled.push(outcome),
   };

@@ -191,7 +191,7 @@ async function begin(turn: PreparedTurn, dependencies: StreamDependencies, optio
     chosen,
   );
   call.begun();
-  lease.begun?.();
+  lease.begun();
   const firstTokenAt = performance.now();
   return { begun: answer, delivery: { turn, activeCall: { lease, call }, firstTokenAt } };
 }

@@ -21,6 +21,8 @@ const routeTo = (name: string): Lease => ({
     probe: async () => ({ state: 'Healthy', models: [] }),
     close: async () => undefined,
   },
+  begun: () => undefined,
+  lost: () => undefined,
   answered: async () => undefined,
   settle: async () => undefined,
 });

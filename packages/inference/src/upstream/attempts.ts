@@ -153,7 +153,7 @@ async function askHedged<Answer>(
     }
     if (loser !== undefined) {
       const { answerKind = 'streamed' } = query;
-      loser.lease.lost?.(answerKind, performance.now() - winner.target.startedAt);
+      loser.lease.lost(answerKind, performance.now() - winner.target.startedAt);
       leaveTarget(query, loser);
     }
     if (trace !== undefined) noteAnswer(trace, winner.target.lease, winner.target.startedAt);

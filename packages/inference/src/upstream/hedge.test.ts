@@ -23,6 +23,8 @@ const target = (name: string, ask: Ask) => {
       probe: async () => ({ state: 'Healthy', models: [] }),
       close: async () => undefined,
     },
+    begun: () => undefined,
+    lost: () => undefined,
     answered: async () => undefined,
     settle: async () => undefined,
   };

@@ -14,6 +14,8 @@ const lease: Lease = {
     close: async () => undefined,
   },
   retries: { ...DEFAULT_RETRIES, timeoutMs: TIMEOUT_MS },
+  begun: () => undefined,
+  lost: () => undefined,
   answered: async () => undefined,
   settle: async () => undefined,
 };

@@ -1,0 +1,152 @@
+import type { Outcome, Permit } from '../circuits/breakers.ts';
+import type { TakenPlace } from '../limits/limits.ts';
+import type { RouteOutcome } from '../refusals/outcome.ts';
+import type { Refusals } from '../refusals/refusals.ts';
+import type { Backend } from '../registry/backend.ts';
+import type { RetryPolicy } from '../routes/route-rule.ts';
+import type { BackendQuery, Candidate } from './choice.ts';
+import { ANSWER_KINDS, type AnswerKind, type FirstTokens } from './first-tokens.ts';
+import type { RequestCounts } from './request-counts.ts';
+
+/** A chosen target: one backend serves one request with it until it is settled. */
+export interface Lease {
+  readonly backend: Backend;
+  /** The model id as the chosen backend lists it. */
+  readonly model: string;
+  /** How the request is tried again; undefined where no route says so. */
+  readonly retries?: RetryPolicy | undefined;
+  /** Reports that the first token of a streamed answer has arrived. */
+  begun(): void;
+  /** Reports that another target, which took this long, answered the same request first; `settle` must still be called. */
+  lost(kind: AnswerKind, otherMs: number): void;
+  /** Reports a success to the circuit breaker while the backend is still serving: `settle` must still be called. */
+  answered(): Promise<void>;
+  /**
+   * Reports the outcome of the request: `failure` when the backend is at fault, `neutral` when the request was refused,
+   * `left` when the client left; `outcomeOf` tells the outcome of a failure. Only the first call counts. Every lease must be
+   * settled when the backend has finished the request: it is not closed before. Resolves when the outcome is stored; never
+   * rejects.
+   */
+  settle(outcome: RouteOutcome): Promise<void>;
+}
+
+/** A query, and what decides how a failure counts. */
+export interface LeasedQuery extends BackendQuery {
+  /** Whether it has images, audio or files, which may be why a backend fails with it; asked only when one does. */
+  readonly hasMedia?: (() => boolean) | undefined;
+}
+
+/** Begins to serve a request with a candidate; a backend with limits has given it a place. */
+export type BeginLease = (
+  candidate: Candidate,
+  permit: Permit,
+  query: LeasedQuery,
+  place?: TakenPlace,
+) => Lease;
+
+interface LeaseDependencies {
+  readonly refusals: Pick<Refusals, 'add' | 'keyAccepted'>;
+  readonly counts: Pick<RequestCounts, 'add'>;
+  readonly firstTokens: Pick<FirstTokens, 'add' | 'medianMs'>;
+  /** Called when an upstream refused the key of its backend, or one request. */
+  readonly onKeyRefused: (name: string) => void;
+}
+
+/** How long one call takes. Only the first of these is noted. */
+interface CallTimes {
+  took(kind: AnswerKind): void;
+  /** It ended without an answer: noted only where it took longer than answers usually do, or than this if none was measured. */
+  tookLonger(kinds: readonly AnswerKind[], unmeasuredMs?: number): void;
+}
+
+export function createLeases(dependencies: LeaseDependencies): BeginLease {
+  const { refusals, counts, firstTokens, onKeyRefused } = dependencies;
+
+  /** Notes once how long a backend took. */
+  function timed(name: string, model: string): CallTimes {
+    const startedAt = performance.now();
+    let isNoted = false;
+    const sinceStart = (): number | undefined => {
+      if (isNoted) return undefined;
+      isNoted = true;
+      return performance.now() - startedAt;
+    };
+    return {
+      took(kind) {
+        const ms = sinceStart();
+        if (ms !== undefined) firstTokens.add(name, model, kind, ms);
+      },
+      tookLonger(kinds, unmeasuredMs = Infinity) {
+        const ms = sinceStart();
+        if (ms === undefined) return;
+        for (const kind of kinds) {
+          const usual = firstTokens.medianMs(name, model, kind) ?? unmeasuredMs;
+          if (ms > usual) firstTokens.add(name, model, kind, ms);
+        }
+      },
+    };
+  }
+
+  /** A refusal is an answer, and no failure of the backend. */
+  async function refused(
+    name: string,
+    model: string,
+    permit: Permit,
+    outcome: Exclude<RouteOutcome, string>,
+  ): Promise<void> {
+    const refusal =
+      outcome.kind === 'rate_limited'
+        ? { model, reason: 'rate limit', forMs: outcome.forMs }
+        : {
+            model: undefined,
+            reason: outcome.reason,
+            forMs: outcome.forMs,
+            isSuspicion: outcome.isSuspicion,
+          };
+    if (outcome.kind === 'key_refused') onKeyRefused(name);
+    const added = refusal.forMs === 0 ? undefined : refusals.add(name, refusal);
+    await Promise.all([permit.settle('success'), added]);
+  }
+
+  return ({ entry, model }, permit, query, place) => {
+    const { backend } = entry;
+    const { rule } = query;
+    counts.add(backend.name);
+    const leave = entry.use();
+    let isSettled = false;
+    const times = rule?.strategy === 'fastest' ? timed(backend.name, model) : undefined;
+    return {
+      backend,
+      model,
+      retries: rule,
+      begun: () => times?.took('streamed'),
+      lost: (kind, otherMs) => times?.tookLonger([kind], otherMs),
+      answered() {
+        refusals.keyAccepted(backend.name);
+        return permit.settle('success');
+      },
+      settle(outcome) {
+        leave();
+        if (outcome === 'left') place?.releaseLater();
+        else place?.release();
+        const isLater = isSettled;
+        isSettled = true;
+        if (isLater || outcome === 'left') return permit.settle('neutral');
+        // A failure, such as a time-out, shows how slow the backend is at least.
+        if (outcome === 'success') times?.took('whole');
+        if (outcome === 'failure' || outcome === 'server_error') times?.tookLonger(ANSWER_KINDS);
+        if (outcome === 'success') refusals.keyAccepted(backend.name);
+        if (typeof outcome === 'object') return refused(backend.name, model, permit, outcome);
+        if (outcome === 'server_error') return permit.settle(countedAs(query, permit));
+        return permit.settle(outcome === 'request_refused' ? 'success' : outcome);
+      },
+    };
+  };
+}
+
+/** How a failure that the backend answered counts in its circuits: the request may be the cause. */
+function countedAs({ hasMedia, trace }: LeasedQuery, permit: Permit): Outcome {
+  if (hasMedia?.() === true) return 'neutral';
+  // The library of a client sends the same request again: it counts once, with the first failure.
+  return trace?.isRepeat === true && !permit.isTrial ? 'neutral' : 'operation_failure';
+}
