@@ -1,5 +1,5 @@
 import { parseJson, validated } from '@model-gateway/http';
-import { parseJsonInSteps, yieldToEventLoop } from '@model-gateway/kernel';
+import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { z } from 'zod';
 
 /** A larger body is parsed and checked in steps, between which the process serves other requests. */
@@ -11,8 +11,7 @@ export async function parseInSteps<Schema extends z.ZodType>(
   text: string,
 ): Promise<z.output<Schema>> {
   await yieldToEventLoop();
-  // Only this says what is wrong with a text that is no JSON; a deeply nested one is read at once.
-  const value = (await parseJsonInSteps(text)) ?? parseJson(text);
+  const value = parseJson(text);
   await yieldToEventLoop();
   const body = validated(schema, value);
   await yieldToEventLoop();

@@ -43,7 +43,6 @@ export {
   isCheapJson,
   JSON_COST_MAX,
   METERED_BYTES_MIN,
-  STEPS_COST_MAX,
   type JsonMeter,
 } from './json/json-meter.ts';
 export { createLifecycle, type Lifecycle, type Part } from './processes/lifecycle.ts';
@@ -83,8 +82,6 @@ export { createStoreReader, type StoreReader } from './async/store-reader.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './json/try-parse.ts';
 export { withTimeout } from './async/with-timeout.ts';
 export { canonicalJson } from './json/canonical-json.ts';
-export { decodeInSteps } from './json/decode-in-steps.ts';
-export { parseJsonInSteps } from './json/parse-json-in-steps.ts';
 export { createInnerJson, type ParseInnerJson } from './json/inner-json.ts';
 export { createStepPauses } from './json/step-pauses.ts';
 export { yieldToEventLoop } from './async/yield-to-event-loop.ts';

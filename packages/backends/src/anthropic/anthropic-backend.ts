@@ -6,7 +6,6 @@ import type { ExternalOptions } from '../external/external-backend.ts';
 import { probeResult } from '../external/probe-result.ts';
 import { isFields } from '../fields.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
-import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readSmallJson, readText } from '../transport/answers/read-text.ts';
@@ -36,11 +35,11 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
     ...keyHeader({ apiKey, authHeader }),
   };
 
-  const posted = async (body: unknown, signal: Cancel) => ({
+  const posted = (body: unknown, signal: Cancel) => ({
     method: 'POST' as const,
     path: `${pathname}/messages${options.search}`,
     headers,
-    body: await jsonBody(body),
+    body: JSON.stringify(body),
     signal,
   });
 
@@ -55,10 +54,10 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
     },
     async chat(turn, signal) {
       const { body: sent, ignored, isPassed } = messagesRequest(turn, { stream: false });
-      const request = await posted(sent, signal);
+      const request = posted(sent, signal);
       const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
       if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
-      const message = await readSmallJson(text);
+      const message = readSmallJson(text);
       const context = { model: turn.model, clock, secret: apiKey };
       const completion = completionOf(message, context);
       if (!isPassed || !isFields(message)) return { completion, ignored };
@@ -69,7 +68,7 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
     },
     async chatStream(turn, signal) {
       const { body: sent, ignored, isPassed } = messagesRequest(turn, { stream: true });
-      const request = await posted(sent, signal);
+      const request = posted(sent, signal);
       const response = await http.request(request);
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);

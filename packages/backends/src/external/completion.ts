@@ -29,20 +29,10 @@ const CHOICES_MAX = 1_024;
 
 /** A whole response of the convention, with fields that some upstreams omit. An error instead of a response is a failure. */
 export function readCompletion(
-  response: WholeResponse,
-  context: AnswerContext,
-): UpstreamAnswer | Promise<UpstreamAnswer> {
-  const body = readJson(response.text);
-  return body instanceof Promise
-    ? body.then((parsed) => completionOf(parsed, response, context))
-    : completionOf(body, response, context);
-}
-
-function completionOf(
-  body: unknown,
   { status, text }: WholeResponse,
   { model, clock, secret }: AnswerContext,
 ): UpstreamAnswer {
+  const body = readJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   if (isWholeCompletion(body)) return { completion: body, text };
   if (!isObject(body) || hasTooManyChoices(body)) throw notACompletion();

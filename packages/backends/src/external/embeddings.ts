@@ -29,7 +29,7 @@ export async function readEmbeddings(
   model: string,
   secret: string | null,
 ): Promise<UpstreamEmbeddings> {
-  const body = await readJson(text);
+  const body = readJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   const answer = answerSchema.safeParse(body);
   const entries = answer.success ? await readVectors(answer.data.data, readEntry) : undefined;

@@ -8,7 +8,6 @@ import type {
   Capability,
   StreamedBody,
 } from '@model-gateway/router';
-import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
@@ -85,7 +84,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 
   const cleaned = (message: string): string => cleanMessage(message, apiKey);
 
-  const posted = (path: string, body: string | Buffer, signal: Cancel) => ({
+  const posted = (path: string, body: string, signal: Cancel) => ({
     method: 'POST' as const,
     path,
     headers,
@@ -102,7 +101,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     signal: Cancel,
     isWhole = false,
   ): Promise<UpstreamResponse> {
-    const request = posted(path, await jsonBody(body), signal);
+    const request = posted(path, JSON.stringify(body), signal);
     return succeeded(await http.request({ ...request, isWhole }));
   }
 
@@ -123,10 +122,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   }
 
   function postWhole(path: string, body: unknown, signal: Cancel): Promise<WholeResponse> {
-    const send = (json: string | Buffer) =>
-      http.requestWhole(posted(path, json, signal), answerBytesMax);
-    const json = jsonBody(body);
-    return json instanceof Promise ? json.then(send) : send(json);
+    return http.requestWhole(posted(path, JSON.stringify(body), signal), answerBytesMax);
   }
 
   function assertSuccess({ status, text, retryAfter }: WholeResponse): void {
@@ -172,7 +168,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       });
       const answer = readCompletion(sent.answer, contextOf(turn.model));
       const ignored = [...turn.lost, ...sent.ignored];
-      return ignored.length === 0 ? answer : { ...(await answer), ignored };
+      return ignored.length === 0 ? answer : { ...answer, ignored };
     },
     async chatStream(turn, signal) {
       const passed = responses?.chatStream(turn, signal);
@@ -187,7 +183,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
         return { form: 'events', bytes: response.body, cleanMessage: cleaned, ignored };
       const text = await readTextAnswer(response.body, { ...wholeLimits, signal });
       const answer = { status: response.status, text };
-      const { completion } = await readCompletion(answer, contextOf(turn.model));
+      const { completion } = readCompletion(answer, contextOf(turn.model));
       return { form: 'chunks', chunks: chunksOf(completion), ignored };
     },
     async embed(request, signal) {

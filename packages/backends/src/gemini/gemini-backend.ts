@@ -6,7 +6,6 @@ import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
 import { unlistedProbe } from '../external/probe-result.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
-import { jsonBody } from '../transport/json-body.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readJson, readSmallJson, readText } from '../transport/answers/read-text.ts';
@@ -59,11 +58,11 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
   const authHeader = options.authHeader ?? 'x-goog-api-key';
   const headers = { ...JSON_HEADERS, ...keyHeader({ apiKey, authHeader }) };
 
-  const posted = async (model: string, method: string, body: unknown, signal: Cancel) => ({
+  const posted = (model: string, method: string, body: unknown, signal: Cancel) => ({
     method: 'POST' as const,
     path: `${base}/${MODEL_PREFIX}${encodeURIComponent(model)}:${method}`,
     headers,
-    body: await jsonBody(body),
+    body: JSON.stringify(body),
     signal,
   });
 
@@ -73,7 +72,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
     body: unknown,
     signal: Cancel,
   ): Promise<string> {
-    const request = await posted(model, method, body, signal);
+    const request = posted(model, method, body, signal);
     const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
     if (!isSuccess(status)) throw geminiRefused(status, text, apiKey, retryAfter);
     return text;
@@ -90,14 +89,14 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
     },
     async chat(turn, signal) {
       const { body: sent, ignored } = generateRequest(turn);
-      const answer = await readSmallJson(await whole(turn.model, 'generateContent', sent, signal));
+      const answer = readSmallJson(await whole(turn.model, 'generateContent', sent, signal));
       const context = { model: turn.model, clock, secret: apiKey };
       return { completion: completionOf(answer, context), ignored };
     },
     async chatStream(turn, signal) {
       const method = 'streamGenerateContent?alt=sse';
       const { body: sent, ignored } = generateRequest(turn);
-      const response = await http.request(await posted(turn.model, method, sent, signal));
+      const response = await http.request(posted(turn.model, method, sent, signal));
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
         throw geminiRefused(response.status, detail, apiKey, response.retryAfter);
@@ -117,7 +116,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
         return { model: `${MODEL_PREFIX}${model}`, content, ...size };
       });
       const text = await whole(model, 'batchEmbedContents', { requests }, signal);
-      const answer = embedded.safeParse(await readJson(text));
+      const answer = embedded.safeParse(readJson(text));
       const vectors = answer.success
         ? await readVectors(answer.data.embeddings, readVector)
         : undefined;

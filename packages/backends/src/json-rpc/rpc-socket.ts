@@ -1,9 +1,7 @@
 import {
   createJsonMeter,
-  decodeInSteps,
-  parseJsonInSteps,
+  METERED_BYTES_MIN,
   raceAbort,
-  STEPS_COST_MAX,
   tryParseJson,
   withTimeout,
   type Cancel,
@@ -17,6 +15,7 @@ import {
 import type { UpstreamFailure } from '@model-gateway/router';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { SendQueue } from '../realtime/send-queue.ts';
+import { ANSWER_COST_MAX } from '../transport/answers/answer-limits.ts';
 import { upstreamKey, openUpstreamSocket } from '../transport/upstream-socket.ts';
 import { aborted, abortedUnsent, refused, timedOut } from './rpc-failures.ts';
 
@@ -54,9 +53,6 @@ interface RpcSocketOptions {
   readonly onClosed?: (error: UpstreamFailure) => void;
 }
 
-/** A shorter frame is parsed within some milliseconds. */
-const LONG_BYTES_MIN = 256 * 1024;
-
 /** Connects, and resolves when the socket is open. A later error closes the connection. */
 export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
   const calls = createPendingCalls<number, RpcMessage>();
@@ -76,16 +72,10 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     else throw new Error('the upstream sent a frame that is not JSON-RPC');
   }
 
-  function onText(bytes: Buffer): Promise<void> | void {
-    if (bytes.length >= LONG_BYTES_MIN) return onLongText(bytes);
-    onMessage(tryParseJson(bytes.toString('utf8')), bytes.length);
-  }
-
-  /** A long frame, such as one with many embeddings, is parsed in steps. */
-  async function onLongText(bytes: Buffer): Promise<void> {
-    if (!createJsonMeter(STEPS_COST_MAX).add(bytes))
+  function onText(bytes: Buffer): void {
+    if (bytes.length > METERED_BYTES_MIN && !createJsonMeter(ANSWER_COST_MAX).add(bytes))
       throw new Error('the upstream sent a frame with too many or too deeply nested values');
-    onMessage(await parseJsonInSteps(await decodeInSteps([bytes])), bytes.length);
+    onMessage(tryParseJson(bytes.toString('utf8')), bytes.length);
   }
 
   const socket = await openUpstreamSocket({

@@ -15,7 +15,6 @@ import {
   type UpstreamResponse,
   type UpstreamTimeouts,
 } from '../transport/upstream-http.ts';
-import { jsonBody } from '../transport/json-body.ts';
 import { plainBase } from '../transport/upstream-url.ts';
 import { createChatSender } from '../chat-sender.ts';
 import { withOneInstruction } from '../system-messages.ts';
@@ -74,7 +73,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       method: 'POST',
       path: `${path}${to}`,
       headers,
-      body: await jsonBody(body),
+      body: JSON.stringify(body),
       signal,
       isWhole,
     });

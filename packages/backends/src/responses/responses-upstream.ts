@@ -29,7 +29,7 @@ export function createResponsesUpstream(options: ResponsesUpstreamOptions): Resp
   const { post, postWhole, contextOf, answerBytesMax, answerMemory: memory } = options;
 
   async function respond(model: string, body: object, signal: Cancel): Promise<UpstreamAnswer> {
-    const response = await readSmallJson(await postWhole(body, signal));
+    const response = readSmallJson(await postWhole(body, signal));
     return { completion: passedCompletion(response, contextOf(model)) };
   }
 
@@ -42,7 +42,7 @@ export function createResponsesUpstream(options: ResponsesUpstreamOptions): Resp
     }
     // An upstream that ignored `stream`: the client gets events that the gateway writes.
     const limits = { bytesMax: answerBytesMax, memory, signal };
-    const response = await readSmallJson(await readTextAnswer(bytes, limits));
+    const response = readSmallJson(await readTextAnswer(bytes, limits));
     return { form: 'chunks', chunks: chunksOf(completionOfResponse(response, context)) };
   }
 

@@ -170,7 +170,7 @@ describe('a whole answer', () => {
 
   test.each([
     { what: 'as large as allowed', text: 'x'.repeat(bytesMax), limit: bytesMax },
-    { what: 'that is decoded in steps', text: '你😀'.repeat(MEBIBYTE), limit: 8 * MEBIBYTE },
+    { what: 'with characters of many bytes', text: '你😀'.repeat(MEBIBYTE), limit: 8 * MEBIBYTE },
     { what: 'that is empty', text: '', limit: 1 },
   ])('$what is read', async ({ text, limit }) => {
     const server = await startServer((response) => response.end(text));

@@ -1,15 +1,14 @@
 import { Readable } from 'node:stream';
-import { abortReason, type Cancel, type Tracing } from '@model-gateway/kernel';
-import type { StreamedBody, UpstreamFailure } from '@model-gateway/router';
-import { Pool, type Dispatcher } from 'undici';
+import type { Cancel, Tracing } from '@model-gateway/kernel';
+import type { StreamedBody } from '@model-gateway/router';
+import { Pool } from 'undici';
 import type { AnswerMemory } from './answers/answer-memory.ts';
-import { createDeadlines } from './deadlines.ts';
-import { headerText } from './header-text.ts';
+import { readText, readTextAnswer } from './answers/read-text.ts';
+import { boundedCall } from './bounded-call.ts';
+import { exchange, type UpstreamResponse } from './exchange.ts';
 import { upstreamAddress } from './upstream-address.ts';
-import { createBody } from './answers/upstream-body-queue.ts';
-import { upstreamFailed } from '../errors/upstream-error.ts';
-import { createWholeExchange } from './whole-exchange.ts';
-import { compressedError } from './plain-answers.ts';
+
+export type { UpstreamResponse } from './exchange.ts';
 
 /** How long an upstream may take. */
 export interface UpstreamTimeouts {
@@ -26,26 +25,17 @@ interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer | StreamedBody;
+  readonly body?: string | StreamedBody;
   readonly signal: Cancel;
   /** The response is not streamed, so that the upstream may be silent until the total time is over. */
   readonly isWhole?: boolean;
-}
-
-/** A response whose body is read by iterating: the rest stays in the upstream's socket. */
-export interface UpstreamResponse {
-  readonly status: number;
-  readonly contentType: string;
-  /** The header of that name. */
-  readonly retryAfter: string | undefined;
-  readonly body: AsyncIterable<Buffer>;
 }
 
 /** A complete response. */
 export interface WholeResponse {
   readonly status: number;
   readonly text: string;
-  /** The header of that name, of a response without success. */
+  /** The header of that name. */
   readonly retryAfter?: string | undefined;
 }
 
@@ -77,119 +67,52 @@ export function createUpstreamHttp(
     pipelining: 1,
   });
 
-  const deadlines = createDeadlines(totalMs);
-
   function tracedHeaders(headers: UpstreamRequest['headers']): UpstreamRequest['headers'] {
     if (tracing === undefined) return headers;
     tracing.annotate(address);
     return { ...headers, ...tracing.headers() };
   }
 
-  function dispatch(
-    { method, path, headers, body, isWhole = false }: UpstreamRequest,
-    handler: Dispatcher.DispatchHandler,
-  ): void {
+  function send(request: UpstreamRequest): Promise<UpstreamResponse> {
+    const { method, path, headers, body, signal, isWhole = false } = request;
     const silenceMs = isWhole ? totalMs : idleMs;
-    pool.dispatch(
-      {
-        origin,
-        method,
-        path,
-        headers: tracedHeaders(headers),
-        body: dispatchedBody(body),
-        headersTimeout: silenceMs,
-        bodyTimeout: silenceMs,
-      },
-      handler,
-    );
+    const sent = {
+      origin,
+      method,
+      path,
+      headers: tracedHeaders(headers),
+      body: dispatchedBody(body),
+      headersTimeout: silenceMs,
+      bodyTimeout: silenceMs,
+    };
+    return exchange(pool, sent, signal);
   }
 
   return {
-    request: (request) =>
-      new Promise((resolve, reject) => {
-        dispatch(request, createExchange(request.signal, resolve, reject));
-      }),
+    request: send,
     requestWhole: (request, bytesMax) =>
-      new Promise((resolve, reject) => {
-        const handler = createWholeExchange({
-          cancel: request.signal,
-          totalMs,
-          deadlines,
-          bytesMax,
-          memory: answerMemory,
-          onResponse: resolve,
-          onFailure: reject,
+      boundedCall(totalMs, request.signal, async (signal) => {
+        const { status, retryAfter, length, body } = await send({
+          ...request,
+          signal,
+          isWhole: true,
         });
-        dispatch({ ...request, isWhole: true }, handler);
+        const text = isSuccess(status)
+          ? await readTextAnswer(body, { bytesMax, length, memory: answerMemory, signal })
+          : await readText(body, ERROR_BODY_BYTES_MAX);
+        return { status, text, retryAfter };
       }),
     close: () => pool.destroy(),
   };
 }
 
 const KEEP_ALIVE_MS = 60_000;
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** The client ends the stream when the call ends early, which ends its source. */
-function dispatchedBody(body: UpstreamRequest['body']): string | Buffer | Readable | null {
-  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? null;
+function dispatchedBody(body: UpstreamRequest['body']): string | Readable | null {
+  if (body === undefined || typeof body === 'string') return body ?? null;
   return Readable.from(body.bytes, { objectMode: false });
-}
-
-/** Handles one call: settles when the headers arrive, then delivers the body chunk by chunk. */
-function createExchange(
-  signal: Cancel,
-  onResponse: (response: UpstreamResponse) => void,
-  onFailure: (error: UpstreamFailure) => void,
-): Dispatcher.DispatchHandler {
-  const body = createBody();
-  let isSent = false;
-  let isAnswered = false;
-  const fail = (error: unknown) => {
-    signal.removeEventListener('abort', onAbort);
-    if (isAnswered) body.fail(upstreamFailed(error));
-    else onFailure(upstreamFailed(error, { hadNoEffect: !isSent }));
-  };
-  let abort = (): void => undefined;
-  const onAbort = () => abort();
-  return {
-    onRequestStart(controller) {
-      abort = () => controller.abort(abortReason(signal));
-      if (signal.aborted) {
-        abort();
-        return;
-      }
-      isSent = true;
-      signal.addEventListener('abort', onAbort, { once: true });
-    },
-    onResponseStart(controller, status, headers) {
-      // An informational response, such as 100, precedes the real one.
-      if (status < 200) return;
-      const compressed = compressedError(status, headers);
-      if (compressed !== undefined) {
-        controller.abort(compressed);
-        return;
-      }
-      isAnswered = true;
-      body.connect({
-        pause: () => controller.pause(),
-        resume: () => controller.resume(),
-        abort: () => controller.abort(new Error('the response is not read any more')),
-      });
-      onResponse({
-        status,
-        contentType: String(headers['content-type'] ?? ''),
-        retryAfter: headerText(headers['retry-after']),
-        body,
-      });
-    },
-    onResponseData(_controller, chunk) {
-      body.push(chunk);
-    },
-    onResponseEnd() {
-      signal.removeEventListener('abort', onAbort);
-      body.end();
-    },
-    onResponseError(_controller, error) {
-      fail(error);
-    },
-  };
 }

@@ -26,11 +26,8 @@ interface UpstreamSocketOptions {
   readonly heartbeatMs?: number | undefined;
   /** How large a frame may be. */
   readonly frameBytesMax?: number | undefined;
-  /**
-   * Called with every text frame in order; an exception ends the connection. While a promise is pending nothing is read from
-   * the peer, and no other frame is passed on.
-   */
-  readonly onText: (bytes: Buffer) => Promise<void> | void;
+  /** Called with every text frame in order; an exception ends the connection. */
+  readonly onText: (bytes: Buffer) => void;
   /** Called once, when the connection is closed, also if it never opened. */
   readonly onClosed: (failure: UpstreamFailure) => void;
 }
@@ -55,8 +52,6 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
     end(error),
   );
   let isOver = false;
-  /** The frames that wait for one that takes long; undefined without such a one. */
-  let waiting: Buffer[] | undefined;
   let rejectOpening: ((failure: UpstreamFailure) => void) | undefined;
 
   function end(reason: unknown): void {
@@ -81,31 +76,7 @@ export function openUpstreamSocket(options: UpstreamSocketOptions): Promise<Upst
     if (isOver) return;
     try {
       if (isBinary) throw new Error('the upstream sent a frame that is not text');
-      if (waiting === undefined) take(bytesOf(data));
-      // Frames that were received before the pause.
-      else waiting.push(bytesOf(data));
-    } catch (error) {
-      end(error);
-    }
-  }
-  function take(bytes: Buffer): void {
-    const reading = options.onText(bytes);
-    if (!(reading instanceof Promise)) return;
-    waiting ??= [];
-    socket.pause();
-    reading.then(takeWaiting, end);
-  }
-  function takeWaiting(): void {
-    try {
-      for (let next = waiting?.shift(); next !== undefined; next = waiting?.shift()) {
-        if (isOver) return;
-        const reading = options.onText(next);
-        if (!(reading instanceof Promise)) continue;
-        reading.then(takeWaiting, end);
-        return;
-      }
-      waiting = undefined;
-      if (!isOver) socket.resume();
+      options.onText(bytesOf(data));
     } catch (error) {
       end(error);
     }
@@ -185,11 +156,9 @@ function keepAlive(
   const timer = setInterval(() => {
     if (socket.readyState !== WebSocket.OPEN) return;
     socket.ping();
-    silence ??= startPeerTimeout(intervalMs, () => {
-      // What the peer has sent is not read during a pause.
-      if (socket.isPaused) sign();
-      else onSilence(new Error(`the upstream did not reply to pings for ${intervalMs} ms`));
-    }).unref();
+    silence ??= startPeerTimeout(intervalMs, () =>
+      onSilence(new Error(`the upstream did not reply to pings for ${intervalMs} ms`)),
+    ).unref();
   }, intervalMs);
   timer.unref();
   return () => {

@@ -1,6 +1,5 @@
 import {
   createJsonMeter,
-  decodeInSteps,
   isNestedTooDeeply,
   METERED_BYTES_MIN,
   tryParseJson,
@@ -10,8 +9,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import { COUNTED_BODY_BYTES_MIN, type BodyMemory, type BodyShare } from './body-memory.ts';
 import { decodedBody } from './decoded-body.ts';
-
-const ONE_STEP_BYTES_MAX = 1024 * 1024;
 
 /** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
@@ -98,10 +95,6 @@ export function readBody(
       // Every request closes at its end; that is no error.
       request.off('close', onGone);
       share?.shrink(size);
-      if (size > ONE_STEP_BYTES_MAX) {
-        resolve(decodeUnlessGone(chunks, counted?.response));
-        return;
-      }
       const [first] = chunks;
       const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       resolve(whole.toString('utf8'));
@@ -121,16 +114,6 @@ export function readBody(
     }
     request.on('close', onGone);
   });
-}
-
-/** The memory of a body whose client has left is free again, so the body goes no further. */
-async function decodeUnlessGone(
-  chunks: readonly Buffer[],
-  response: ServerResponse | undefined,
-): Promise<string> {
-  const text = await decodeInSteps(chunks);
-  if (response?.destroyed === true) throw clientGone();
-  return text;
 }
 
 const tooLarge = (problem: string): ServiceError =>

@@ -6,10 +6,8 @@ export interface JsonMeter {
   readonly cost: number;
 }
 
-/** What a text may cost that is parsed at once: about 100 ms on a slow core. */
+/** What parsing a text may cost where nothing else is said: about 100 ms on a slow core. */
 export const JSON_COST_MAX = 2_000_000;
-/** What a text may cost that is parsed in steps: its values take at most 65 MB of memory. */
-export const STEPS_COST_MAX = 8_000_000;
 /** A shorter text is parsed within milliseconds, whatever it contains. */
 export const METERED_BYTES_MIN = 64 * 1024;
 /** Deeper values would overflow the stack of `JSON.stringify`. */

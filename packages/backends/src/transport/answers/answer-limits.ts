@@ -1,14 +1,11 @@
-import {
-  createJsonMeter,
-  METERED_BYTES_MIN,
-  STEPS_COST_MAX,
-  type JsonMeter,
-} from '@model-gateway/kernel';
+import { createJsonMeter, METERED_BYTES_MIN, type JsonMeter } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { answerRefused } from '../../errors/upstream-error.ts';
 
 /** The default of `SERVICE_UPSTREAM_ANSWER_BYTES_MAX`. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** More than a request may cost: a list of embeddings has millions of numbers, which take at most 65 MB of memory. */
+export const ANSWER_COST_MAX = 8_000_000;
 
 /** Checks a JSON answer while it arrives, so that one that cannot be held or parsed is not read to its end. */
 export interface AnswerLimits {
@@ -26,7 +23,7 @@ export function createAnswerLimits(bytesMax: number): AnswerLimits {
     early.push(chunk);
     // Most answers are short: these are not looked at.
     if (size <= METERED_BYTES_MIN) return true;
-    const started = createJsonMeter(STEPS_COST_MAX);
+    const started = createJsonMeter(ANSWER_COST_MAX);
     meter = started;
     const chunks = early;
     early = [];

@@ -5,6 +5,7 @@ import {
   type Cancel,
   type PeerTimeout,
 } from '@model-gateway/kernel';
+import { upstreamFailed } from '../../errors/upstream-error.ts';
 
 /** The default of `SERVICE_UPSTREAM_ANSWERS_BYTES_MAX`. */
 export const ANSWERS_BYTES_MAX = 128 * 1024 * 1024;
@@ -133,7 +134,7 @@ export function takeWithin(
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       share.release();
-      reject(abortReason(cancel));
+      reject(upstreamFailed(abortReason(cancel)));
     };
     const share = memory.take(bytes, (refusal) => {
       cancel.removeEventListener('abort', onAbort);

@@ -1,13 +1,6 @@
-import {
-  decodeInSteps,
-  isCheapJson,
-  isNestedTooDeeply,
-  parseJsonInSteps,
-  tryParseJson,
-  type Cancel,
-} from '@model-gateway/kernel';
+import { isCheapJson, isNestedTooDeeply, tryParseJson, type Cancel } from '@model-gateway/kernel';
 import { answerRefused, upstreamFailed } from '../../errors/upstream-error.ts';
-import { createAnswerLimits } from './answer-limits.ts';
+import { createAnswerLimits, tooLarge } from './answer-limits.ts';
 import {
   COUNTED_BYTES_MIN,
   keepUntilSent,
@@ -15,9 +8,6 @@ import {
   type AnswerMemory,
   type AnswerShare,
 } from './answer-memory.ts';
-
-/** A shorter text is decoded and parsed within some milliseconds. */
-const LONG_MIN = 256 * 1024;
 
 /** Reads a body as text, up to a number of bytes; if it is longer, the connection is closed. */
 export async function readText(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
@@ -36,6 +26,8 @@ export async function readText(body: AsyncIterable<Uint8Array>, bytesMax: number
 /** The limits of an answer that is read whole. */
 interface AnswerOptions {
   readonly bytesMax: number;
+  /** How long the answer is, if the upstream said it. */
+  readonly length?: number | undefined;
   readonly memory: AnswerMemory | undefined;
   /** The signal of the call. */
   readonly signal: Cancel;
@@ -52,7 +44,7 @@ export async function readJsonAnswer(
 /** Reads a response; one that is too large, or would take long to parse, is refused while it arrives. */
 export async function readTextAnswer(
   body: AsyncIterable<Uint8Array>,
-  { bytesMax, memory, signal }: AnswerOptions,
+  { bytesMax, length, memory, signal }: AnswerOptions,
 ): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -60,13 +52,14 @@ export async function readTextAnswer(
   const limits = createAnswerLimits(bytesMax);
   try {
     for await (const chunk of body) {
+      if (length !== undefined && length > bytesMax) throw tooLarge(bytesMax);
       if (size === 0) signal.onFirstByte?.();
       const refused = limits.add(chunk);
       if (refused !== undefined) throw refused;
       chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
       size += chunk.length;
       if (size > COUNTED_BYTES_MIN && memory !== undefined)
-        share ??= await takeWithin(memory, bytesMax, signal);
+        share ??= await takeWithin(memory, length ?? bytesMax, signal);
     }
   } catch (error) {
     share?.release();
@@ -74,38 +67,19 @@ export async function readTextAnswer(
   }
   share?.shrink(size);
   if (share !== undefined) keepUntilSent(share, signal);
-  return decode(chunks);
-}
-
-/** The text of chunks; that of many is decoded in steps. */
-export function decode(chunks: readonly Buffer[]): string | Promise<string> {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined && first.length < LONG_MIN)
-    return first.toString('utf8');
-  let size = 0;
-  for (const { length } of chunks) size += length;
-  return size < LONG_MIN ? Buffer.concat(chunks).toString('utf8') : decodeInSteps(chunks);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Parses a JSON answer whose parts are checked one by one afterwards, so that it must not have many. */
-export async function readSmallJson(text: string): Promise<unknown> {
+export function readSmallJson(text: string): unknown {
   if (!isCheapJson(text)) throw answerRefused('with too many values');
   return readJson(text);
 }
 
-/** Parses a text that must be JSON. A long one is parsed in steps: then this is a promise. */
+/** Parses a text that must be JSON. */
 export function readJson(text: string): unknown {
-  if (text.length >= LONG_MIN) return readLong(text);
   const value = tryParseJson(text);
   if (value !== undefined) return value;
-  throw notJson(isNestedTooDeeply(text));
+  const problem = isNestedTooDeeply(text) ? 'nested too deeply' : 'not JSON';
+  throw upstreamFailed(`the upstream response is ${problem}`);
 }
-
-async function readLong(text: string): Promise<unknown> {
-  const value = await parseJsonInSteps(text);
-  if (value === undefined) throw notJson(false);
-  return value;
-}
-
-const notJson = (isDeep: boolean) =>
-  upstreamFailed(`the upstream response is ${isDeep ? 'nested too deeply' : 'not JSON'}`);
