@@ -4,6 +4,7 @@ import {
   type backendTestSchema,
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
+import { chatTurn } from '@model-gateway/dialects';
 import { describeError, type Cancel } from '@model-gateway/kernel';
 import {
   UpstreamFailure,
@@ -122,7 +123,7 @@ async function shortChat(
 ): Promise<UpstreamCompletion> {
   const messages = [{ role: 'user', content: 'Reply with the word OK.' }];
   const send = (limit: Readonly<Record<string, number>>) =>
-    backend.chat?.({ model, messages, ...limit }, cancel);
+    backend.chat?.(chatTurn({ model, messages, ...limit }), cancel);
   const answer = await send({ max_tokens: CHAT_TOKENS_MAX })?.catch((error: unknown) => {
     if (!(error instanceof UpstreamFailure) || error.status !== 400) throw error;
     if (!error.message.includes('max_completion_tokens')) throw error;
