@@ -75,6 +75,8 @@ export {
   startupError,
   unwritableError,
 } from './errors/startup-problems.ts';
+export { createByteSemaphore, type ByteSemaphore, type ByteShare } from './async/byte-semaphore.ts';
+export { isFairShare } from './async/fair-share.ts';
 export { createFairQueue, type FairQueue } from './async/fair-queue.ts';
 export { END_OF_BODY_MS_MAX, readToEnd } from './async/read-to-end.ts';
 export { createSequence, type Sequence } from './async/sequence.ts';

@@ -192,7 +192,7 @@ describe('a whole answer', () => {
     });
     const answerMemory = createAnswerMemory({ bytesMax: 1 });
     const http = createUpstreamHttp(server.url, timeouts, { answerMemory });
-    const other = answerMemory.take(1, () => undefined);
+    const other = answerMemory.take(undefined, 1, () => undefined);
     const left = createCanceller();
     const { cancel: signal } = createCanceller();
     const leaves = http.requestWhole({ ...post, signal: left.cancel }, 8 * MEBIBYTE);

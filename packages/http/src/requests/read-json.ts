@@ -3,11 +3,12 @@ import {
   isNestedTooDeeply,
   METERED_BYTES_MIN,
   tryParseJson,
+  type ByteShare,
   type JsonMeter,
 } from '@model-gateway/kernel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
-import { COUNTED_BODY_BYTES_MIN, type BodyMemory, type BodyShare } from './body-memory.ts';
+import { COUNTED_BODY_BYTES_MIN, type BodyMemory } from './body-memory.ts';
 import { decodedBody } from './decoded-body.ts';
 
 /** Parses the text of a body; invalid JSON is refused. */
@@ -37,7 +38,7 @@ export function readBody(
     const chunks: Buffer[] = [];
     let size = 0;
     let meter: JsonMeter | undefined;
-    let share: BodyShare | undefined;
+    let share: ByteShare | undefined;
     const refuse = (refusal: ServiceError) => {
       // The rest is discarded, so that the response reaches a client that is still sending.
       body.removeAllListeners('data');

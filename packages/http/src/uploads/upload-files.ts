@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '@model-gateway/contracts';
-import { isFairShare } from '../requests/fair-share.ts';
+import { isFairShare } from '@model-gateway/kernel';
 
 /** Temporary files for uploads, with a limit over all of a process, which the users share fairly. */
 export interface UploadFiles {

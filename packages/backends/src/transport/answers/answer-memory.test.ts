@@ -12,9 +12,9 @@ const ignore = (): void => undefined;
 test('answers take memory in the order in which they arrive', () => {
   const memory = createAnswerMemory({ bytesMax: 10 });
   const granted: string[] = [];
-  const first = memory.take(6, () => granted.push('first'));
-  const second = memory.take(8, () => granted.push('second'));
-  const third = memory.take(2, () => granted.push('third'));
+  const first = memory.take(undefined, 6, () => granted.push('first'));
+  const second = memory.take(undefined, 8, () => granted.push('second'));
+  const third = memory.take(undefined, 2, () => granted.push('third'));
   expect([first, second, third].map(({ isGranted }) => isGranted)).toEqual([true, false, false]);
   expect(memory).toMatchObject({ heldBytes: 6, waiting: 2 });
   first.release();
@@ -26,20 +26,20 @@ test('answers take memory in the order in which they arrive', () => {
 
 test('an answer that needs more than there is gets it alone', () => {
   const memory = createAnswerMemory({ bytesMax: 10 });
-  const small = memory.take(1, ignore);
-  const large = memory.take(50, ignore);
+  const small = memory.take(undefined, 1, ignore);
+  const large = memory.take(undefined, 50, ignore);
   expect(large.isGranted).toBe(false);
   small.release();
   expect(large.isGranted).toBe(true);
-  expect(memory.take(1, ignore).isGranted).toBe(false);
+  expect(memory.take(undefined, 1, ignore).isGranted).toBe(false);
   large.release();
   expect(memory).toMatchObject({ heldBytes: 1, waiting: 0 });
 });
 
 test('what an answer does not need is free for others', () => {
   const memory = createAnswerMemory({ bytesMax: 10 });
-  const long = memory.take(10, ignore);
-  const other = memory.take(3, ignore);
+  const long = memory.take(undefined, 10, ignore);
+  const other = memory.take(undefined, 3, ignore);
   long.shrink(7);
   expect(other.isGranted).toBe(true);
   long.shrink(8);
@@ -48,9 +48,9 @@ test('what an answer does not need is free for others', () => {
 
 test('an answer that leaves the queue lets smaller ones pass', () => {
   const memory = createAnswerMemory({ bytesMax: 10 });
-  memory.take(6, ignore);
-  const large = memory.take(8, ignore);
-  const small = memory.take(4, ignore);
+  memory.take(undefined, 6, ignore);
+  const large = memory.take(undefined, 8, ignore);
+  const small = memory.take(undefined, 4, ignore);
   large.release();
   expect(small.isGranted).toBe(true);
 });
@@ -58,7 +58,7 @@ test('an answer that leaves the queue lets smaller ones pass', () => {
 test('an answer that waits too long is refused, with the time of a retry', async () => {
   let refused = 0;
   const memory = createAnswerMemory({ bytesMax: 1, waitMsMax: 4, onRefused: () => (refused += 1) });
-  memory.take(1, ignore);
+  memory.take(undefined, 1, ignore);
   const { cancel } = createCanceller();
   await expect(takeWithin(memory, 1, cancel)).rejects.toMatchObject({
     code: 'overloaded',
@@ -70,7 +70,7 @@ test('an answer that waits too long is refused, with the time of a retry', async
 
 test('a call that is cancelled stops waiting', async () => {
   const memory = createAnswerMemory({ bytesMax: 1 });
-  memory.take(1, ignore);
+  memory.take(undefined, 1, ignore);
   const canceller = createCanceller();
   const waiting = takeWithin(memory, 1, canceller.cancel);
   expect(memory.waiting).toBe(1);
@@ -112,7 +112,7 @@ describe('an answer that is read from a stream', () => {
 
   test('keeps none where the end of its client is not known', () => {
     const memory = createAnswerMemory({ bytesMax });
-    keepUntilSent(memory.take(5, ignore), new AbortController().signal);
+    keepUntilSent(memory.take(undefined, 5, ignore), new AbortController().signal);
     expect(memory.heldBytes).toBe(0);
   });
 });

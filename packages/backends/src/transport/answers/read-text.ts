@@ -1,4 +1,10 @@
-import { isCheapJson, isNestedTooDeeply, tryParseJson, type Cancel } from '@model-gateway/kernel';
+import {
+  isCheapJson,
+  isNestedTooDeeply,
+  tryParseJson,
+  type ByteShare,
+  type Cancel,
+} from '@model-gateway/kernel';
 import { answerRefused, upstreamFailed } from '../../errors/upstream-error.ts';
 import { createAnswerLimits, tooLarge } from './answer-limits.ts';
 import {
@@ -6,7 +12,6 @@ import {
   keepUntilSent,
   takeWithin,
   type AnswerMemory,
-  type AnswerShare,
 } from './answer-memory.ts';
 
 /** Reads a body as text, up to a number of bytes; if it is longer, the connection is closed. */
@@ -48,7 +53,7 @@ export async function readTextAnswer(
 ): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  let share: AnswerShare | undefined;
+  let share: ByteShare | undefined;
   const limits = createAnswerLimits(bytesMax);
   try {
     for await (const chunk of body) {
