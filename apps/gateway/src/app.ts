@@ -39,7 +39,7 @@ import { createUsageQueryAdmin } from './admin/usage-query.ts';
 import { createConversationCheck } from './conversation-check.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDialectRoute } from './dialects/dialect-route.ts';
-import { OPERATIONS } from './docs/operations/all.ts';
+import { OPERATIONS } from './operations/all.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createFreeRequests } from './free-requests.ts';
 import { createGatewayKeys } from './gateway-keys.ts';

@@ -1,6 +1,6 @@
 import { rpcMethods, type RpcMethodName } from '@model-gateway/contracts';
 import { openApiDocument } from './openapi.ts';
-import { DESCRIBED_OPERATIONS } from './operations/all.ts';
+import { DESCRIBED_OPERATIONS } from '../operations/all.ts';
 import { rpcOpenApiDocument } from './rpc-openapi.ts';
 
 interface Described {

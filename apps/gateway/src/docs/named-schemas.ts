@@ -45,14 +45,14 @@ import {
   messageSchema,
   messagesErrorSchema,
   messageTokensSchema,
-} from './operations/messages.ts';
-import { drainingSchema, healthSchema } from './operations/probes.ts';
+} from '../operations/messages.ts';
+import { drainingSchema, healthSchema } from '../operations/probes.ts';
 import {
   inputItemsSchema,
   responseDeletedSchema,
   responseSchema,
   responseTokensSchema,
-} from './operations/responses.ts';
+} from '../operations/responses.ts';
 
 /** The names of request bodies in the description, which are those of types in generated clients. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, z.ZodType>> = {

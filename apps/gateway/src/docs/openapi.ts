@@ -1,8 +1,8 @@
 import { SERVICE_VERSION } from '@model-gateway/http';
 import { componentSchemas, inlineSchema, type ComponentSchemas } from './component-schemas.ts';
 import { exampleOf } from './example.ts';
-import { DESCRIBED_OPERATIONS } from './operations/all.ts';
-import type { Operation } from './operations/operation.ts';
+import { DESCRIBED_OPERATIONS } from '../operations/all.ts';
+import type { Operation } from '../operations/operation.ts';
 import { refusalsOf } from './refusals.ts';
 import { SECURITY_SCHEMES } from './security-schemes.ts';
 

@@ -1,5 +1,5 @@
-import type { Operation } from './operations/operation.ts';
-import { messagesErrorSchema } from './operations/messages.ts';
+import type { Operation } from '../operations/operation.ts';
+import { messagesErrorSchema } from '../operations/messages.ts';
 import { restErrorSchema } from '@model-gateway/contracts';
 import type { ComponentSchemas } from './component-schemas.ts';
 

@@ -1,5 +1,5 @@
 import { AUDIT_EXEMPT } from '../../src/admin/admin-audit.ts';
-import { OPERATIONS } from '../../src/docs/operations/all.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
 import { ADMIN_TOKEN, startGateway, type GatewayUnderTest } from '../gateway.ts';
 
 const UPSTREAM_KEY = 'sk-key-of-the-upstream';

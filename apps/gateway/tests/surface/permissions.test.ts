@@ -2,8 +2,8 @@ import { createAccessTokens } from '@model-gateway/accounts';
 import { manualClock, newId, randomToken, sha256Hex, systemClock } from '@model-gateway/kernel';
 import { PROBE_PATHS } from '@model-gateway/http';
 import { createTestAccount, type TestAccount } from '@model-gateway/testkit';
-import { OPERATIONS } from '../../src/docs/operations/all.ts';
-import type { Operation } from '../../src/docs/operations/operation.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
+import type { Operation } from '../../src/operations/operation.ts';
 import { CONSOLE_ROUTES } from '../../src/console/console-routes.ts';
 import { DOCS_ROUTES } from '../../src/docs/routes.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { OPERATIONS } from '../../src/docs/operations/all.ts';
-import type { Operation } from '../../src/docs/operations/operation.ts';
+import { OPERATIONS } from '../../src/operations/all.ts';
+import type { Operation } from '../../src/operations/operation.ts';
 import { ADMIN_TOKEN, NO_ITEMS, startGateway, type GatewayUnderTest } from '../gateway.ts';
 
 // Whatever a query says, it is answered or refused, and a page is never asked for by what is none.

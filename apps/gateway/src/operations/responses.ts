@@ -1,6 +1,6 @@
 import { responsesBodySchema } from '@model-gateway/dialects';
 import { z } from 'zod';
-import { itemPageQuerySchema } from '../../responses/item-page.ts';
+import { itemPageQuerySchema } from '../responses/item-page.ts';
 import { inferenceHeaders, type Operation } from './operation.ts';
 
 const example = { model: 'demo-chat', input: 'Hello!' };
