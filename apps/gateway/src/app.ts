@@ -14,6 +14,7 @@ import {
   sendRestError,
   setErrorForms,
   STORED_ITEMS_MAX,
+  validated,
   type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
@@ -27,19 +28,21 @@ import {
 import { Router } from 'express';
 import { createAdminAudit } from './admin/admin-audit.ts';
 import { createAdminCheck } from './admin/admin-check.ts';
-import { createAliasesAdmin } from './admin/aliases.ts';
-import { createAuditExportAdmin } from './admin/audit-export.ts';
-import { createBackendsAdmin } from './admin/backends.ts';
-import { createRouteAdmin } from './admin/route.ts';
+import { serveAliases } from './admin/aliases.ts';
+import { serveAuditExport } from './admin/audit-export.ts';
+import { serveBackends } from './admin/backends.ts';
 import { createAnswerCache } from './cache/answer-cache.ts';
 import { createConsoleFiles } from './console/console-files.ts';
 import { CONSOLE_ROUTES, createConsoleRoutes } from './console/console-routes.ts';
 import { createCountTokensRoute } from './dialects/count-tokens.ts';
-import { createUsageQueryAdmin } from './admin/usage-query.ts';
+import { serveUsageQuery } from './admin/usage-query.ts';
 import { createConversationCheck } from './conversation-check.ts';
 import type { GatewayConfig } from './config.ts';
 import { createDialectRoute } from './dialects/dialect-route.ts';
+import { administration } from './operations/administration.ts';
 import { OPERATIONS } from './operations/all.ts';
+import { inference } from './operations/inference.ts';
+import { createServeOperation } from './operations/serve-operation.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createFreeRequests } from './free-requests.ts';
 import { createGatewayKeys } from './gateway-keys.ts';
@@ -60,7 +63,7 @@ import { createPassedRoutes } from './routes/passed.ts';
 import { createUploadRoutes } from './routes/uploads.ts';
 import { createResponsesRoutes } from './routes/responses.ts';
 import { createStoredResponses, STORED_RESPONSE_BYTES_MAX } from './responses/stored-responses.ts';
-import { createVideoRoutes } from './routes/video.ts';
+import { serveVideos } from './routes/video.ts';
 import { createNoteFailure } from './traced-request.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
@@ -158,10 +161,10 @@ export function createGateway(
   const leanRoutes = createLeanRoutes(
     [
       createChatRoute(chat),
-      createDialectRoute({ path: '/v1/messages', dialect: messagesDialect }, chat),
+      createDialectRoute({ path: inference.createMessage.path, dialect: messagesDialect }, chat),
       createCountTokensRoute(
         {
-          path: '/v1/messages/count_tokens',
+          path: inference.countMessageTokens.path,
           dialect: messagesDialect,
           request: countTokensRequest,
           writeAnswer: (tokens) => ({ input_tokens: tokens }),
@@ -169,12 +172,18 @@ export function createGateway(
         counting,
       ),
       createDialectRoute(
-        { path: '/v1/responses', dialect: responsesDialect, complete, isLinked, keep },
+        {
+          path: inference.createResponse.path,
+          dialect: responsesDialect,
+          complete,
+          isLinked,
+          keep,
+        },
         chat,
       ),
       createCountTokensRoute(
         {
-          path: '/v1/responses/input_tokens',
+          path: inference.countResponseTokens.path,
           dialect: responsesDialect,
           request: responsesDialect.request,
           complete,
@@ -194,26 +203,29 @@ export function createGateway(
   );
   const hasOwnErrors = (path: string, request: IncomingMessage): boolean =>
     passedPaths.has(path) || OWN_ERRORS.test(path) || modelsErrorWriter(request) !== undefined;
-  const admin = Router();
-  admin.use(createAdminCheck(config.adminToken));
-  const clientIp = createClientIp(config.trustProxy);
-  admin.use(createAdminAudit({ audit: database.audit, router, clientIp, log }));
-  admin.use('/backends', createBackendsAdmin(router, createBackendAdmin(router)));
-  admin.use('/aliases', createAliasesAdmin(router));
-  admin.use('/usage/query', createUsageQueryAdmin(database.usageQueries));
-  const policies = createKeyGrants(database);
-  admin.use(
-    '/route',
-    createRouteAdmin(createExplainRoute({ router, keys: database.keys, policies, clock })),
-  );
-  admin.use('/audit', createAuditExportAdmin(database.audit));
   const routes = Router();
-  routes.use('/api/admin', admin);
+  const serve = createServeOperation(routes);
+  const clientIp = createClientIp(config.trustProxy);
+  routes.use(
+    '/api/admin',
+    createAdminCheck(config.adminToken),
+    createAdminAudit({ audit: database.audit, router, clientIp, log }),
+  );
+  serveBackends(serve, router, createBackendAdmin(router));
+  serveAliases(serve, router);
+  serveUsageQuery(serve, database.usageQueries);
+  const policies = createKeyGrants(database);
+  const explainRoute = createExplainRoute({ router, keys: database.keys, policies, clock });
+  serve(administration.explainRoute, ({ query: given }) => {
+    const { key, ...query } = validated(administration.explainRoute.query, given);
+    return explainRoute({ ...query, keyId: key });
+  });
+  serveAuditExport(serve, database.audit);
   routes.use(createModelRoute({ authenticateReader, listing, log }));
   routes.use(
     createResponsesRoutes({ keyAuthenticator, freeRequests: reading, storedResponses, log }),
   );
-  routes.use(createVideoRoutes({ authorizer, keyAuthenticator, videoJobs: runtime.videoJobs }));
+  serveVideos(serve, { authorizer, keyAuthenticator, videoJobs: runtime.videoJobs });
   routes.use(createDocsRoutes(config.publicUrl));
   routes.use(createConsoleRoutes(createConsoleFiles()));
   const handleExpress = createExpressApp({

@@ -85,4 +85,4 @@ export type {
   StoredResponse,
   StoredResponseSize,
 } from './responses/response-store.ts';
-export { createExplainRoute, type ExplainRoute } from './upstream/explain-route.ts';
+export { createExplainRoute } from './upstream/explain-route.ts';

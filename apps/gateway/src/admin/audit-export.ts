@@ -2,14 +2,14 @@ import { pipeline } from 'node:stream/promises';
 import { auditRecord, type AuditEntry, type AuditStore } from '@model-gateway/accounts';
 import { auditExportSchema } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
-import { Router } from 'express';
 import type { z } from 'zod';
-import { onlyTheseMethods } from '../only-these-methods.ts';
+import { administration } from '../operations/administration.ts';
+import type { ServeOperation } from '../operations/serve-operation.ts';
 
 const PAGE_ENTRIES = 500;
 
 /** `/api/admin/audit`: the audit log as JSON Lines, the oldest entry first. */
-export function createAuditExportAdmin(audit: Pick<AuditStore, 'read'>): Router {
+export function serveAuditExport(serve: ServeOperation, audit: Pick<AuditStore, 'read'>): void {
   const readAfter = (afterSeq: number, { from, to }: Pick<Query, 'from' | 'to'>) =>
     audit.read({ afterSeq, from, to, countMax: PAGE_ENTRIES });
 
@@ -22,18 +22,14 @@ export function createAuditExportAdmin(audit: Pick<AuditStore, 'read'>): Router 
     }
   }
 
-  const routes = Router();
-  routes
-    .route('/')
-    .get(async (request, response) => {
-      const query = validated(auditExportSchema, request.query);
-      // Read before the headers are sent, so that an unavailable database is an error.
-      const first = await readAfter(query.after, query);
-      response.setHeader('content-type', 'application/x-ndjson');
-      await pipeline(linesFrom(first, query), response);
-    })
-    .all(onlyTheseMethods('GET'));
-  return routes;
+  serve(administration.exportAudit, async (request, response) => {
+    const query = validated(auditExportSchema, request.query);
+    // Read before the headers are sent, so that an unavailable database is an error.
+    const first = await readAfter(query.after, query);
+    response.setHeader('content-type', 'application/x-ndjson');
+    await pipeline(linesFrom(first, query), response);
+    return undefined;
+  });
 }
 
 type Query = z.output<typeof auditExportSchema>;

@@ -7,46 +7,41 @@ import {
   type usageQueryResultSchema,
 } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
-import { Router } from 'express';
 import type { z } from 'zod';
-import { onlyTheseMethods } from '../only-these-methods.ts';
+import { administration } from '../operations/administration.ts';
+import type { ServeOperation } from '../operations/serve-operation.ts';
 import { readAdminBody } from './admin-request.ts';
 
 type UsageQueryResult = z.input<typeof usageQueryResultSchema>;
 
 /** `/api/admin/usage/query`. */
-export function createUsageQueryAdmin(usage: UsageQueries): Router {
-  const routes = Router();
-  routes
-    .route('/')
-    .post(async (request, response) => {
-      const query = readQuery(await readAdminBody(request));
-      const { ref_ids, since, until, group_by, include_records, limit, offset } = query;
-      const filter = { refIds: ref_ids, since: since ?? undefined, until: until ?? undefined };
-      const { totals, groups, records } = await usage.find(filter, {
-        by: group_by ?? undefined,
-        page: include_records ? { limit, offset } : undefined,
-      });
-      response.json({
-        totals: sumsRecord(totals),
-        ...(groups === undefined
-          ? {}
-          : { groups: groups.map(({ key, ...sums }) => ({ key, ...sumsRecord(sums) })) }),
-        ...(records === undefined
-          ? {}
-          : {
-              records: records.map((record) => ({
-                ...viewUsage(record),
-                api_key_id: record.apiKeyId,
-              })),
-              records_total: totals.requests,
-              limit,
-              offset,
-            }),
-      } satisfies UsageQueryResult);
-    })
-    .all(onlyTheseMethods('POST'));
-  return routes;
+export function serveUsageQuery(serve: ServeOperation, usage: UsageQueries): void {
+  serve(administration.queryUsage, async (request) => {
+    const query = readQuery(await readAdminBody(request));
+    const { ref_ids, since, until, group_by, include_records, limit, offset } = query;
+    const filter = { refIds: ref_ids, since: since ?? undefined, until: until ?? undefined };
+    const { totals, groups, records } = await usage.find(filter, {
+      by: group_by ?? undefined,
+      page: include_records ? { limit, offset } : undefined,
+    });
+    return {
+      totals: sumsRecord(totals),
+      ...(groups === undefined
+        ? {}
+        : { groups: groups.map(({ key, ...sums }) => ({ key, ...sumsRecord(sums) })) }),
+      ...(records === undefined
+        ? {}
+        : {
+            records: records.map((record) => ({
+              ...viewUsage(record),
+              api_key_id: record.apiKeyId,
+            })),
+            records_total: totals.requests,
+            limit,
+            offset,
+          }),
+    };
+  });
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = {

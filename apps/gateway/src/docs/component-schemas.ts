@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REQUEST_SCHEMAS, RESPONSE_SCHEMAS } from './named-schemas.ts';
+import type { NamedSchema, Operation } from '../operations/operation.ts';
 
 export type Io = 'input' | 'output';
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -8,7 +8,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 export interface ComponentSchemas {
   readonly named: Readonly<Record<string, JsonSchema>>;
   /** A reference to a named schema, or the description of another one. */
-  of(schema: z.ZodType, io: Io): JsonSchema;
+  of(body: NamedSchema | z.ZodType, io: Io): JsonSchema;
 }
 
 const COMPONENTS = '#/components/schemas/';
@@ -24,18 +24,23 @@ const CONTROL_CHARACTERS = {
   plain: String.raw`[^\u0000-\u001f\u007f-\u009f]`,
 };
 
-/** Converts the named schemas. */
-export function componentSchemas(): ComponentSchemas {
-  const names = {
-    input: namesOf(REQUEST_SCHEMAS),
-    output: namesOf(RESPONSE_SCHEMAS),
-  };
+/** Converts the bodies of operations, and those of the errors that any of them may have. */
+export function componentSchemas(
+  operations: readonly Operation[],
+  errors: readonly NamedSchema[],
+): ComponentSchemas {
+  const bodies = operations.flatMap(({ response, draining }) =>
+    [response, draining].filter((body) => body !== undefined && 'name' in body),
+  );
   return {
-    named: { ...converted(REQUEST_SCHEMAS, 'input'), ...converted(RESPONSE_SCHEMAS, 'output') },
-    of(schema, io) {
-      const name = names[io].get(schema);
-      return name === undefined ? inlineSchema(schema, io) : { $ref: COMPONENTS + name };
+    named: {
+      ...converted(
+        operations.flatMap(({ request }) => request ?? []),
+        'input',
+      ),
+      ...converted([...errors, ...bodies], 'output'),
     },
+    of: (body, io) => ('name' in body ? { $ref: COMPONENTS + body.name } : inlineSchema(body, io)),
   };
 }
 
@@ -46,15 +51,9 @@ export function inlineSchema(schema: z.ZodType, io: Io): JsonSchema {
   return described;
 }
 
-const namesOf = (schemas: Readonly<Record<string, z.ZodType>>): ReadonlyMap<z.ZodType, string> =>
-  new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
-
-function converted(
-  schemas: Readonly<Record<string, z.ZodType>>,
-  io: Io,
-): Readonly<Record<string, JsonSchema>> {
+function converted(bodies: readonly NamedSchema[], io: Io): Readonly<Record<string, JsonSchema>> {
   const registry = z.registry<{ readonly id: string }>();
-  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  for (const { name: id, schema } of bodies) registry.add(schema, { id });
   const { schemas: all } = z.toJSONSchema(registry, {
     ...optionsOf(io),
     uri: (id) => COMPONENTS + id,

@@ -28,7 +28,7 @@ test.each(
     ({ request, requestType }) => request !== undefined && requestType === undefined,
   ),
 )('the example of $method $path is a valid request', ({ method, path, request }) => {
-  expect(request?.safeParse(exampleIn(rest.paths[path]?.[method])).error).toBeUndefined();
+  expect(request?.schema.safeParse(exampleIn(rest.paths[path]?.[method])).error).toBeUndefined();
 });
 
 test.each(Object.keys(rpcMethods) as RpcMethodName[])(

@@ -1,7 +1,13 @@
-import type { Operation } from '../operations/operation.ts';
+import { named, type Operation } from '../operations/operation.ts';
 import { messagesErrorSchema } from '../operations/messages.ts';
 import { restErrorSchema } from '@model-gateway/contracts';
 import type { ComponentSchemas } from './component-schemas.ts';
+
+/** The bodies of refusals. */
+export const ERRORS = {
+  own: named('Error', restErrorSchema),
+  messages: named('MessagesError', messagesErrorSchema),
+};
 
 const DESCRIPTIONS = {
   400: 'The request is not valid.',
@@ -31,8 +37,8 @@ export function refusalsOf(
   operation: Operation,
   schemas: Pick<ComponentSchemas, 'of'>,
 ): Readonly<Record<string, object>> {
-  const isMessages = operation.hasMessagesErrors === true;
-  const error = schemas.of(isMessages ? messagesErrorSchema : restErrorSchema, 'output');
+  const form = operation.hasMessagesErrors === true ? 'messages' : 'own';
+  const error = schemas.of(ERRORS[form], 'output');
   const json = { 'application/json': { schema: error } };
   const text = { 'text/plain': { schema: { type: 'string' } } };
   const isKeyed = operation.security.includes('apiKey');

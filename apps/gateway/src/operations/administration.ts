@@ -19,7 +19,7 @@ import {
   usageQueryResultSchema,
   usageQuerySchema,
 } from '@model-gateway/contracts';
-import type { Operation } from './operation.ts';
+import { named, operations } from './operation.ts';
 
 const backendExample = {
   type: 'external',
@@ -29,130 +29,116 @@ const backendExample = {
 };
 
 /** The operations of operators. */
-export const administrationOperations: readonly Operation[] = [
-  {
-    id: 'listBackends',
+export const administration = operations({
+  listBackends: {
     method: 'get',
     path: '/api/admin/backends',
     summary: 'List the backends with their health and models.',
     security: ['adminToken'],
-    response: backendListSchema,
+    response: named('BackendList', backendListSchema),
   },
-  {
-    id: 'registerBackend',
+  registerBackend: {
     method: 'post',
     path: '/api/admin/backends',
     summary: 'Register a backend.',
     security: ['adminToken'],
-    request: backendRequestSchema,
+    request: named('BackendRequest', backendRequestSchema),
     example: backendExample,
-    response: backendRegisteredSchema,
+    response: named('BackendRegistered', backendRegisteredSchema),
   },
-  {
-    id: 'removeBackendByIndex',
+  removeBackendByIndex: {
     method: 'delete',
     path: '/api/admin/backends',
     summary: 'Remove a backend.',
     security: ['adminToken'],
-    request: backendRemovalSchema,
-    response: backendRemovedSchema,
+    request: named('BackendRemoval', backendRemovalSchema),
+    response: named('BackendRemoved', backendRemovedSchema),
   },
-  {
-    id: 'getBackend',
+  getBackend: {
     method: 'get',
     path: '/api/admin/backends/by-name/{name}',
     summary: 'One backend with its health, models and registration.',
     security: ['adminToken'],
-    response: backendViewSchema,
+    response: named('Backend', backendViewSchema),
   },
-  {
-    id: 'putBackend',
+  putBackend: {
     method: 'put',
     path: '/api/admin/backends/by-name/{name}',
     summary: 'Register a backend under this name, or replace it.',
     security: ['adminToken'],
-    request: backendRequestSchema,
+    request: named('BackendRequest', backendRequestSchema),
     example: backendExample,
-    response: backendRegisteredSchema,
+    response: named('BackendRegistered', backendRegisteredSchema),
   },
-  {
-    id: 'changeBackend',
+  changeBackend: {
     method: 'patch',
     path: '/api/admin/backends/by-name/{name}',
     summary: 'Change fields of a registration.',
     security: ['adminToken'],
-    request: backendChangeSchema,
-    response: backendRegisteredSchema,
+    request: named('BackendChange', backendChangeSchema),
+    response: named('BackendRegistered', backendRegisteredSchema),
   },
-  {
-    id: 'removeBackend',
+  removeBackend: {
     method: 'delete',
     path: '/api/admin/backends/by-name/{name}',
     summary: 'Remove a backend by its name.',
     security: ['adminToken'],
-    response: backendRemovedSchema,
+    response: named('BackendRemoved', backendRemovedSchema),
   },
-  {
-    id: 'testBackend',
+  testBackend: {
     method: 'post',
     path: '/api/admin/backends/by-name/{name}/test',
     summary: 'Probe a backend and send it a short chat.',
     security: ['adminToken'],
-    request: backendTestRequestSchema,
-    response: backendTestSchema,
+    request: named('BackendTestRequest', backendTestRequestSchema),
+    response: named('BackendTest', backendTestSchema),
   },
-  {
-    id: 'listAliases',
+  listAliases: {
     method: 'get',
     path: '/api/admin/aliases',
     summary: 'List the model aliases.',
     security: ['adminToken'],
-    response: aliasListSchema,
+    response: named('AliasList', aliasListSchema),
   },
-  {
-    id: 'addAlias',
+  addAlias: {
     method: 'post',
     path: '/api/admin/aliases',
     summary: 'Add an alias for a model.',
     security: ['adminToken'],
-    request: aliasRequestSchema,
-    response: aliasChangedSchema,
+    request: named('AliasRequest', aliasRequestSchema),
+    response: named('AliasChanged', aliasChangedSchema),
   },
-  {
-    id: 'removeAlias',
+  removeAlias: {
     method: 'delete',
     path: '/api/admin/aliases',
     summary: 'Remove an alias.',
     security: ['adminToken'],
-    request: aliasRemovalSchema,
-    response: aliasChangedSchema,
+    request: named('AliasRemoval', aliasRemovalSchema),
+    response: named('AliasChanged', aliasChangedSchema),
   },
-  {
-    id: 'explainRoute',
+  explainRoute: {
     method: 'get',
     path: '/api/admin/route',
     summary: 'Where a request would go now, and why not elsewhere.',
     security: ['adminToken'],
     query: routeQuerySchema,
-    response: routeExplanationSchema,
+    response: named('RouteExplanation', routeExplanationSchema),
   },
-  {
-    id: 'queryUsage',
+  queryUsage: {
     method: 'post',
     path: '/api/admin/usage/query',
     summary: 'Sum up the usage of all users.',
     security: ['adminToken'],
-    request: usageQuerySchema,
-    response: usageQueryResultSchema,
+    request: named('UsageQuery', usageQuerySchema),
+    response: named('UsageSums', usageQueryResultSchema),
   },
-  {
-    id: 'exportAudit',
+  exportAudit: {
     method: 'get',
     path: '/api/admin/audit',
     summary: 'Export the audit log, one JSON object per line, the oldest first.',
     security: ['adminToken'],
     query: auditExportSchema,
-    response: auditEntry,
+    response: named('AuditEntry', auditEntry),
     responseType: 'application/x-ndjson',
   },
-];
+});

@@ -1,15 +1,15 @@
-import { administrationOperations } from './administration.ts';
-import { fileOperations } from './files.ts';
-import { inferenceOperations } from './inference.ts';
+import { administration } from './administration.ts';
+import { files } from './files.ts';
+import { inference } from './inference.ts';
 import type { Operation } from './operation.ts';
-import { probeOperations } from './probes.ts';
+import { probes } from './probes.ts';
 
 /** All operations of the gateway. */
-export const OPERATIONS: readonly Operation[] = [
-  ...inferenceOperations,
-  ...probeOperations,
-  ...administrationOperations,
-];
+export const OPERATIONS: readonly Operation[] = Object.values({
+  ...inference,
+  ...probes,
+  ...administration,
+});
 
 /** All operations of the HTTP surface, whichever process has them. */
-export const DESCRIBED_OPERATIONS: readonly Operation[] = [...OPERATIONS, ...fileOperations];
+export const DESCRIBED_OPERATIONS: readonly Operation[] = [...OPERATIONS, ...Object.values(files)];

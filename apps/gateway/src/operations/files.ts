@@ -1,13 +1,12 @@
 import { rpcMethods } from '@model-gateway/contracts';
 import { z } from 'zod';
-import type { Operation } from './operation.ts';
+import { operations } from './operation.ts';
 
 const text = z.string();
 
 /** Texts that every process has, or the one with the management plane. */
-export const fileOperations: readonly Operation[] = [
-  {
-    id: 'getMetrics',
+export const files = operations({
+  getMetrics: {
     method: 'get',
     path: '/metrics',
     summary: 'Metrics in the text form of Prometheus; public where the service is not exposed.',
@@ -15,8 +14,7 @@ export const fileOperations: readonly Operation[] = [
     response: text,
     responseType: 'text/plain',
   },
-  {
-    id: 'downloadUsage',
+  downloadUsage: {
     method: 'get',
     path: '/api/usage.csv',
     summary: 'The groups of `usage.summary` as a file, for the same callers.',
@@ -25,4 +23,4 @@ export const fileOperations: readonly Operation[] = [
     response: text,
     responseType: 'text/csv',
   },
-];
+});

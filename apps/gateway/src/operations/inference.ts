@@ -21,9 +21,9 @@ import {
   videoSubmittedSchema,
 } from '@model-gateway/contracts';
 import { z } from 'zod';
-import { messagesOperations } from './messages.ts';
-import { CHUNK_STREAM, inferenceHeaders, type Operation } from './operation.ts';
-import { responsesOperations } from './responses.ts';
+import { messages } from './messages.ts';
+import { CHUNK_STREAM, inferenceHeaders, named, operations } from './operation.ts';
+import { responses } from './responses.ts';
 
 const audioSchema = z.file();
 
@@ -31,103 +31,97 @@ const audioSchema = z.file();
 const passed = { method: 'post', security: ['apiKey'], headers: inferenceHeaders } as const;
 const prompt = { model: 'demo-chat', prompt: 'A boat on a calm sea.' };
 const input = { model: 'demo-chat', input: 'A boat on a calm sea.' };
-const upload = { ...passed, request: uploadFormSchema, requestType: 'multipart/form-data' };
+const upload = {
+  ...passed,
+  request: named('UploadForm', uploadFormSchema),
+  requestType: 'multipart/form-data',
+};
 
 /** The operations that reach a model, or tell which there are. */
-export const inferenceOperations: readonly Operation[] = [
-  {
+export const inference = operations({
+  createChatCompletion: {
     ...passed,
-    id: 'createChatCompletion',
     path: '/v1/chat/completions',
     summary: 'A chat turn, streamed or not.',
-    request: chatRequestSchema,
+    request: named('ChatRequest', chatRequestSchema),
     example: {
       model: 'demo-chat',
       messages: [{ role: 'user', content: 'Say hello in five words.' }],
     },
-    response: chatCompletionSchema,
+    response: named('ChatCompletion', chatCompletionSchema),
     streams: CHUNK_STREAM,
   },
-  ...messagesOperations,
-  ...responsesOperations,
-  {
+  ...messages,
+  ...responses,
+  createEmbeddings: {
     ...passed,
-    id: 'createEmbeddings',
     path: '/v1/embeddings',
     summary: 'Embedding vectors of texts.',
-    request: embeddingsRequestSchema,
+    request: named('EmbeddingsRequest', embeddingsRequestSchema),
     example: { ...input, model: 'demo-embed' },
-    response: embeddingListSchema,
+    response: named('EmbeddingList', embeddingListSchema),
   },
-  {
+  createCompletion: {
     ...passed,
-    id: 'createCompletion',
     path: '/v1/completions',
     summary: 'A text completion, streamed or not.',
-    request: completionsRequestSchema,
+    request: named('CompletionRequest', completionsRequestSchema),
     example: prompt,
-    response: textCompletionSchema,
+    response: named('TextCompletion', textCompletionSchema),
     streams: CHUNK_STREAM,
   },
-  {
+  rerank: {
     ...passed,
-    id: 'rerank',
     path: '/v1/rerank',
     summary: 'Sort documents by their relevance for a query.',
-    request: rerankRequestSchema,
+    request: named('RerankRequest', rerankRequestSchema),
     example: {
       model: 'demo-chat',
       query: 'a calm sea',
       documents: ['A storm at night.', 'A boat on a calm sea.'],
     },
-    response: rerankAnswerSchema,
+    response: named('Ranking', rerankAnswerSchema),
   },
-  {
+  createModeration: {
     ...passed,
-    id: 'createModeration',
     path: '/v1/moderations',
     summary: 'Classify texts and images as harmful or not.',
-    request: moderationsRequestSchema,
+    request: named('ModerationRequest', moderationsRequestSchema),
     example: input,
-    response: moderationsAnswerSchema,
+    response: named('Moderation', moderationsAnswerSchema),
   },
-  {
+  createImage: {
     ...passed,
-    id: 'createImage',
     path: '/v1/images/generations',
     summary: 'Images from a text.',
-    request: imagesRequestSchema,
+    request: named('ImageRequest', imagesRequestSchema),
     example: prompt,
-    response: imagesAnswerSchema,
+    response: named('Images', imagesAnswerSchema),
     streams: 'An `event:` and a `data:` line per image, partial or complete.',
   },
-  {
+  createSpeech: {
     ...passed,
-    id: 'createSpeech',
     path: '/v1/audio/speech',
     summary: 'Speech from a text.',
-    request: speechRequestSchema,
+    request: named('SpeechRequest', speechRequestSchema),
     example: input,
     response: audioSchema,
     responseType: 'audio/*',
   },
-  {
+  createTranscription: {
     ...upload,
-    id: 'createTranscription',
     path: '/v1/audio/transcriptions',
     summary: 'The text of an audio file.',
-    response: transcriptionSchema,
+    response: named('Transcription', transcriptionSchema),
     streams: 'A `data:` line per piece of the text.',
   },
-  {
+  createTranslation: {
     ...upload,
-    id: 'createTranslation',
     path: '/v1/audio/translations',
     summary: 'The text of an audio file, in English.',
-    response: transcriptionSchema,
+    response: named('Transcription', transcriptionSchema),
   },
-  {
-    id: 'createVideo',
+  createVideo: {
     method: 'post',
     path: '/v1/video/generations',
     summary: 'Submit a video job; progress is published on the event stream with the job id.',
@@ -135,31 +129,28 @@ export const inferenceOperations: readonly Operation[] = [
     headers: {
       'idempotency-key': 'At most 200 characters; repeating the same value creates no second job.',
     },
-    request: videoRequestSchema,
-    response: videoSubmittedSchema,
+    request: named('VideoRequest', videoRequestSchema),
+    response: named('VideoSubmitted', videoSubmittedSchema),
   },
-  {
-    id: 'getVideo',
+  getVideo: {
     method: 'get',
     path: '/v1/video/generations/{id}',
     summary: 'A video job.',
     security: ['apiKey'],
-    response: videoJobSchema,
+    response: named('VideoJob', videoJobSchema),
   },
-  {
-    id: 'listModels',
+  listModels: {
     method: 'get',
     path: '/v1/models',
     summary: 'List the available models.',
     security: ['apiKey', 'accessToken'],
-    response: modelListSchema,
+    response: named('ModelList', modelListSchema),
   },
-  {
-    id: 'getModel',
+  getModel: {
     method: 'get',
     path: '/v1/models/{id}',
     summary: 'One available model.',
     security: ['apiKey', 'accessToken'],
-    response: modelEntrySchema,
+    response: named('Model', modelEntrySchema),
   },
-];
+});

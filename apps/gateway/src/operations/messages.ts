@@ -1,14 +1,14 @@
 import { messagesBodySchema } from '@model-gateway/dialects';
 import { z } from 'zod';
-import { inferenceHeaders, type Operation } from './operation.ts';
+import { inferenceHeaders, named, operations } from './operation.ts';
 
 const example = { model: 'demo-chat', messages: [{ role: 'user', content: 'Hello!' }] };
 
 /** The body of `POST /v1/messages`. */
-export const createMessageSchema = messagesBodySchema.required({ max_tokens: true });
+const createMessageSchema = messagesBodySchema.required({ max_tokens: true });
 
 /** A message object; its further fields are those of Anthropic's API. */
-export const messageSchema = z.looseObject({
+const messageSchema = z.looseObject({
   id: z.string(),
   type: z.literal('message'),
   role: z.literal('assistant'),
@@ -18,7 +18,7 @@ export const messageSchema = z.looseObject({
   usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
 });
 
-export const messageTokensSchema = z.object({ input_tokens: z.int() });
+const messageTokensSchema = z.object({ input_tokens: z.int() });
 
 /** The body of a refused or failed request of the Messages API. */
 export const messagesErrorSchema = z.object({
@@ -35,25 +35,23 @@ export const messagesErrorSchema = z.object({
 const common = { method: 'post', security: ['apiKey'], hasMessagesErrors: true } as const;
 
 /** The operations of the Messages API. */
-export const messagesOperations: readonly Operation[] = [
-  {
+export const messages = operations({
+  createMessage: {
     ...common,
-    id: 'createMessage',
     path: '/v1/messages',
     summary: 'A chat turn in the form of the Messages API, streamed or not.',
     headers: inferenceHeaders,
-    request: createMessageSchema,
+    request: named('MessageRequest', createMessageSchema),
     example: { ...example, max_tokens: 100 },
-    response: messageSchema,
+    response: named('Message', messageSchema),
     streams: 'An `event:` and a `data:` line per event; `message_stop` is the last one.',
   },
-  {
+  countMessageTokens: {
     ...common,
-    id: 'countMessageTokens',
     path: '/v1/messages/count_tokens',
     summary: 'An estimate of the tokens of a request in the form of the Messages API; free.',
-    request: messagesBodySchema,
+    request: named('MessageTokensRequest', messagesBodySchema),
     example,
-    response: messageTokensSchema,
+    response: named('MessageTokens', messageTokensSchema),
   },
-];
+});

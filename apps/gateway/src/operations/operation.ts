@@ -1,9 +1,17 @@
 import type { z } from 'zod';
 
-/** One operation of the HTTP surface. */
-export interface Operation {
-  /** The name of the operation in generated clients. */
-  readonly id: string;
+/** A body with a name in the description, which is that of a type in generated clients. */
+export interface NamedSchema<Schema extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly schema: Schema;
+}
+
+export const named = <Schema extends z.ZodType>(
+  name: string,
+  schema: Schema,
+): NamedSchema<Schema> => ({ name, schema });
+
+interface Declaration {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   readonly path: string;
   readonly summary: string;
@@ -11,21 +19,36 @@ export interface Operation {
   readonly security: readonly ('apiKey' | 'accessToken' | 'adminToken')[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
-  readonly request?: z.ZodType;
+  readonly request?: NamedSchema;
   /** A request to begin with, where the required fields alone do not make a useful one. */
   readonly example?: unknown;
   /** The type of the request body, if it is not JSON. */
   readonly requestType?: string;
-  readonly response: z.ZodType;
+  /** A text or a file needs no name. */
+  readonly response: NamedSchema | z.ZodType;
   /** The type of the response body, if it is not JSON. */
   readonly responseType?: string;
   /** The response body while the process shuts down. */
-  readonly draining?: z.ZodType;
+  readonly draining?: NamedSchema;
   /** The events of a streamed response, if it can respond with server-sent events. */
   readonly streams?: string;
   /** Sends its errors in the form of the Messages API. */
   readonly hasMessagesErrors?: boolean;
 }
+
+/** One operation of the HTTP surface: the routes that serve it and its description read the same object. */
+export interface Operation extends Declaration {
+  /** The name of the operation in generated clients. */
+  readonly id: string;
+}
+
+/** Declares operations by their ids. */
+export const operations = <const Table extends Readonly<Record<string, Declaration>>>(
+  table: Table,
+): { readonly [Id in keyof Table]: Table[Id] & Operation } =>
+  Object.fromEntries(
+    Object.entries(table).map(([id, declaration]) => [id, { ...declaration, id }]),
+  ) as { [Id in keyof Table]: Table[Id] & Operation };
 
 /** The headers of every request that reaches a model. */
 export const inferenceHeaders = {

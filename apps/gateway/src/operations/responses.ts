@@ -1,12 +1,12 @@
 import { responsesBodySchema } from '@model-gateway/dialects';
 import { z } from 'zod';
 import { itemPageQuerySchema } from '../responses/item-page.ts';
-import { inferenceHeaders, type Operation } from './operation.ts';
+import { inferenceHeaders, named, operations } from './operation.ts';
 
 const example = { model: 'demo-chat', input: 'Hello!' };
 
 /** A Response object; its further fields are those of OpenAI's API. */
-export const responseSchema = z.looseObject({
+const responseSchema = z.looseObject({
   id: z.string(),
   object: z.literal('response'),
   created_at: z.int(),
@@ -15,18 +15,18 @@ export const responseSchema = z.looseObject({
   output: z.array(z.looseObject({ id: z.string(), type: z.string() })),
 });
 
-export const responseTokensSchema = z.object({
+const responseTokensSchema = z.object({
   object: z.literal('response.input_tokens'),
   input_tokens: z.int(),
 });
 
-export const responseDeletedSchema = z.object({
+const responseDeletedSchema = z.object({
   id: z.string(),
   object: z.literal('response'),
   deleted: z.literal(true),
 });
 
-export const inputItemsSchema = z.object({
+const inputItemsSchema = z.object({
   object: z.literal('list'),
   data: z.array(z.looseObject({ id: z.string(), type: z.string() })),
   first_id: z.string().nullable(),
@@ -35,52 +35,47 @@ export const inputItemsSchema = z.object({
 });
 
 /** The operations of the Responses API. */
-export const responsesOperations: readonly Operation[] = [
-  {
-    id: 'createResponse',
+export const responses = operations({
+  createResponse: {
     method: 'post',
     path: '/v1/responses',
     summary: 'A chat turn in the Responses API, streamed or not.',
     security: ['apiKey'],
     headers: inferenceHeaders,
-    request: responsesBodySchema,
+    request: named('ResponseRequest', responsesBodySchema),
     example,
-    response: responseSchema,
+    response: named('Response', responseSchema),
     streams: 'An `event:` and a `data:` line per event, then `data: [DONE]`.',
   },
-  {
-    id: 'countResponseTokens',
+  countResponseTokens: {
     method: 'post',
     path: '/v1/responses/input_tokens',
     summary: 'An estimate of the tokens of a request in the Responses API; free.',
     security: ['apiKey'],
-    request: responsesBodySchema,
+    request: named('ResponseRequest', responsesBodySchema),
     example,
-    response: responseTokensSchema,
+    response: named('ResponseTokens', responseTokensSchema),
   },
-  {
-    id: 'getResponse',
+  getResponse: {
     method: 'get',
     path: '/v1/responses/{id}',
     summary: 'A stored response.',
     security: ['apiKey'],
-    response: responseSchema,
+    response: named('Response', responseSchema),
   },
-  {
-    id: 'deleteResponse',
+  deleteResponse: {
     method: 'delete',
     path: '/v1/responses/{id}',
     summary: 'Delete a stored response.',
     security: ['apiKey'],
-    response: responseDeletedSchema,
+    response: named('ResponseDeleted', responseDeletedSchema),
   },
-  {
-    id: 'listInputItems',
+  listInputItems: {
     method: 'get',
     path: '/v1/responses/{id}/input_items',
     summary: 'The items that a stored response was generated from, page by page.',
     security: ['apiKey'],
     query: itemPageQuerySchema,
-    response: inputItemsSchema,
+    response: named('InputItems', inputItemsSchema),
   },
-];
+});

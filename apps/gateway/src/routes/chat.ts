@@ -4,6 +4,7 @@ import { completeChat, errorEvent, streamChat } from '@model-gateway/inference';
 import { ignoredHeader } from '../dialects/ignored-header.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { DONE, KEEP_ALIVE, sendEvents } from '../openai/write-events.ts';
+import { inference } from '../operations/inference.ts';
 import { createTurnRoute, type ServedTurn, type TurnRouteDependencies } from './turn-route.ts';
 
 /** Most requests leave nothing out. */
@@ -41,7 +42,7 @@ export function createChatRoute(dependencies: TurnRouteDependencies): LeanRoute 
 
   return createTurnRoute<ChatRequest>(
     {
-      path: '/v1/chat/completions',
+      path: inference.createChatCompletion.path,
       schema: chatRequestSchema,
       chatOf: (request) => request,
       cache: { state: (request) => request },

@@ -14,6 +14,7 @@ import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
+import { inference } from '../operations/inference.ts';
 
 interface EmbeddingsRouteDependencies {
   readonly authorizer: RequestAuthorizer;
@@ -31,7 +32,7 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
   const { authorizer } = dependencies;
   return {
     method: 'POST',
-    path: '/v1/embeddings',
+    path: inference.createEmbeddings.path,
     async handle(request, response) {
       const authorized = await authorizer.authorizeRequest(
         request,

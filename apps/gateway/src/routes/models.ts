@@ -2,6 +2,7 @@ import { sendJsonText, type LeanRoute } from '@model-gateway/http';
 import type { AuthenticateReader } from '../reader-authenticator.ts';
 import { asksAsMessages, messagesModels } from '../dialects/messages-models.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
+import { inference } from '../operations/inference.ts';
 
 interface ModelsRouteDependencies {
   readonly authenticateReader: AuthenticateReader;
@@ -15,7 +16,7 @@ export function createModelsRoute({
 }: ModelsRouteDependencies): LeanRoute {
   return {
     method: 'GET',
-    path: '/v1/models',
+    path: inference.listModels.path,
     async handle(request, response) {
       const reader = await authenticateReader(request, response);
       if (reader === undefined) return;

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
   ServiceError,
-  videoRequestSchema,
-  type VideoJobView,
   type VideoRequest,
   type videoSubmittedSchema,
 } from '@model-gateway/contracts';
@@ -13,13 +11,14 @@ import {
   type VideoJobs,
 } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
-import { Router, type Response } from 'express';
+import type { Response } from 'express';
 import { z } from 'zod';
 import { setLimitHeaders } from '../limit-headers.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 import type { KeyAuthenticator } from '../key-authenticator.ts';
-import { onlyTheseMethods } from '../only-these-methods.ts';
+import { inference } from '../operations/inference.ts';
+import type { ServeOperation } from '../operations/serve-operation.ts';
 
 interface VideoRoutesDependencies {
   readonly authorizer: RequestAuthorizer;
@@ -31,9 +30,9 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/;
 const jobId = z.uuid();
 
 /** `/v1/video/generations`: submits a job and returns its state. Reads do not count in tier limits. */
-export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router {
+export function serveVideos(serve: ServeOperation, dependencies: VideoRoutesDependencies): void {
   const { authorizer, keyAuthenticator, videoJobs } = dependencies;
-  const routes = Router();
+  const { createVideo, getVideo } = inference;
 
   async function create(
     request: IncomingMessage,
@@ -48,11 +47,9 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
     }
   }
 
-  function sendSubmitted(response: Response, job: VideoJob): void {
+  function submitted(job: VideoJob): z.input<typeof videoSubmittedSchema> {
     const { id, object, model, status, created_at } = viewVideoJob(job);
-    response.json({ id, object, model, status, created_at } satisfies z.input<
-      typeof videoSubmittedSchema
-    >);
+    return { id, object, model, status, created_at };
   }
 
   /** The job may have reserved the rest of the quota, which must not refuse those who submit it again. */
@@ -66,38 +63,32 @@ export function createVideoRoutes(dependencies: VideoRoutesDependencies): Router
       idempotencyKey === undefined
         ? undefined
         : await videoJobs.findRepeated(userId, idempotencyKey, body);
-    if (job !== undefined) sendSubmitted(response, job);
+    if (job !== undefined) response.json(submitted(job));
     return job !== undefined;
   }
 
-  routes
-    .route('/v1/video/generations')
-    .post(async (request, response) => {
-      const authorized = await authorizer.authorizeRequest(request, response, videoRequestSchema, {
-        expected: () => EXPECTED_NOTHING,
-        answerRepeated: (repeated) => answerRepeated(request, response, repeated),
-        job: async (body, resolvedModel) => ({
-          id: newId(),
-          costUsd: await videoJobs.estimateCost(body, resolvedModel),
-        }),
-      });
-      if (authorized === undefined) return;
-      setLimitHeaders(response, authorized.limitHeaders);
-      sendSubmitted(response, await create(request, authorized));
-    })
-    .all(onlyTheseMethods('POST'));
-  routes
-    .route('/v1/video/generations/:id')
-    .get(async (request, response) => {
-      const keyed = await keyAuthenticator.authenticateOnly(request, response);
-      if (keyed === undefined) return;
-      const id = jobId.safeParse(request.params.id);
-      if (!id.success) throw new ServiceError('bad_id', 'the id of a video job must be a UUID');
-      const job = await videoJobs.get(keyed.known.grant.holder.userId, id.data);
-      response.json(viewVideoJob(job) satisfies VideoJobView);
-    })
-    .all(onlyTheseMethods('GET'));
-  return routes;
+  serve(createVideo, async (request, response) => {
+    const { schema } = createVideo.request;
+    const authorized = await authorizer.authorizeRequest(request, response, schema, {
+      expected: () => EXPECTED_NOTHING,
+      answerRepeated: (repeated) => answerRepeated(request, response, repeated),
+      job: async (body, resolvedModel) => ({
+        id: newId(),
+        costUsd: await videoJobs.estimateCost(body, resolvedModel),
+      }),
+    });
+    if (authorized === undefined) return undefined;
+    setLimitHeaders(response, authorized.limitHeaders);
+    return submitted(await create(request, authorized));
+  });
+  serve(getVideo, async (request, response) => {
+    const keyed = await keyAuthenticator.authenticateOnly(request, response);
+    if (keyed === undefined) return undefined;
+    const id = jobId.safeParse(request.params.id);
+    if (!id.success) throw new ServiceError('bad_id', 'the id of a video job must be a UUID');
+    const job = await videoJobs.get(keyed.known.grant.holder.userId, id.data);
+    return viewVideoJob(job);
+  });
 }
 
 /** The optional header that identifies a repeated submission. */

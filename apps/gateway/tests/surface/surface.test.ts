@@ -1,4 +1,5 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import SwaggerParser from '@apidevtools/swagger-parser';
 import { ADMIN_TOKEN, startGateway, type GatewayUnderTest } from '../gateway.ts';
 
 let gateway: GatewayUnderTest;
@@ -50,6 +51,11 @@ interface Description {
 
 const description = async () =>
   (await (await fetch(`${gateway.url}/openapi.json`)).json()) as Description;
+
+test('swagger-parser finds no error in the API description', async () => {
+  const document = (await description()) as unknown as Parameters<typeof SwaggerParser.validate>[0];
+  expect(await SwaggerParser.validate(document)).toMatchObject({ openapi: '3.1.0' });
+});
 
 test('the API description contains every request field that the gateway reads', async () => {
   const { schemas } = (await description()).components;
