@@ -62,7 +62,6 @@ export {
   type ChatChunk,
   type EmbeddingInput,
   type HealthState,
-  type OnKeyRefused,
   type PassedAnswer,
   type PassedCapability,
   type PassedContent,

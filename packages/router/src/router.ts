@@ -260,6 +260,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     affinity,
     changing: () => registry.changing(),
     onKeyRefused: probeSoon,
+    clock,
     log,
     nextNumber: createEvenNumbers(dependencies.random ?? Math.random),
   });

@@ -20,6 +20,8 @@ import { createReplicaStores, type ReplicaStores } from './replica-stores.ts';
 export interface FakeUpstream {
   kind: BackendKind;
   capabilities: readonly Capability[];
+  /** The upstream with each of its keys, where it has several. */
+  keys?: readonly Backend[];
   /** The models that it can do that for; all of them by default. */
   serves?: (capability: Capability, model: string) => boolean;
   probe: () => Promise<Probe>;
@@ -66,6 +68,7 @@ export function createReplicas(clock: Clock = manualClock(1_000_000)): Replicas 
       kind: upstream.kind,
       capabilities: () => new Set(upstream.capabilities),
       ...(upstream.serves === undefined ? {} : { serves: upstream.serves }),
+      keys: upstream.keys,
       probe() {
         upstream.probes += 1;
         return upstream.probe();

@@ -31,6 +31,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       },
       close: async () => undefined,
     },
+    nextKey: (failure) => ({ next: undefined, failure }),
     begun: () => undefined,
     lost: () => undefined,
     answered: async () => undefined,

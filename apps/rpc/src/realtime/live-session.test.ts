@@ -53,6 +53,7 @@ function setup(options: Partial<Options> = {}) {
         probe: async () => ({ state: 'Healthy' as const, models: [] }),
         close: async () => undefined,
       },
+      nextKey: (failure: unknown) => ({ next: undefined, failure }),
       begun: () => undefined,
       lost: () => undefined,
       answered: async () => undefined,

@@ -62,6 +62,7 @@ function scene({ submitted, chosen = 'left', begin, unavailable }: SceneOptions 
       close: () => Promise.resolve(),
     },
     model: 'v-1',
+    nextKey: (failure) => ({ next: undefined, failure }),
     begun: () => undefined,
     lost: () => undefined,
     answered: () => Promise.resolve(),

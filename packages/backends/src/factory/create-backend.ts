@@ -18,7 +18,7 @@ import { createExternalBackend, type ExternalOptions } from '../external/externa
 import { createGeminiBackend } from '../gemini/gemini-backend.ts';
 import { createLocalServerBackend } from '../local-server/local-server-backend.ts';
 import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
-import { createSeveralKeys } from '../keys/several-keys.ts';
+import { withKeys } from './with-keys.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
 import { backendUrl, isBridgeUrl, upstreamPrefix } from '../transport/upstream-url.ts';
 
@@ -57,10 +57,7 @@ export function createBackend(config: BackendConfig, options: CreateBackendOptio
   const withKey = (key: string | null): Backend =>
     createKind(kind, { ...config, apiKey: key }, url, options);
   const first = withKey(apiKey);
-  const backend =
-    otherKeys.length === 0
-      ? first
-      : createSeveralKeys(first, otherKeys.map(withKey), options.clock);
+  const backend = otherKeys.length === 0 ? first : withKeys(first, otherKeys.map(withKey));
   return withDeclaredCapabilities(backend, config);
 }
 

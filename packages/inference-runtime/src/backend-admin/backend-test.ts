@@ -7,6 +7,7 @@ import {
 import { chatTurn } from '@model-gateway/dialects';
 import { describeError, type Cancel } from '@model-gateway/kernel';
 import {
+  outcomeOf,
   UpstreamFailure,
   type Backend,
   type BackendConfig,
@@ -105,13 +106,30 @@ async function tryChat(
   const result = { model, latency_ms: 0, reason: null, text: null };
   try {
     const completion = await boundedCall(CHAT_TIMEOUT_MS, cancel, (bounded) =>
-      shortChat(backend, model, bounded),
+      withAnyKey(backend, (one) => shortChat(one, model, bounded)),
     );
     const text = beginningOf(completion);
     return { ...result, status: 'ok', latency_ms: millisecondsSince(begunAt), text };
   } catch (error) {
     const reason = explainedReason('Healthy', describeError(error));
     return { ...result, status: 'failed', latency_ms: millisecondsSince(begunAt), reason };
+  }
+}
+
+/** A backend works if one of its keys does. Otherwise the last refusal says why not. */
+async function withAnyKey<Answer>(
+  backend: Backend,
+  ask: (one: Backend) => Promise<Answer>,
+): Promise<Answer> {
+  const { keys: [...others] = [] } = backend;
+  for (let one = others.shift() ?? backend; ;) {
+    try {
+      return await ask(one);
+    } catch (failure) {
+      const next = typeof outcomeOf(failure) === 'object' ? others.shift() : undefined;
+      if (next === undefined) throw failure;
+      one = next;
+    }
   }
 }
 

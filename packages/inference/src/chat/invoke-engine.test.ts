@@ -19,6 +19,7 @@ async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
       ...(invoke === undefined ? {} : { invoke }),
       close: async () => undefined,
     },
+    nextKey: (failure) => ({ next: undefined, failure }),
     begun: () => undefined,
     lost: () => undefined,
     answered: async () => undefined,

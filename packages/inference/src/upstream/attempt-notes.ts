@@ -9,26 +9,6 @@ interface NotedRequest {
   readonly signal: Cancel;
 }
 
-type Ask<Answer> = (lease: Lease, signal: Cancel) => Promise<Answer>;
-
-/** The failures that were noted when they refused a key: the last one also fails the attempt. */
-const refusedKeys = new WeakSet<Error>();
-/** When the next key of a lease was tried, by `performance.now()`. */
-const nextKeyAt = new WeakMap<Lease, number>();
-
-/** The same call, which notes each refused key of a backend with several keys as an attempt of its own. */
-export function withKeyNotes<Answer>(query: NotedRequest, ask: Ask<Answer>): Ask<Answer> {
-  if (query.trace === undefined) return ask;
-  return (lease, signal) => {
-    const observed = lease.backend.observed?.((failure, startedAt) => {
-      noteFailure(query, lease, failure, startedAt);
-      if (failure instanceof Error) refusedKeys.add(failure);
-      nextKeyAt.set(lease, performance.now());
-    });
-    return ask(observed === undefined ? lease : { ...lease, backend: observed }, signal);
-  };
-}
-
 export const sinceMs = (startedAt: number): number =>
   Math.max(0, Math.round(performance.now() - startedAt));
 
@@ -41,7 +21,7 @@ export function noteAnswer(trace: RequestTrace, lease: Lease, startedAt: number)
     outcome: 'answered',
     reason: null,
     status: null,
-    ms: sinceMs(nextKeyAt.get(lease) ?? startedAt),
+    ms: sinceMs(startedAt),
   });
 }
 
@@ -51,7 +31,7 @@ export function noteFailure(
   failure: unknown,
   startedAt: number,
 ): void {
-  if (trace === undefined || (failure instanceof Error && refusedKeys.has(failure))) return;
+  if (trace === undefined) return;
   addAttempt(trace, {
     backend: backend.name,
     model,

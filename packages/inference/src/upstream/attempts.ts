@@ -14,7 +14,7 @@ import {
 } from '@model-gateway/router';
 import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
-import { noteAnswer, noteFailure, sinceMs, withKeyNotes } from './attempt-notes.ts';
+import { noteAnswer, noteFailure, sinceMs } from './attempt-notes.ts';
 import { askTarget, race, type PendingTarget, type FailedTarget } from './hedge.ts';
 import { askWithin, isSafeToRepeat, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
@@ -65,11 +65,10 @@ export interface Attempted<Answer> extends ActiveCall {
 export async function attempt<Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
-  askBackend: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
   chosen?: Lease,
 ): Promise<Attempted<Answer>> {
   const { router } = dependencies;
-  const ask = withKeyNotes(query, askBackend);
   let lease = chosen ?? (await router.choose(query.model, query));
   if (chosen === undefined) query.onAccepted();
   let failures: Failures | undefined;
@@ -80,10 +79,11 @@ export async function attempt<Answer>(
         ? await askOne(dependencies, query, ask, lease, failures)
         : await askHedged(dependencies, query, ask, { lease, afterMs, earlier: failures });
     if ('answer' in outcome) return outcome;
-    failures = outcome;
-    const another = failures.mayRetry
-      ? await chooseAnother(router, query, failures.tried)
-      : undefined;
+    const { nextKey, ...others } = outcome;
+    failures = others;
+    const another =
+      nextKey ??
+      (failures.mayRetry ? await chooseAnother(router, query, failures.tried) : undefined);
     // If there is no other backend, the failure is a better error than the refusal to choose one.
     if (another === undefined) throw failures.cause;
     lease = another;
@@ -219,6 +219,8 @@ interface Failures {
   /** How many backends were sent the request. */
   readonly count: number;
   readonly mayRetry: boolean;
+  /** The backend that refused a key, with the next one: it does not count as another backend. */
+  readonly nextKey?: Lease | undefined;
 }
 
 async function afterFailure(
@@ -227,32 +229,44 @@ async function afterFailure(
   query: RouteRequest,
   earlier: Failures | undefined,
 ): Promise<Failures> {
-  const isBackendFault = await settleFailure(active, failure, query.signal);
-  await reportIfLeft(active.lease, failure, query);
-  const { backend, model } = active.lease;
-  const tried = [...(earlier?.tried ?? []), { backend: backend.name, model }];
-  const count = earlier?.count ?? 0;
-  if (failure instanceof UnsupportedByBackend) {
-    return { tried, cause: earlier?.cause ?? failure, count, mayRetry: !query.signal.aborted };
+  const { lease, call } = active;
+  const { signal, capability } = query;
+  const canRepeat = query.canRepeat?.() ?? true;
+  const { tried: before = [], count = 0, nextKey: other } = earlier ?? {};
+  const isLast = signal.aborted || !canRepeat || other !== undefined;
+  // The failure of the key that is ready first: the backend is avoided no longer than until then.
+  const { next: nextKey, failure: cause } = isLast
+    ? { next: undefined, failure }
+    : lease.nextKey(failure);
+  if (nextKey !== undefined) {
+    call.fail(failure);
+    return { tried: before, cause, count, mayRetry: false, nextKey };
   }
-  const isAllowed = isBackendFault && mayRetry(active.lease, failure, count + 1);
-  const isSafe = isSafeToRepeat(query.capability, failure);
-  const canRepeat = isAllowed && isSafe && (query.canRepeat?.() ?? true);
-  return { tried, cause: failure, count: count + 1, mayRetry: canRepeat };
+  await settleFailure(active, failure, signal);
+  await reportIfLeft(lease, failure, query);
+  const tried = [...before, { backend: lease.backend.name, model: lease.model }];
+  if (failure instanceof UnsupportedByBackend) {
+    const passedOver = { mayRetry: !signal.aborted, nextKey: other };
+    return { tried, cause: earlier?.cause ?? failure, count, ...passedOver };
+  }
+  const isAllowed = isBackendFault(cause, signal) && mayRetry(lease, cause, count + 1);
+  const isSafe = isSafeToRepeat(capability, cause);
+  const isRetried = isAllowed && isSafe && canRepeat;
+  return { tried, cause, count: count + 1, mayRetry: isRetried, nextKey: other };
 }
 
-/** Reports a failure to the router; true when the backend is at fault. */
+const isBackendFault = (failure: unknown, signal: Cancel): boolean =>
+  failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
+
+/** Reports a failure to the router. */
 export async function settleFailure(
   { lease, call }: ActiveCall,
   failure: unknown,
   signal: Cancel,
-): Promise<boolean> {
-  const isBackendFault =
-    failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
+): Promise<void> {
   if (signal.aborted) call.leave();
   else call.fail(failure);
   await lease.settle(signal.aborted ? 'left' : outcomeOf(failure));
-  return isBackendFault;
 }
 
 /** A backend that was never sent the request, or refused it, did no work. */

@@ -23,6 +23,7 @@ const target = (name: string, ask: Ask) => {
       probe: async () => ({ state: 'Healthy', models: [] }),
       close: async () => undefined,
     },
+    nextKey: (failure) => ({ next: undefined, failure }),
     begun: () => undefined,
     lost: () => undefined,
     answered: async () => undefined,

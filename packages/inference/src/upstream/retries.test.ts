@@ -14,6 +14,7 @@ const lease: Lease = {
     close: async () => undefined,
   },
   retries: { ...DEFAULT_RETRIES, timeoutMs: TIMEOUT_MS },
+  nextKey: (failure) => ({ next: undefined, failure }),
   begun: () => undefined,
   lost: () => undefined,
   answered: async () => undefined,

@@ -130,7 +130,7 @@ class TrackedCall implements UpstreamCall {
 function createCounts(metrics: Metrics) {
   const calls = metrics.counter({
     name: 'service_upstream_requests_total',
-    help: 'Calls to backends; a retry on another backend counts again.',
+    help: 'Calls to backends; a retry on another backend, or with another key, counts again.',
     labels: ['backend', 'operation'],
   });
   const errors = metrics.counter({

@@ -1,5 +1,5 @@
 import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
-import type { Log } from '@model-gateway/kernel';
+import type { Clock, Log } from '@model-gateway/kernel';
 import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
 import type { Capability } from '../registry/backend.ts';
@@ -58,6 +58,7 @@ interface ChooserDependencies {
   readonly changing: () => Promise<void> | undefined;
   /** Called when an upstream refused the key of its backend, or one request. */
   readonly onKeyRefused: (name: string) => void;
+  readonly clock: Clock;
   readonly log: Log;
   /** For the weights of routes. */
   readonly nextNumber: NextNumber;

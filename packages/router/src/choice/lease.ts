@@ -1,20 +1,28 @@
+import type { Clock } from '@model-gateway/kernel';
 import type { Outcome, Permit } from '../circuits/breakers.ts';
 import type { TakenPlace } from '../limits/limits.ts';
-import type { RouteOutcome } from '../refusals/outcome.ts';
+import { outcomeOf, type Refused, type RouteOutcome } from '../refusals/outcome.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { Backend } from '../registry/backend.ts';
+import { readyFirst, type Target } from '../registry/targets.ts';
 import type { RetryPolicy } from '../routes/route-rule.ts';
 import type { BackendQuery, Candidate } from './choice.ts';
 import { ANSWER_KINDS, type AnswerKind, type FirstTokens } from './first-tokens.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-/** A chosen target: one backend serves one request with it until it is settled. */
+/** A chosen target: it serves one request until it is settled. */
 export interface Lease {
+  /** The chosen backend, with one of its upstream keys. */
   readonly backend: Backend;
   /** The model id as the chosen backend lists it. */
   readonly model: string;
   /** How the request is tried again; undefined where no route says so. */
   readonly retries?: RetryPolicy | undefined;
+  /**
+   * After a failure that is about the upstream key: the same lease with the next key of its backend, in whose place it is
+   * settled, if another one is ready. The failure is that of the key that is ready first, if several were refused.
+   */
+  nextKey(failure: unknown): { readonly next: Lease | undefined; readonly failure: unknown };
   /** Reports that the first token of a streamed answer has arrived. */
   begun(): void;
   /** Reports that another target, which took this long, answered the same request first; `settle` must still be called. */
@@ -50,6 +58,7 @@ interface LeaseDependencies {
   readonly firstTokens: Pick<FirstTokens, 'add' | 'medianMs'>;
   /** Called when an upstream refused the key of its backend, or one request. */
   readonly onKeyRefused: (name: string) => void;
+  readonly clock: Clock;
 }
 
 /** How long one call takes. Only the first of these is noted. */
@@ -60,7 +69,7 @@ interface CallTimes {
 }
 
 export function createLeases(dependencies: LeaseDependencies): BeginLease {
-  const { refusals, counts, firstTokens, onKeyRefused } = dependencies;
+  const { refusals, counts, firstTokens, onKeyRefused, clock } = dependencies;
 
   /** Notes once how long a backend took. */
   function timed(name: string, model: string): CallTimes {
@@ -88,12 +97,13 @@ export function createLeases(dependencies: LeaseDependencies): BeginLease {
   }
 
   /** A refusal is an answer, and no failure of the backend. */
-  async function refused(
+  async function settleRefused(
     name: string,
     model: string,
     permit: Permit,
-    outcome: Exclude<RouteOutcome, string>,
+    outcome: Refused | undefined,
   ): Promise<void> {
+    if (outcome === undefined) return permit.settle('success');
     const refusal =
       outcome.kind === 'rate_limited'
         ? { model, reason: 'rate limit', forMs: outcome.forMs }
@@ -109,20 +119,36 @@ export function createLeases(dependencies: LeaseDependencies): BeginLease {
   }
 
   return ({ entry, model }, permit, query, place) => {
-    const { backend } = entry;
+    const { name } = entry.backend;
     const { rule } = query;
-    counts.add(backend.name);
+    counts.add(name);
     const leave = entry.use();
     let isSettled = false;
-    const times = rule?.strategy === 'fastest' ? timed(backend.name, model) : undefined;
-    return {
-      backend,
+    const times = rule?.strategy === 'fastest' ? timed(name, model) : undefined;
+    const [first, ...others] = entry.targets.inTurn(clock.now());
+    /** The keys that were refused with this request. */
+    const refused = new Map<Target, unknown>();
+    function rest(target: Target, outcome: Refused, failure?: unknown): void {
+      if (refused.has(target)) return;
+      target.refusal = { outcome, until: clock.now() + outcome.forMs };
+      refused.set(target, failure);
+    }
+    const leaseOf = (target: Target): Lease => ({
+      backend: target.backend,
       model,
       retries: rule,
+      nextKey(failure) {
+        const outcome = outcomeOf(failure);
+        if (typeof outcome === 'string') return { next: undefined, failure };
+        rest(target, outcome, failure);
+        const next = others.shift();
+        const soonest = readyFirst([...refused.keys()], clock.now()) ?? target;
+        return { next: next && leaseOf(next), failure: refused.get(soonest) };
+      },
       begun: () => times?.took('streamed'),
       lost: (kind, otherMs) => times?.tookLonger([kind], otherMs),
       answered() {
-        refusals.keyAccepted(backend.name);
+        refusals.keyAccepted(name);
         return permit.settle('success');
       },
       settle(outcome) {
@@ -135,12 +161,17 @@ export function createLeases(dependencies: LeaseDependencies): BeginLease {
         // A failure, such as a time-out, shows how slow the backend is at least.
         if (outcome === 'success') times?.took('whole');
         if (outcome === 'failure' || outcome === 'server_error') times?.tookLonger(ANSWER_KINDS);
-        if (outcome === 'success') refusals.keyAccepted(backend.name);
-        if (typeof outcome === 'object') return refused(backend.name, model, permit, outcome);
+        if (outcome === 'success') refusals.keyAccepted(name);
+        if (typeof outcome === 'object') {
+          rest(target, outcome);
+          const ofBackend = entry.targets.refusalOf([...refused.keys()], outcome, clock.now());
+          return settleRefused(name, model, permit, ofBackend);
+        }
         if (outcome === 'server_error') return permit.settle(countedAs(query, permit));
         return permit.settle(outcome === 'request_refused' ? 'success' : outcome);
       },
-    };
+    });
+    return leaseOf(first);
   };
 }
 

@@ -16,6 +16,9 @@ interface KeyRefused {
   readonly isSuspicion: boolean;
 }
 
+/** What an upstream answers to a key, and not to a request. */
+export type Refused = RateLimited | KeyRefused;
+
 /** The answer of an upstream that found the request wrong. */
 const REQUEST_REFUSED = 'request_refused';
 /** The answer of an upstream that failed with the request, such as a 5xx: the request may be the cause. */
@@ -29,8 +32,7 @@ export type RouteOutcome =
   | 'left'
   | typeof REQUEST_REFUSED
   | typeof SERVER_ERROR
-  | RateLimited
-  | KeyRefused;
+  | Refused;
 
 const MS_PER_SECOND = 1_000;
 const COOLING_SECS_DEFAULT = 5;
@@ -56,6 +58,10 @@ export function outcomeOf(failure: unknown): RouteOutcome {
 function coolingMs({ retryAfterSecs = COOLING_SECS_DEFAULT }: UpstreamFailure): number {
   return Math.min(retryAfterSecs, COOLING_SECS_MAX) * MS_PER_SECOND;
 }
+
+/** Whether it may be the request that was refused, and not the key. */
+export const isForbidden = (outcome: Refused): boolean =>
+  outcome.kind === 'key_refused' && outcome.isSuspicion;
 
 /** Without the message of the upstream, which may quote a prompt. */
 function keyRefused({ status, upstream }: UpstreamFailure): KeyRefused {

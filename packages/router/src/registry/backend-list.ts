@@ -1,10 +1,13 @@
 import type { BackendConfig } from './backend-config-store.ts';
 import type { Backend, Capability } from './backend.ts';
+import { createTargets, type Targets } from './targets.ts';
 import { NOT_PROBED, type HealthReport } from '../health/health-report.ts';
 
 /** One registered backend in this process. */
 export interface BackendEntry {
   readonly backend: Backend;
+  /** What its requests are sent to. */
+  readonly targets: Targets;
   /** An unlisted backend gets requests like any other, but has no index and is in no listing or count. */
   readonly listed: boolean;
   /** The registration that it was built from. */
@@ -103,6 +106,7 @@ export function createBackendEntry(
   const waiting: (() => void)[] = [];
   return {
     backend,
+    targets: createTargets(backend),
     listed,
     config,
     fingerprint,

@@ -189,9 +189,6 @@ export interface RealtimeLink {
   close(): void;
 }
 
-/** Called when the upstream refused a key of the backend; the time is that of the call, by `performance.now()`. */
-export type OnKeyRefused = (failure: unknown, startedAt: number) => void;
-
 /** One upstream of the gateway. A backend without a method does not support it. */
 export interface Backend {
   readonly name: string;
@@ -224,7 +221,7 @@ export interface Backend {
   queryVideo?(taskId: string, signal: AbortSignal): Promise<VideoTask>;
   /** The URL of the file of a finished task. */
   resolveVideo?(fileId: string, signal: AbortSignal): Promise<{ readonly url: string }>;
-  /** The same backend for one request, which reports each refused key; absent where there is one key. */
-  observed?(onKeyRefused: OnKeyRefused): Backend;
+  /** The same backend with each of its upstream keys; absent where there is one. */
+  readonly keys?: readonly Backend[] | undefined;
   close(): Promise<void>;
 }
