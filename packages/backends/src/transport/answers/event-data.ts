@@ -1,28 +1,58 @@
-import { isCheapJson } from '@model-gateway/kernel';
+import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
+import { createParser } from 'eventsource-parser';
 import { answerRefused } from '../../errors/upstream-error.ts';
-import { bodyLines } from './body-lines.ts';
+import { lineTooLong } from './body-lines.ts';
+import { splitBody, type BodySplitter } from './split-body.ts';
 
-const DATA = 'data:';
 const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 interface EventDataOptions {
   readonly lineBytesMax?: number;
-  /** Whether the events that were read may be the whole answer, as for lines. */
+  /** Whether the events that were read may be the whole answer. */
   readonly isComplete?: () => boolean;
 }
 
-/** The data of server-sent events whose data is one line each, as that of JSON is. */
-export function eventData(
+/** The data of server-sent events, each of which is JSON. */
+export const eventData = (
   body: AsyncIterable<Uint8Array>,
   { lineBytesMax = LINE_BYTES_MAX, isComplete }: EventDataOptions = {},
-): AsyncGenerator<string, void, undefined> {
-  const firstByte = DATA.charCodeAt(0);
-  return bodyLines(body, { lineBytesMax, firstByte, select: dataOf, isComplete });
+): AsyncGenerator<string, void, undefined> =>
+  splitBody(body, createEventSplitter(lineBytesMax), isComplete);
+
+function createEventSplitter(bytesMax: number): BodySplitter {
+  let events: string[] = [];
+  const decoder = new TextDecoder();
+  const parser = createParser({
+    maxBufferSize: bytesMax,
+    onEvent({ data }) {
+      // The parser counts characters, and only those that wait for their end.
+      if (Buffer.byteLength(data) > bytesMax) throw lineTooLong(bytesMax);
+      events.push(...jsonTexts(data));
+    },
+    onError({ type }) {
+      if (type === 'max-buffer-size-exceeded') throw lineTooLong(bytesMax);
+    },
+  });
+
+  function feed(text: string): readonly string[] {
+    parser.feed(text);
+    const complete = events;
+    events = [];
+    return complete;
+  }
+
+  return {
+    push: (bytes) => feed(decoder.decode(bytes, { stream: true })),
+    // The last event counts without the empty line after it, too.
+    rest: () => feed(`${decoder.decode()}\n\n`),
+  };
 }
 
-function dataOf(line: string): string | undefined {
-  if (!line.startsWith(DATA)) return undefined;
-  const data = line.slice(DATA.length).trim();
+/** The JSON of one event. Some servers leave out the empty line between events, whose data is one line each. */
+function jsonTexts(data: string): readonly string[] {
   if (!isCheapJson(data)) throw answerRefused('an event with too many values');
-  return data;
+  const isDivided = data.includes('\n') && tryParseJson(data) === undefined;
+  return (isDivided ? data.split('\n') : [data])
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
 }
