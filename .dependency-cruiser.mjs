@@ -64,9 +64,9 @@ export default {
       ['kernel', ...PURE, ...TURNS, ...ADAPTERS],
     ),
     layer(
-      'inference-runtime',
+      'service',
       'It serves models with domain packages and adapters, on the stores of its process.',
-      ['inference-runtime'],
+      ['service'],
       ['kernel', 'server-process', ...PURE, ...TURNS, ...ADAPTERS],
     ),
     layer('demo-model', 'The demo model imports no other package.', ['demo-model'], []),

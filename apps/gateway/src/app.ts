@@ -24,7 +24,7 @@ import {
   createBackendAdmin,
   createInferenceRuntime,
   type InferenceRuntime,
-} from '@model-gateway/inference-runtime';
+} from '@model-gateway/service';
 import { Router } from 'express';
 import { createAdminAudit } from './admin/admin-audit.ts';
 import { createAdminCheck } from './admin/admin-check.ts';

@@ -19,7 +19,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
-import { inferenceRuntimeSettings } from '@model-gateway/inference-runtime';
+import { inferenceRuntimeSettings } from '@model-gateway/service';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8080;

@@ -14,7 +14,7 @@ import {
   type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
 import { createChatStreams } from './chat/chat-streams.ts';
 import { createKeepTurnBodies } from './chat/kept-turn-bodies.ts';
 import type { RpcConfig } from './config.ts';

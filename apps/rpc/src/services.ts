@@ -26,7 +26,7 @@ import type { DatabaseStores } from '@model-gateway/db';
 import type { BodyMemory } from '@model-gateway/http';
 import type { AppContext } from '@model-gateway/server-process';
 import { createExplainRoute, createSystemMonitor } from '@model-gateway/inference';
-import { createCheckConfigText, type InferenceRuntime } from '@model-gateway/inference-runtime';
+import { createCheckConfigText, type InferenceRuntime } from '@model-gateway/service';
 import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
 import type { RouteRule } from '@model-gateway/router';
 import { createWebhooks } from '@model-gateway/webhooks';

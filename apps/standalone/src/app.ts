@@ -14,7 +14,7 @@ import {
 import { createMetrics, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
 import { publishAddress } from '@model-gateway/embedded';
 import { tunnelKey } from '@model-gateway/router';
-import { createInferenceRuntime } from '@model-gateway/inference-runtime';
+import { createInferenceRuntime } from '@model-gateway/service';
 import { openTracing } from '@model-gateway/telemetry';
 import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { createDatabase } from '@model-gateway/db';
 import { embeddedPostgresUrl } from '@model-gateway/embedded';
-import { checkConfigFile } from '@model-gateway/inference-runtime';
+import { checkConfigFile } from '@model-gateway/service';
 import { describeError, silentLog } from '@model-gateway/kernel';
 import { secretOrGenerated } from '@model-gateway/server-process';
 import { readCheckConfig, readStandaloneConfig } from './config.ts';

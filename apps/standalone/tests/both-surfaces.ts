@@ -1,4 +1,4 @@
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
 import {
   createTestContext,
   createTestAccount,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfigFile, type ConfigEntry } from '@model-gateway/config-file';
 import { createDatabase } from '@model-gateway/db';
-import { checkConfigFile } from '@model-gateway/inference-runtime';
+import { checkConfigFile } from '@model-gateway/service';
 import { silentLog } from '@model-gateway/kernel';
 import { RETRY_REASONS } from '@model-gateway/router';
 import {

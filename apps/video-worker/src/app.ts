@@ -2,7 +2,7 @@ import type { AppContext } from '@model-gateway/server-process';
 import { sendNotFound, createProbes, pathOf, type ServerApp } from '@model-gateway/http';
 import { createFactRefresh, createRecorder, createRetention } from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
-import { createServiceRouter } from '@model-gateway/inference-runtime';
+import { createServiceRouter } from '@model-gateway/service';
 import type { VideoWorkerConfig } from './config.ts';
 import { createVideoJobRunner } from './video-job-runner.ts';
 import { createWebhookRunner } from './webhooks/webhook-runner.ts';

@@ -16,7 +16,7 @@ import {
   type Environment,
 } from '@model-gateway/kernel';
 import { mailSettings, webhookSettings } from '@model-gateway/outbound';
-import { routingSettings } from '@model-gateway/inference-runtime';
+import { routingSettings } from '@model-gateway/service';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8083;

@@ -10,7 +10,7 @@ import {
 } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
-import { createServiceRouter } from '@model-gateway/inference-runtime';
+import { createServiceRouter } from '@model-gateway/service';
 import {
   createTestContext,
   testRedisUrl,

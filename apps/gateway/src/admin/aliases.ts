@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { validated } from '@model-gateway/http';
-import type { ServiceRouter } from '@model-gateway/inference-runtime';
+import type { ServiceRouter } from '@model-gateway/service';
 import { administration } from '../operations/administration.ts';
 import type { ServeOperation } from '../operations/serve-operation.ts';
 import { readAdminBody } from './admin-request.ts';

@@ -1,5 +1,5 @@
 import type { backendListSchema } from '@model-gateway/contracts';
-import { backendEntry, type ServiceRouter } from '@model-gateway/inference-runtime';
+import { backendEntry, type ServiceRouter } from '@model-gateway/service';
 import type { z } from 'zod';
 import { routableModels } from '../routable-models.ts';
 

@@ -2,7 +2,7 @@ import type { ConversationStore } from '@model-gateway/accounts';
 import { openRealtime } from '@model-gateway/inference';
 import { randomToken, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
-import type { InferenceRuntime } from '@model-gateway/inference-runtime';
+import type { InferenceRuntime } from '@model-gateway/service';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createForwarder } from './forwarder.ts';
 import { createResponseReservations } from './response-reservations.ts';

@@ -1,5 +1,5 @@
 import type { Bus } from '@model-gateway/bus';
-import { createInferenceRuntime } from '@model-gateway/inference-runtime';
+import { createInferenceRuntime } from '@model-gateway/service';
 import {
   openStoreLine,
   rpcCall,

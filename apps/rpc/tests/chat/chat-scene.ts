@@ -1,6 +1,6 @@
 import type { RpcNotificationParams, UsageEvent } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/server-process';
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/inference-runtime';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
 import {
   createTestContext,
   createTestAccount,

@@ -1,5 +1,5 @@
 import { RETRY_REASONS } from '@model-gateway/router';
-import { createInferenceRuntime } from '@model-gateway/inference-runtime';
+import { createInferenceRuntime } from '@model-gateway/service';
 import {
   createTestAccount,
   createTestContext,

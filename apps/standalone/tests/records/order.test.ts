@@ -1,4 +1,4 @@
-import { createInferenceRuntime } from '@model-gateway/inference-runtime';
+import { createInferenceRuntime } from '@model-gateway/service';
 import {
   createTestAccount,
   createTestContext,
