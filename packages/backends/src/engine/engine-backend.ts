@@ -61,7 +61,7 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
 
   async function call<Schema extends z.ZodType>(
     method: string,
-    params: unknown,
+    params: object,
     schema: Schema,
     signal: Cancel,
   ): Promise<z.output<Schema>> {

@@ -7,7 +7,7 @@ import { cleanMessage } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
 
 /** A chat body for an engine: the method decides whether it is streamed. */
-export function engineChat(body: UpstreamChat): unknown {
+export function engineChat(body: UpstreamChat): object {
   assertOneAnswer('engine', body['n']);
   return { ...body, stream: undefined, stream_options: undefined };
 }

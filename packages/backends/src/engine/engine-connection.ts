@@ -23,11 +23,11 @@ export interface EngineConnection {
   /** A call whose result comes as a whole, within the total time. */
   call<Result>(
     method: string,
-    params: unknown,
+    params: object,
     options: Pick<CallOptions<Result>, 'read' | 'signal'>,
   ): Promise<Result>;
   /** Starts a streamed chat; a reader that stops, or a signal that aborts, cancels it. */
-  stream(params: unknown, signal: Cancel): Promise<AsyncGenerator<EngineChatChunk>>;
+  stream(params: object, signal: Cancel): Promise<AsyncGenerator<EngineChatChunk>>;
   openRealtime(opening: RealtimeOpening, signal: Cancel): Promise<RealtimeLink>;
   close(): void;
 }
@@ -105,7 +105,7 @@ function createConnection(
   }
   async function call<Result>(
     method: string,
-    params: unknown,
+    params: object,
     how: CallOptions<Result>,
   ): Promise<Result> {
     underWay += 1;

@@ -6,13 +6,9 @@ import {
   withTimeout,
   type Cancel,
 } from '@model-gateway/kernel';
-import {
-  createPendingCalls,
-  isMessage,
-  serializeMessage,
-  type RpcMessage,
-} from '@model-gateway/json-rpc';
+import { createPendingCalls, isMessage, type RpcMessage } from '@model-gateway/json-rpc';
 import type { UpstreamFailure } from '@model-gateway/router';
+import { NotificationObject, RequestObject } from 'jsonrpc-lite';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { SendQueue } from '../realtime/send-queue.ts';
 import { ANSWER_COST_MAX } from '../transport/answers/answer-limits.ts';
@@ -31,11 +27,11 @@ export interface CallOptions<Result> {
 
 /** An open connection to a peer that speaks JSON-RPC 2.0 over WebSocket text frames; many calls may be pending. */
 export interface RpcSocket {
-  call<Result>(method: string, params: unknown, options: CallOptions<Result>): Promise<Result>;
+  call<Result>(method: string, params: object, options: CallOptions<Result>): Promise<Result>;
   /** Calls without waiting for the response. */
-  send(method: string, params: unknown): void;
+  send(method: string, params: object): void;
   /** Sends a notification; false when the queue is full. */
-  notify(method: string, params: unknown, queue: SendQueue): boolean;
+  notify(method: string, params: object, queue: SendQueue): boolean;
   close(): void;
 }
 
@@ -93,14 +89,14 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
 
   async function call<Result>(
     method: string,
-    params: unknown,
+    params: object,
     { signal, timeoutMs, read, onLateResult }: CallOptions<Result>,
   ): Promise<Result> {
     if (signal.aborted) throw abortedUnsent(signal);
     if (!socket.isOpen) throw upstreamFailed('the connection is closed');
     lastId += 1;
     const id = lastId;
-    socket.send(serializeMessage({ id, method, params }));
+    socket.send(new RequestObject(id, method, params).serialize());
     const answer = calls.add(id, (message) => {
       const result = resultOf(message);
       if (!signal.aborted) return read(result);
@@ -122,10 +118,10 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
     call,
     send(method, params) {
       // A closed peer need not be notified.
-      if (socket.isOpen) socket.send(serializeMessage({ id: 0, method, params }));
+      if (socket.isOpen) socket.send(new RequestObject(0, method, params).serialize());
     },
     notify(method, params, queue) {
-      const text = serializeMessage({ method, params });
+      const text = new NotificationObject(method, params).serialize();
       return queue.add(text, (onSent) => socket.send(text, onSent));
     },
     close: () => socket.end('the connection was closed'),

@@ -60,7 +60,7 @@ export function createMemoryClient({
 
   async function call<Result>(
     method: string,
-    params: unknown,
+    params: object,
     read: (result: unknown) => Result,
   ): Promise<Result> {
     if (closing.cancel.aborted || outage.isPaused) throw new MemoryFailure('unavailable');
