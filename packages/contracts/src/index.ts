@@ -160,18 +160,18 @@ export {
   readUsage,
 } from './rest/read-usage.ts';
 export type {
+  AnswerPart,
   AssistantMessage,
   AssistantPart,
-  AudioPart,
   FilePart,
   FinishReason,
   FunctionTool,
   ImagePart,
   MediaSource,
   OutputFormat,
+  OwnForm,
   ReasoningOptions,
   ReasoningPart,
-  RefusalPart,
   SystemMessage,
   TextPart,
   ToolCallPart,
@@ -185,6 +185,5 @@ export type {
   UpstreamChat,
   UpstreamTurn,
   UrlCitation,
-  UserMessage,
   UserPart,
 } from './turn.ts';

@@ -187,10 +187,13 @@ export interface TurnAnswer {
   readonly parts: readonly AssistantPart[];
   /** What the texts of the parts refer to. */
   readonly citations?: readonly UrlCitation[] | undefined;
+  /** The probabilities of the tokens, as chat completions have them. */
+  readonly logprobs?: unknown;
   readonly finish: FinishReason;
   /** The text of `stop` that ended the answer, where the upstream says it. */
   readonly stopSequence?: string | undefined;
-  readonly usage: TurnUsage;
+  /** Undefined where the upstream reported none. */
+  readonly usage?: TurnUsage | undefined;
 }
 
 /** A page that a part of an answer's text refers to. */
@@ -228,3 +231,20 @@ export type TurnEvent =
       readonly stopSequence?: string | undefined;
     }
   | { readonly type: 'usage'; readonly usage: TurnUsage };
+
+/** What an upstream sent, in its own API: an event of a stream, or a whole answer. */
+export interface OwnForm {
+  readonly api: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** One step of a streamed answer: what the upstream sent, for clients of the same API, and what it says, for all others. */
+export interface AnswerPart {
+  readonly own?: OwnForm | undefined;
+  readonly events: readonly TurnEvent[];
+  /** The model, as the upstream names it. */
+  readonly model?: string | undefined;
+  readonly logprobs?: unknown;
+  /** What the upstream has used until now, for answers that break off; no client is told. */
+  readonly usageSoFar?: TurnUsage | undefined;
+}

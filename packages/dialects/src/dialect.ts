@@ -30,7 +30,7 @@ export interface DialectPassing<Request extends DialectRequest> {
   /** The name of the API in origins. */
   readonly api: string;
   /** The body of a whole answer; the usage is for one that has none. */
-  passAnswer(answer: Fields, request: Request, usage: TurnUsage): object;
+  passAnswer(answer: Fields, request: Request, usage: TurnUsage | undefined): object;
   /** `signs` is how many signs of life the client got before. */
   passStream(request: Request, signs: number): PassedStream;
 }

@@ -7,6 +7,9 @@ export type {
   StreamFailure,
   StreamHead,
 } from './dialect.ts';
+export { chatParts } from './chat/read-stream.ts';
+export { completionOf } from './chat/write-answer.ts';
+export { chatDelta, ChatWriter, type ChunkHead } from './chat/write-stream.ts';
 export { messagesDialect } from './messages/index.ts';
 export { countTokensRequest, MESSAGES_API, messagesBodySchema } from './messages/request.ts';
 export { responsesBodySchema, type Item } from './responses/body.ts';
@@ -20,12 +23,8 @@ export {
 } from './responses/request.ts';
 export { isInputItem, responseOfItem } from './responses/item-id.ts';
 export { storedItems } from './responses/stored-items.ts';
-export { answerOfChat, chatUsage, createChunkReader } from './turn/answer-of-chat.ts';
+export { eventsOfAnswer, eventsOfCall } from './turn/answer-events.ts';
+export { answerOfChat } from './turn/answer-of-chat.ts';
 export { reasoningEffort } from './turn/chat-of-turn.ts';
-export { callSignatureFields, callSignatureOf, isSealed } from './turn/call-signatures.ts';
-export { originIn, withOrigin } from './turn/origin.ts';
-export { imageFields } from './turn/generated-images.ts';
-export { reasoningFields } from './turn/reply-parts.ts';
+export { callSignatureFields, callSignatureOf } from './turn/call-signatures.ts';
 export { CHAT_API, chatTurn, ownTurn, TOOL_ERROR } from './turn/upstream-turn.ts';
-export { usageSoFar, withUsageSoFar } from './turn/usage-so-far.ts';
-export { citationFields } from './turn/url-citations.ts';

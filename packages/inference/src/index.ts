@@ -2,7 +2,7 @@ export { settle, type AnsweredBy } from './call/settle.ts';
 export { allowedBy, isServable, modelNotAllowed } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';
-export { completeChat } from './chat/complete-chat.ts';
+export { completeChat, type ChatAnswer } from './chat/complete-chat.ts';
 export { embedTexts, expectedEmbeddings } from './chat/embed-texts.ts';
 export {
   createMemoryEvents,
@@ -58,7 +58,7 @@ export { createRequestCounter, type RequestCounter } from './usage/request-count
 export { estimatePrompt, estimatePromptInSteps } from './usage/estimate-usage.ts';
 export {
   streamChat,
-  streamChunks,
+  streamParts,
   streamDeltas,
   type ChatEnd,
   type StreamCut,

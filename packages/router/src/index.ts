@@ -59,7 +59,6 @@ export {
   type BackendDialect,
   type BackendKind,
   type Capability,
-  type ChatChunk,
   type EmbeddingInput,
   type HealthState,
   type PassedAnswer,

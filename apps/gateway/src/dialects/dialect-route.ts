@@ -16,7 +16,7 @@ import {
 import {
   completeChat,
   estimatePrompt,
-  streamChunks,
+  streamParts,
   type Caller,
   type PreparedTurn,
 } from '@model-gateway/inference';
@@ -63,7 +63,7 @@ export function createDialectRoute<Request extends DialectRequest>(
 
   async function respond({ turn, request, response, headers }: ServedTurn<Request>): Promise<void> {
     const answer = await completeChat(turn, dependencies);
-    const written = writtenAnswer(dialect, request, answer.completion);
+    const written = writtenAnswer(dialect, request, answer);
     const body = keep === undefined ? written.body : await keep(request, turn.caller, written.body);
     const text = JSON.stringify(body);
     const more = [...routeHeaders(answer), ...ignoredHeaderOf(written, answer.ignored)];
@@ -84,12 +84,12 @@ export function createDialectRoute<Request extends DialectRequest>(
       isFailureEnough: true,
     };
     await sendEvents(response, options, async (sink) => {
-      const streamed = await streamChunks(turn, dependencies);
+      const streamed = await streamParts(turn, dependencies);
       const promptTokens = (): number => estimatePrompt(turn.full);
       const beginning = writer.begin({ ...streamed.head, promptTokens }, streamed.first);
       sink.open([...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)]);
       await sink.write(beginning);
-      const cut = await streamed.deliver((chunks) => sink.write(writer.write(chunks)));
+      const cut = await streamed.deliver((parts) => sink.write(writer.write(parts)));
       // The events of this API say whether it is whole.
       return cut === undefined ? ending(turn, request, writer.stream) : failed(cut.failure);
     });

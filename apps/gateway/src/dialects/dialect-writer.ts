@@ -1,13 +1,12 @@
-import {
-  answerOfChat,
-  createChunkReader,
-  originIn,
-  type Dialect,
-  type DialectRequest,
-  type DialectStream,
-  type PassedStream,
-  type StreamHead,
+import type { AnswerPart, TurnEvent } from '@model-gateway/contracts';
+import type {
+  Dialect,
+  DialectRequest,
+  DialectStream,
+  PassedStream,
+  StreamHead,
 } from '@model-gateway/dialects';
+import type { ChatAnswer } from '@model-gateway/inference';
 
 /** An answer in the form of a dialect. */
 interface WrittenAnswer {
@@ -15,19 +14,17 @@ interface WrittenAnswer {
   readonly ignored: readonly string[];
 }
 
-/** Writes a completion, or passes on what an upstream of the same API answered. */
+/** Writes an answer, or passes on what an upstream of the same API answered. */
 export function writtenAnswer<Request extends DialectRequest>(
   dialect: Dialect<Request>,
   request: Request,
-  completion: object,
+  { own, answer }: Pick<ChatAnswer, 'own' | 'answer'>,
 ): WrittenAnswer {
   const { passing } = dialect;
-  const answer = answerOfChat(completion);
-  const passed = passing && originIn(passing.api, completion);
-  if (passing === undefined || passed === undefined) {
-    return { body: dialect.writeAnswer(answer, request), ignored: request.ignored };
+  if (passing === undefined || own?.api !== passing.api) {
+    return { body: dialect.writeAnswer(answer(), request), ignored: request.ignored };
   }
-  const body = passing.passAnswer(passed, request, answer.usage);
+  const body = passing.passAnswer(own.value, request, answer().usage);
   return { body, ignored: request.ignoredInPassing ?? [] };
 }
 
@@ -37,33 +34,33 @@ interface StreamWriter {
   readonly ignored: readonly string[];
   /** What is written from now on: an upstream of the same API is passed on. */
   readonly stream: DialectStream;
-  /** Looks at the first chunk, which is written too. */
-  begin(head: StreamHead, first: unknown): string;
+  /** Looks at the first part, which is written too. */
+  begin(head: StreamHead, first: AnswerPart | undefined): string;
   /** Tells the client that its answer is being made; also before the beginning. */
   alive(): string;
-  /** The text of some chunks. */
-  write(chunks: readonly unknown[]): string;
+  /** The text of some parts. */
+  write(parts: readonly AnswerPart[]): string;
 }
 
-/** Writes the chunks of a stream, or passes on what an upstream of the same API sent. */
+/** Writes the parts of a stream, or passes on what an upstream of the same API sent. */
 export function createStreamWriter<Request extends DialectRequest>(
   dialect: Dialect<Request>,
   request: Request,
 ): StreamWriter {
   const { passing } = dialect;
-  const readChunk = createChunkReader();
   const written = dialect.writeStream(request);
   let passed: PassedStream | undefined;
   let signs = 0;
 
-  function textOf(chunk: unknown): string {
-    const event = passed && passing && passedIn(passing.api, chunk);
-    if (passed !== undefined && event !== undefined) return passed.pass(event);
+  const isOwn = (part: AnswerPart | undefined): boolean =>
+    passing !== undefined && part?.own?.api === passing.api;
+
+  function textOf(part: AnswerPart): string {
+    if (passed !== undefined && part.own !== undefined && isOwn(part))
+      return passed.pass(part.own.value);
     const stream = passed ?? written;
-    // A chunk that has only this text.
-    if (typeof chunk === 'string') return stream.write({ type: 'text', text: chunk });
     let text = '';
-    for (const part of readChunk(chunk)) text += stream.write(part);
+    for (const event of part.events) if (!isEmpty(event)) text += stream.write(event);
     return text;
   }
 
@@ -75,17 +72,21 @@ export function createStreamWriter<Request extends DialectRequest>(
       return passed ?? written;
     },
     begin(head, first) {
-      const isPassed = passing !== undefined && passedIn(passing.api, first) !== undefined;
-      if (isPassed) passed = passing.passStream(request, signs);
+      if (isOwn(first)) passed = passing?.passStream(request, signs);
       return (passed ?? written).begin(head);
     },
     alive() {
       signs += 1;
       return (passed ?? written).alive();
     },
-    write: (chunks) => chunks.map(textOf).join(''),
+    write: (parts) => parts.map(textOf).join(''),
   };
 }
 
-const passedIn = (api: string, chunk: unknown) =>
-  typeof chunk === 'object' && chunk !== null ? originIn(api, chunk) : undefined;
+/** A step that only tells a client of chat completions that its answer has begun. */
+const isEmpty = (event: TurnEvent): boolean =>
+  (event.type === 'text' && event.text === '') ||
+  (event.type === 'reasoning' &&
+    event.text === '' &&
+    event.signature === undefined &&
+    event.encrypted === undefined);

@@ -1,16 +1,16 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type AnswerPart } from '@model-gateway/contracts';
 import { createMetrics, silentLog, systemClock } from '@model-gateway/kernel';
 import { createUpstreamTelemetry, jwtCaller, type Meter } from '@model-gateway/inference';
-import { UpstreamFailure, type ChatChunk, type Lease } from '@model-gateway/router';
+import { UpstreamFailure, type Lease } from '@model-gateway/router';
 import { createChatStreams } from './chat-streams.ts';
 
 type ServedRequest = Parameters<Meter['record']>[0];
 
-const chunk = (content: string): ChatChunk => ({ choices: [{ index: 0, delta: { content } }] });
-const FINISH: ChatChunk = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+const chunk = (text: string): AnswerPart => ({ events: [{ type: 'text', text }] });
+const FINISH: AnswerPart = { events: [{ type: 'finish', reason: 'stop' }] };
 
-/** Streams whose upstream sends the given chunks, with a listener from the start. */
-function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
+/** Streams whose upstream sends the given parts, with a listener from the start. */
+function setup(parts: () => AsyncIterable<AnswerPart>, drainMs: number) {
   const pushed: Record<string, unknown>[] = [];
   const settled: unknown[] = [];
   const metered: ServedRequest[] = [];
@@ -27,7 +27,7 @@ function setup(chunks: () => AsyncIterable<ChatChunk>, drainMs: number) {
       probe: async () => ({ state: 'Healthy', models: [] }),
       chatStream: async (_body, cancel) => {
         cancel.addEventListener('abort', () => onStopped(), { once: true });
-        return { form: 'chunks', chunks: chunks() };
+        return { form: 'parts', parts: parts() };
       },
       close: async () => undefined,
     },
@@ -177,7 +177,7 @@ test('a turn that is stopped before its first visible token is metered with its 
   // The turn may be stopped before the upstream is asked for more.
   never.catch(() => undefined);
   const { streams, metered, whenStopped } = setup(async function* () {
-    yield { choices: [{ index: 0, delta: { reasoning_content: 'twelve chars' } }] };
+    yield { events: [{ type: 'reasoning' as const, text: 'twelve chars' }] };
     await never;
   }, 20);
   whenStopped(() => end(new UpstreamFailure('aborted', { isBackendAtFault: false })));

@@ -1,18 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { chatTurn, answerOfChat, createChunkReader, usageSoFar } from '@model-gateway/dialects';
+import type { TurnEvent } from '@model-gateway/contracts';
+import { chatTurn, completionOf } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
-import type { Backend, UpstreamStream } from '@model-gateway/router';
+import type { Backend } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
 import { createBackend } from '../factory/create-backend.ts';
-import { completionOf } from './from-upstream.ts';
-import { chunksOfMessage } from './message-chunks.ts';
+import { answerOfMessage } from './from-upstream.ts';
+import { partsOfMessage } from './message-parts.ts';
+import { completionIn, eventsOf, readAll, startParts } from '../../tests/read-chunks.ts';
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');
 const timeouts = { connectMs: 5_000, idleMs: 30_000, totalMs: 30_000 };
 const signal = new AbortController().signal;
-const context = { model: 'claude', clock: systemClock, secret: 'the key' };
+const context = { model: 'claude', clock: systemClock };
+const secret = 'the key';
 
 let server: RecordedServer;
 let backend: Backend;
@@ -42,7 +45,7 @@ const usage = {
 
 test('an answer becomes a completion', async () => {
   const answer = await backend.chat?.(chatTurn({ model: 'claude', messages: [user] }), signal);
-  expect(answer?.completion).toMatchObject({
+  expect(completionIn(answer)).toMatchObject({
     id: 'chatcmpl-msg_01XFDUDYJgAACzvnptvVoYEL',
     model: 'claude-sonnet-4-5-20250929',
     choices: [
@@ -76,7 +79,7 @@ test('an answer becomes a completion', async () => {
 test('the text that stopped an answer is kept, whole and streamed', async () => {
   const stopped = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
   const whole = { content: [{ type: 'text', text: 'Hi' }], ...stopped };
-  expect(completionOf(whole, context).choices).toMatchObject([
+  expect(completionOf(answerOfMessage(whole, context)).choices).toMatchObject([
     { finish_reason: 'stop', stop_sequence: 'END' },
   ]);
   const events = [
@@ -85,7 +88,7 @@ test('the text that stopped an answer is kept, whole and streamed', async () => 
     { type: 'message_stop' },
   ];
   const bytes = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
-  expect(await eventsOf(chunksOfMessage(streamOf([bytes]), context))).toContainEqual({
+  expect(await eventsOf(partsOfMessage(streamOf([bytes]), secret))).toContainEqual({
     type: 'finish',
     reason: 'stop',
     stopSequence: 'END',
@@ -101,8 +104,8 @@ test('citations of pages are annotations, whole and streamed', async () => {
     { type: 'text', text: '.' },
   ];
   const citation = { url: 'https://cats.example', title: 'Cats', start: 5, end: 14 };
-  const whole = completionOf({ content, stop_reason: 'end_turn' }, context);
-  expect(answerOfChat(whole).citations).toEqual([citation]);
+  const whole = answerOfMessage({ content, stop_reason: 'end_turn' }, context);
+  expect(whole.citations).toEqual([citation]);
   const events = [
     { type: 'message_start', message: {} },
     ...content.flatMap(({ text, citations = [] }, index) => [
@@ -119,7 +122,7 @@ test('citations of pages are annotations, whole and streamed', async () => {
     { type: 'message_stop' },
   ];
   const bytes = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
-  expect(await eventsOf(chunksOfMessage(streamOf([bytes]), context))).toEqual([
+  expect(saidIn(await eventsOf(partsOfMessage(streamOf([bytes]), secret)))).toEqual([
     { type: 'text', text: 'Yes: ' },
     { type: 'text', text: 'cats purr' },
     { type: 'citation', citation },
@@ -150,12 +153,9 @@ const EVENTS = [
   },
 ];
 
-async function eventsOf(chunks: AsyncIterable<unknown>) {
-  const read = createChunkReader();
-  const events: unknown[] = [];
-  for await (const chunk of chunks) events.push(...read(chunk));
-  return events;
-}
+/** Without the empty text with which a message begins. */
+const saidIn = (events: readonly TurnEvent[]) =>
+  events.filter((event) => event.type !== 'text' || event.text !== '');
 
 test('any cut of a stream gives the same events', async () => {
   const bytes = Buffer.from(fixture('stream.txt'));
@@ -163,7 +163,7 @@ test('any cut of a stream gives the same events', async () => {
     fc.asyncProperty(fc.array(fc.nat(bytes.length)), async (cuts) => {
       const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
       const parts = at.slice(1).map((end, position) => bytes.subarray(at[position], end));
-      expect(await eventsOf(chunksOfMessage(streamOf(parts), context))).toEqual(EVENTS);
+      expect(saidIn(await eventsOf(partsOfMessage(streamOf(parts), secret)))).toEqual(EVENTS);
     }),
     { numRuns: 30 },
   );
@@ -173,35 +173,34 @@ async function* streamOf(parts: readonly Buffer[]) {
   yield* parts;
 }
 
-const chunksIn = (stream: UpstreamStream | undefined) =>
-  stream?.form === 'chunks' ? stream.chunks : streamOf([]);
-
 test('a stream over the wire', async () => {
   server.answer('/v1/messages', { type: 'text/event-stream', body: fixture('stream.txt') });
-  const stream = await backend.chatStream?.(
-    chatTurn({ model: 'claude', messages: [user] }),
-    signal,
-  );
-  expect(await eventsOf(chunksIn(stream))).toEqual(EVENTS);
+  const turn = chatTurn({ model: 'claude', messages: [user] });
+  const parts = await readAll(await startParts(backend, turn, signal));
+  expect(saidIn(parts.flatMap(({ events }) => events))).toEqual(EVENTS);
+  const events = fixture('stream.txt').match(/^event: /gm) ?? [];
+  expect(parts.filter(({ own }) => own?.api === 'messages')).toHaveLength(events.length);
   expect(sentBody()).toMatchObject({ stream: true });
 });
 
 test('a stream that is cut off or has an error does not look complete', async () => {
   const whole = fixture('stream.txt');
   const cut = Buffer.from(whole.slice(0, whole.indexOf('event: message_delta')));
-  await expect(eventsOf(chunksOfMessage(streamOf([cut]), context))).rejects.toThrow('before');
+  await expect(eventsOf(partsOfMessage(streamOf([cut]), secret))).rejects.toThrow('before');
   const failing = (type: string) => {
     const event = { type: 'error', error: { type, message: 'Overloaded' } };
     const data = Buffer.from(`\ndata: ${JSON.stringify(event)}\n\n`);
-    return chunksOfMessage(streamOf([cut, data]), context);
+    return partsOfMessage(streamOf([cut, data]), secret);
   };
   await expect(eventsOf(failing('overloaded_error'))).rejects.toMatchObject({
     status: 529,
     message: 'upstream 529: Overloaded',
   });
-  const chunks: unknown[] = [];
-  for await (const chunk of failing('new_error')) chunks.push(chunk);
-  expect(chunks.at(-1)).toEqual({ error: { message: 'Overloaded' } });
+  await expect(eventsOf(failing('new_error'))).rejects.toMatchObject({
+    message: 'Overloaded',
+    isBackendAtFault: true,
+    loggedAs: 'the upstream sent an error in the middle of its answer',
+  });
 });
 
 test('the usage is known when it is reported, which is before the end of the stream', async () => {
@@ -209,11 +208,16 @@ test('the usage is known when it is reported, which is before the end of the str
   const cut = Buffer.from(whole.slice(0, whole.indexOf('event: message_stop')));
   const known: unknown[] = [];
   const reading = (async () => {
-    for await (const chunk of chunksOfMessage(streamOf([cut]), context))
-      known.push(usageSoFar(chunk));
+    for await (const { usageSoFar } of partsOfMessage(streamOf([cut]), secret))
+      known.push(usageSoFar);
   })();
   await expect(reading).rejects.toThrow('before');
-  expect(known.at(-1)).toEqual(usage);
+  expect(known.at(-1)).toMatchObject({
+    promptTokens: 1250,
+    completionTokens: 89,
+    cachedTokens: 1000,
+    cacheWriteTokens: 200,
+  });
 });
 
 test('an error keeps its status and message', async () => {

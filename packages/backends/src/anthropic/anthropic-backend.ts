@@ -1,4 +1,4 @@
-import { MESSAGES_API, withOrigin } from '@model-gateway/dialects';
+import { MESSAGES_API } from '@model-gateway/dialects';
 import type { Cancel } from '@model-gateway/kernel';
 import type { Backend, Capability } from '@model-gateway/router';
 import { upstreamRefused } from '../errors/upstream-error.ts';
@@ -10,8 +10,8 @@ import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readSmallJson, readText } from '../transport/answers/read-text.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
-import { completionOf } from './from-upstream.ts';
-import { chunksOfMessage } from './message-chunks.ts';
+import { answerOfMessage } from './from-upstream.ts';
+import { partsOfMessage } from './message-parts.ts';
 import { messagesRequest } from './to-upstream.ts';
 import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
@@ -53,32 +53,25 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
     async chat(turn, signal) {
-      const { body: sent, ignored, isPassed } = messagesRequest(turn, { stream: false });
+      const { body: sent, ignored } = messagesRequest(turn, { stream: false });
       const request = posted(sent, signal);
       const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
       if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
       const message = readSmallJson(text);
-      const context = { model: turn.model, clock, secret: apiKey };
-      const completion = completionOf(message, context);
-      if (!isPassed || !isFields(message)) return { completion, ignored };
-      return {
-        completion: withOrigin(completion, { api: MESSAGES_API, value: message }),
-        ignored,
-      };
+      const answer = answerOfMessage(message, { model: turn.model, clock });
+      const own = isFields(message) ? { api: MESSAGES_API, value: message } : undefined;
+      return { answer, own, ignored };
     },
     async chatStream(turn, signal) {
-      const { body: sent, ignored, isPassed } = messagesRequest(turn, { stream: true });
+      const { body: sent, ignored } = messagesRequest(turn, { stream: true });
       const request = posted(sent, signal);
       const response = await http.request(request);
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
         throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
       }
-      const context = { model: turn.model, clock, secret: apiKey };
-      const chunks = await begunStream(
-        chunksOfMessage(response.body, context, { remembers: isPassed }),
-      );
-      return { form: 'chunks', chunks, ignored };
+      const parts = await begunStream(partsOfMessage(response.body, apiKey));
+      return { form: 'parts', parts, ignored };
     },
     close: () => http.close(),
   };

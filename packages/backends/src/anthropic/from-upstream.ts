@@ -1,12 +1,13 @@
 import type {
-  UpstreamCompletion,
+  FinishReason,
   ReasoningPart,
+  ToolCallPart,
+  TurnAnswer,
   TurnUsage,
   UrlCitation,
 } from '@model-gateway/contracts';
-import { chatUsage, citationFields, reasoningFields } from '@model-gateway/dialects';
 import { z } from 'zod';
-import { answerHead, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
+import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { urlCitation } from './citations.ts';
 
@@ -44,37 +45,31 @@ const messageSchema = z.looseObject({
 
 const BLOCKS_MAX = 10_000;
 
-/** A whole answer of the Messages API as a completion. */
-export function completionOf(value: unknown, { model, clock }: AnswerContext): UpstreamCompletion {
+/** A whole answer of the Messages API. */
+export function answerOfMessage(value: unknown, { model, clock }: AnswerContext): TurnAnswer {
   const content: unknown =
     typeof value === 'object' && value !== null && Reflect.get(value, 'content');
   if (!Array.isArray(content) || content.length > BLOCKS_MAX) throw notAMessage();
   const read = messageSchema.safeParse(value);
   if (!read.success) throw notAMessage();
   const message = read.data;
-  const text = message.content.map((block) => block.text ?? '').join('');
-  const calls = message.content.flatMap((block) =>
-    block.type === 'tool_use' ? [callOf(block)] : [],
-  );
+  const blocks = message.content;
+  const text = blocks.map((block) => block.text ?? '').join('');
+  const { reason: finish, stopSequence } = finishOf(message);
   const head = answerHead(clock);
   return {
     id: message.id === undefined ? head.id : `chatcmpl-${message.id}`,
-    object: 'chat.completion',
     created: head.created,
     model: message.model ?? model,
-    choices: [
-      wholeChoice(
-        {
-          role: 'assistant',
-          content: text === '' && calls.length > 0 ? null : text,
-          ...reasoningFields(message.content.flatMap(thoughtOf)),
-          ...citationFields(citationsIn(message.content)),
-          ...(calls.length === 0 ? {} : { tool_calls: calls }),
-        },
-        finishFields(message),
-      ),
+    parts: [
+      ...blocks.flatMap(thoughtOf),
+      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+      ...blocks.flatMap((block) => (block.type === 'tool_use' ? [callOf(block)] : [])),
     ],
-    usage: message.usage && chatUsage(usageOf(message.usage)),
+    citations: citationsIn(blocks),
+    finish,
+    stopSequence,
+    usage: message.usage && usageOf(message.usage),
   };
 }
 
@@ -91,9 +86,12 @@ function citationsIn(blocks: readonly Block[]): readonly UrlCitation[] {
   });
 }
 
-function callOf({ id = '', name = '', input }: Block) {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } };
-}
+const callOf = ({ id = '', name = '', input }: Block): ToolCallPart => ({
+  type: 'tool_call',
+  id,
+  name,
+  arguments: JSON.stringify(input ?? {}),
+});
 
 function thoughtOf(block: Block): readonly ReasoningPart[] {
   if (block.type === 'redacted_thinking') {
@@ -109,13 +107,15 @@ interface Stop {
   readonly stop_sequence?: string | null | undefined;
 }
 
-/** Chat completions do not say which text stopped the answer; it is in a field of its own. */
-export function finishFields({ stop_reason: reason, stop_sequence: sequence }: Stop) {
-  const isText = typeof sequence === 'string';
-  return { finish_reason: finishReason(reason), ...(isText ? { stop_sequence: sequence } : {}) };
+/** Why a message ended, and the text that ended it. */
+export function finishOf({ stop_reason: reason, stop_sequence: sequence }: Stop) {
+  return {
+    reason: finishReason(reason),
+    ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}),
+  };
 }
 
-function finishReason(reason: string | null | undefined): string {
+function finishReason(reason: string | null | undefined): FinishReason {
   switch (reason) {
     case 'max_tokens':
     case 'model_context_window_exceeded':

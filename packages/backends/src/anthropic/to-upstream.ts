@@ -33,8 +33,6 @@ interface MessagesRequest {
   readonly body: Fields;
   /** The fields of the chat body that this API does not have. */
   readonly ignored: readonly string[];
-  /** Whether it is the client's own request, so that the client gets the answer as it is. */
-  readonly isPassed: boolean;
 }
 
 /** A turn as a request of the Messages API. */
@@ -44,13 +42,13 @@ export function messagesRequest(
 ): MessagesRequest {
   if (asked.api === MESSAGES_API) {
     const body = { ...asked.own, model: asked.model, stream };
-    return { body, ignored: [], isPassed: true };
+    return { body, ignored: [] };
   }
   const given = asked.turn;
   const isDemand = demandsTool(given) && refusesDemandedTool(given.model);
   const turn: Turn = isDemand ? { ...given, toolChoice: 'auto' } : given;
   const ignored = [...(isDemand ? ['tool_choice'] : []), ...ignoredOf(turn)];
-  return { body: translated(turn, stream), ignored, isPassed: false };
+  return { body: translated(turn, stream), ignored };
 }
 
 function ignoredOf(turn: Turn): readonly string[] {

@@ -3,6 +3,7 @@ import { systemClock } from '@model-gateway/kernel';
 import type { BackendConfig } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import { createBackend } from '../factory/create-backend.ts';
+import { completionIn } from '../../tests/read-chunks.ts';
 
 const timeouts = { connectMs: 5_000, idleMs: 30_000, totalMs: 30_000 };
 const signal = new AbortController().signal;
@@ -37,7 +38,7 @@ test('a model is a deployment in the path, with the version and the key of Azure
   });
   const backend = open();
   const answer = await backend.chat?.(chatTurn({ model: 'my gpt', messages }), signal);
-  expect(answer?.completion.choices).toEqual(choices);
+  expect(completionIn(answer).choices).toEqual(choices);
   expect(server.requests.at(-1)).toMatchObject({
     url: '/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21',
     headers: { 'api-key': 'the key' },

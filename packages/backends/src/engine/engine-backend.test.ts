@@ -1,14 +1,14 @@
 import { chatTurn } from '@model-gateway/dialects';
 import type { UpstreamChat } from '@model-gateway/contracts';
 import { systemClock } from '@model-gateway/kernel';
-import type { Backend, ChatChunk } from '@model-gateway/router';
+import type { Backend } from '@model-gateway/router';
 import {
   startEngine,
   type EngineFault,
   type EngineOptions,
   type RunningEngine,
 } from '@model-gateway/testkit/upstreams';
-import { readAll, startChunks, textOf } from '../../tests/read-chunks.ts';
+import { completionIn, readAll, startChunks, textOf, type Chunk } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
 
 const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 3_000 };
@@ -45,7 +45,7 @@ const chatBody = (content = 'hello there'): UpstreamChat => ({
 });
 const chat = () =>
   backend.chat?.(chatTurn(chatBody()), signal) ?? Promise.reject(new Error('no chat'));
-const start = (body = chatBody(), abort = signal): Promise<AsyncIterable<ChatChunk>> =>
+const start = (body = chatBody(), abort = signal): Promise<AsyncIterable<Chunk>> =>
   startChunks(backend, chatTurn(body), abort);
 
 describe('an engine', () => {
@@ -97,7 +97,7 @@ describe('an engine', () => {
   });
 
   it('answers whole', async () => {
-    expect((await chat()).completion).toMatchObject({
+    expect(completionIn(await chat())).toMatchObject({
       object: 'chat.completion',
       model: 'demo-engine',
       choices: [
@@ -209,7 +209,7 @@ describe('an engine that fails', () => {
     const first = await stream.next();
     engine.faults.next({ kind: 'error', message: 'no memory' }, 1, 'Engine.Chat');
     await expect(chat()).rejects.toMatchObject(failure);
-    const rest: ChatChunk[] = first.done === true ? [] : [first.value];
+    const rest: Chunk[] = first.done === true ? [] : [first.value];
     for (let next = await stream.next(); next.done !== true; next = await stream.next()) {
       rest.push(next.value);
     }
@@ -236,7 +236,7 @@ describe('an engine that fails', () => {
     { kind: 'stall', afterChunks: 2 },
   ])('ends a stream with %j after what came before it', async (fault) => {
     engine.faults.next(fault);
-    const seen: ChatChunk[] = [];
+    const seen: Chunk[] = [];
     const reading = (async () => {
       for await (const chunk of await start()) seen.push(chunk);
     })();

@@ -6,7 +6,7 @@ import { begunStream } from '../transport/answers/begun-stream.ts';
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import { RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import type { UpstreamTimeouts } from '../transport/upstream-http.ts';
-import { engineChat, engineChunks, engineCompletion } from './engine-chat.ts';
+import { engineChat, engineParts, engineCompletion } from './engine-chat.ts';
 import { openEngineConnection, type EngineConnection } from './engine-connection.ts';
 import {
   chatResultSchema,
@@ -83,13 +83,13 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     },
     async chat({ chat, lost: ignored }, signal) {
       const result = await call('Engine.Chat', engineChat(chat), chatResultSchema, signal);
-      return { completion: engineCompletion(result, chat.model, clock), ignored };
+      return { completion: engineCompletion(result, { model: chat.model, clock }), ignored };
     },
     async chatStream({ chat, lost: ignored }, signal) {
       const connection: EngineConnection = await link.connected(signal);
       const frames = await connection.stream(engineChat(chat), signal);
-      const chunks = engineChunks(frames, { model: chat.model, clock, secret: apiKey });
-      return { form: 'chunks', chunks: await begunStream(chunks), ignored };
+      const parts = engineParts(frames, { model: chat.model, clock, secret: apiKey });
+      return { form: 'parts', parts: await begunStream(parts), ignored };
     },
     async embed(request, signal) {
       const params = { ...request, encoding_format: undefined };

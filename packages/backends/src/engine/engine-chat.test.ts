@@ -1,6 +1,6 @@
 import { manualClock } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
-import { engineChunks } from './engine-chat.ts';
+import { engineParts } from './engine-chat.ts';
 import type { EngineChatChunk } from './engine-frames.ts';
 
 const frame = (fields: Partial<EngineChatChunk>): EngineChatChunk => ({
@@ -23,7 +23,8 @@ test.each([['no memory for "a cat"'], [{ message: 'no memory for "a cat"' }]])(
     }
     const context = { model: 'm', clock: manualClock(0), secret: null };
     const read = async () => {
-      for await (const chunk of engineChunks(frames(), context)) expect(chunk.model).toBe('m');
+      for await (const { own } of engineParts(frames(), context))
+        expect(own?.value['model']).toBe('m');
     };
     const failure = await read().catch((thrown: unknown) => thrown);
     expect(failure).toBeInstanceOf(UpstreamFailure);

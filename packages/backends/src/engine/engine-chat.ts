@@ -1,7 +1,8 @@
-import type { UpstreamCompletion, UpstreamChat } from '@model-gateway/contracts';
-import type { Clock } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
-import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
+import type { AnswerPart, UpstreamCompletion, UpstreamChat } from '@model-gateway/contracts';
+import { UpstreamFailure } from '@model-gateway/router';
+import { chatParts } from '@model-gateway/dialects';
+import { answerHead, type AnswerContext } from '../answer-head.ts';
+import { createChunkShape, wholeChoice } from './chunk-shape.ts';
 import { assertOneAnswer } from '../errors/cannot-send.ts';
 import { cleanMessage } from '../errors/upstream-error.ts';
 import type { EngineChatChunk, EngineChatResult } from './engine-frames.ts';
@@ -15,8 +16,7 @@ export function engineChat(body: UpstreamChat): object {
 /** A whole answer in the form of the chat-completions convention. */
 export function engineCompletion(
   { message, finish_reason, usage }: EngineChatResult,
-  model: string,
-  clock: Clock,
+  { model, clock }: AnswerContext,
 ): UpstreamCompletion {
   return {
     ...answerHead(clock),
@@ -27,12 +27,13 @@ export function engineCompletion(
   };
 }
 
-/** A streamed response in that form; the last chunk has the usage, if it is known. */
-export async function* engineChunks(
+/** A streamed response, whose pieces have that form; the last one has the usage, if it is known. */
+export async function* engineParts(
   frames: AsyncIterable<EngineChatChunk>,
-  { model, clock, secret }: AnswerContext,
-): AsyncGenerator<ChatChunk, void, undefined> {
+  { model, clock, secret }: AnswerContext & { readonly secret: string | null },
+): AsyncGenerator<AnswerPart, void, undefined> {
   const shape = createChunkShape(model, clock);
+  const partOf = chatParts();
   let hasToolCalls = false;
   for await (const { delta, tool_calls, done, finish_reason, usage, error } of frames) {
     if (error !== undefined)
@@ -42,11 +43,11 @@ export async function* engineChunks(
       ...(delta === undefined || delta === '' ? {} : { content: delta }),
       ...(tool_calls === undefined || tool_calls.length === 0 ? {} : { tool_calls }),
     };
-    if (Object.keys(piece).length > 0) yield shape.delta(piece);
+    if (Object.keys(piece).length > 0) yield partOf(shape.delta(piece));
     if (!done) continue;
     const reason = finish_reason ?? (hasToolCalls ? 'tool_calls' : 'stop');
-    yield shape.delta({}, { finish_reason: reason });
-    if (usage !== undefined) yield shape.usage(usage);
+    yield partOf(shape.delta({}, { finish_reason: reason }));
+    if (usage !== undefined) yield partOf(shape.usage(usage));
     return;
   }
 }

@@ -64,6 +64,14 @@ export function upstreamFailed(
 const isTimeoutError = (cause: unknown): boolean =>
   cause instanceof Error && TIMEOUT.test(`${Reflect.get(cause, 'code')} ${cause.message}`);
 
+/** The failure of an upstream that sent an error in the middle of its answer. */
+export const brokenOff = (message: string): UpstreamFailure =>
+  new UpstreamFailure(message, {
+    isBackendAtFault: true,
+    wasAnswered: true,
+    loggedAs: 'the upstream sent an error in the middle of its answer',
+  });
+
 /** The failure of an answer that exceeds a limit of this service: the backend works, so that it is not avoided. */
 export const answerRefused = (problem: string): UpstreamFailure =>
   new UpstreamFailure(`the upstream answered ${problem}`, { isBackendAtFault: false });

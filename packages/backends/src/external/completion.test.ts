@@ -1,5 +1,5 @@
 import { manualClock } from '@model-gateway/kernel';
-import { chunksOf, readCompletion } from './completion.ts';
+import { partsOf, readCompletion } from './completion.ts';
 
 const NOW_SECS = 1_700_000_000;
 const clock = manualClock(NOW_SECS * 1000);
@@ -90,7 +90,7 @@ test('an answer to a request for a stream has the form of chunks, in which each 
   const choice = { index: 0, logprobs: { content: [] }, finish_reason: 'tool_calls' };
   const chunks: unknown[] = [];
   const { completion } = read({ ...whole, choices: [{ ...choice, message }] });
-  for await (const chunk of chunksOf(completion)) chunks.push(chunk);
+  for await (const { own } of partsOf(completion)) chunks.push(own?.value);
   const { choices: _choices, usage: _usage, ...head } = whole;
   const chunk = { ...head, object: 'chat.completion.chunk' };
   const tool_calls = [

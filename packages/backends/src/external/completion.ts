@@ -1,12 +1,14 @@
 import {
   readUsage,
   upstreamCompletionSchema,
+  type AnswerPart,
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
 import { newId, type Clock } from '@model-gateway/kernel';
-import type { ChatChunk, UpstreamAnswer } from '@model-gateway/router';
+import type { UpstreamAnswer } from '@model-gateway/router';
 import { z } from 'zod';
-import type { AnswerContext } from '../chunk-shape.ts';
+import { chatParts } from '@model-gateway/dialects';
+import type { AnswerContext } from '../answer-head.ts';
 import { readJson } from '../transport/answers/read-text.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
@@ -19,6 +21,10 @@ const envelopeSchema = z.object({
   created: shape.created.optional().catch(undefined),
   model: shape.model.optional().catch(undefined),
 });
+interface CompletionContext extends AnswerContext {
+  /** The backend's key, which must not appear in messages. */
+  readonly secret: string | null;
+}
 const choiceSchema = z.object({
   index: z.int().optional().catch(undefined),
   finish_reason: z.string().nullable().catch(null),
@@ -27,11 +33,13 @@ const roleSchema = z.object({ role: z.string().catch('assistant') });
 
 const CHOICES_MAX = 1_024;
 
+type CompletionAnswer = Extract<UpstreamAnswer, { completion: unknown }>;
+
 /** A whole response of the convention, with fields that some upstreams omit. An error instead of a response is a failure. */
 export function readCompletion(
   { status, text }: WholeResponse,
-  { model, clock, secret }: AnswerContext,
-): UpstreamAnswer {
+  { model, clock, secret }: CompletionContext,
+): CompletionAnswer {
   const body = readJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   if (isWholeCompletion(body)) return { completion: body, text };
@@ -86,21 +94,22 @@ function withReadableUsage(body: object): { readonly usage?: unknown } {
 }
 
 /** A whole response of an upstream that ignored `stream`. */
-export async function* chunksOf({
+export async function* partsOf({
   usage,
   choices,
   ...head
-}: UpstreamCompletion): AsyncGenerator<ChatChunk> {
+}: UpstreamCompletion): AsyncGenerator<AnswerPart> {
+  const partOf = chatParts();
   const chunk = { ...head, object: 'chat.completion.chunk' };
-  yield {
+  yield partOf({
     ...chunk,
     choices: choices.map(({ message, finish_reason, ...choice }) => ({
       ...choice,
       delta: deltaOf(message),
       finish_reason: finish_reason ?? ('tool_calls' in message ? 'tool_calls' : 'stop'),
     })),
-  };
-  if (usage !== undefined && usage !== null) yield { ...chunk, choices: [], usage };
+  });
+  if (usage !== undefined && usage !== null) yield partOf({ ...chunk, choices: [], usage });
 }
 
 /** Clients tell the calls of a stream apart by their index, which a whole message does not have. */

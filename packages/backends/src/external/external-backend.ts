@@ -19,7 +19,7 @@ import {
   type UpstreamTimeouts,
   type WholeResponse,
 } from '../transport/upstream-http.ts';
-import { chunksOf, readCompletion } from './completion.ts';
+import { partsOf, readCompletion } from './completion.ts';
 import { readEmbeddings } from './embeddings.ts';
 import { createResponsesUpstream } from '../responses/responses-upstream.ts';
 import { createChatSender } from '../chat-sender.ts';
@@ -184,7 +184,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const text = await readTextAnswer(response.body, { ...wholeLimits, signal });
       const answer = { status: response.status, text };
       const { completion } = readCompletion(answer, contextOf(turn.model));
-      return { form: 'chunks', chunks: chunksOf(completion), ignored };
+      return { form: 'parts', parts: partsOf(completion), ignored };
     },
     async embed(request, signal) {
       const response = await postWhole(fullPath(request.model, EMBEDDINGS), request, signal);

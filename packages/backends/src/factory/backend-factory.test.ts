@@ -12,6 +12,7 @@ import {
 } from '@model-gateway/testkit/upstreams';
 import { waitUntil } from '@model-gateway/testkit';
 import { createBackendFactory, type BackendFactory } from './backend-factory.ts';
+import { completionIn } from '../../tests/read-chunks.ts';
 
 const timeouts = { connectMs: 500, idleMs: 1_000, totalMs: 2_000 };
 const signal = new AbortController().signal;
@@ -69,7 +70,7 @@ describe('a backend behind the bridge', () => {
       chatTurn({ model, messages: [{ role: 'user', content: 'x' }] }),
       signal,
     );
-    expect(answer?.completion.choices).toHaveLength(1);
+    expect(completionIn(answer).choices).toHaveLength(1);
     expect('chat' in backend && !('invoke' in backend)).toBe(true);
     expect(agent.frames.at(-1)?.params).toEqual({ node: 'gpu-1', service: 'ollama' });
   });

@@ -1,14 +1,14 @@
-import type { UpstreamCompletion } from '@model-gateway/contracts';
-import {
-  callSignatureFields,
-  chatUsage,
-  imageFields,
-  reasoningFields,
-  withUsageSoFar,
-} from '@model-gateway/dialects';
+import type {
+  AnswerPart,
+  FinishReason,
+  ToolCallPart,
+  TurnAnswer,
+  TurnEvent,
+} from '@model-gateway/contracts';
+import { eventsOfCall } from '@model-gateway/dialects';
 import { randomToken, tryParseJson } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
-import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
+import { UpstreamFailure } from '@model-gateway/router';
+import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { countOf, fieldOf } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
@@ -16,79 +16,76 @@ import { readAnswer, type GeminiAnswer, type GeminiPart } from './read-answer.ts
 
 const CALL_ID_BYTES = 12;
 
-/** A whole answer as a completion. */
-export function completionOf(value: unknown, { model, clock }: AnswerContext): UpstreamCompletion {
+/** A whole answer. */
+export function answerOf(value: unknown, { model, clock }: AnswerContext): TurnAnswer {
   const answer = readAnswer(value);
   const { parts, usage } = answer;
   const calls = parts.flatMap((part) => callOf(part));
-  const images = parts.flatMap(({ image }) => image ?? []);
   const text = textOf(parts, false);
   const thought = textOf(parts, true);
   const head = answerHead(clock);
+  const ended = { hasCalls: calls.length > 0, hasContent: parts.length > 0 };
   return {
     id: answer.id === undefined ? head.id : `chatcmpl-${answer.id}`,
-    object: 'chat.completion',
     created: head.created,
     model: answer.model ?? model,
-    choices: [
-      wholeChoice(
-        {
-          role: 'assistant',
-          content: text === '' && calls.length > 0 ? null : text,
-          ...(thought === '' ? {} : reasoningFields([{ type: 'reasoning', text: thought }])),
-          ...imageFields(images),
-          ...(calls.length === 0 ? {} : { tool_calls: calls }),
-        },
-        {
-          finish_reason:
-            finishReason(answer, { hasCalls: calls.length > 0, hasContent: parts.length > 0 }) ??
-            'stop',
-        },
-      ),
+    parts: [
+      ...(thought === '' ? [] : [{ type: 'reasoning' as const, text: thought }]),
+      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+      ...parts.flatMap(({ image }) => image ?? []),
+      ...calls,
     ],
-    usage: usage && chatUsage(usage),
+    finish: finishReason(answer, ended) ?? 'stop',
+    usage,
   };
 }
 
-/** The events of a streamed answer as chunks; the last one has the usage. */
-export async function* chunksOfAnswer(
+/** The events of a streamed answer; the last one has the usage. `secret` is the backend's key, which must not appear in messages. */
+export async function* partsOfAnswer(
   body: AsyncIterable<Uint8Array>,
-  { model, clock, secret }: AnswerContext,
-): AsyncGenerator<ChatChunk, void, undefined> {
-  let shape: ReturnType<typeof createChunkShape> | undefined;
+  secret: string | null,
+): AsyncGenerator<AnswerPart, void, undefined> {
+  let hasBegun = false;
   let usage: GeminiAnswer['usage'];
   let callCount = 0;
-  let imageCount = 0;
   let hasContent = false;
-  let finish: string | undefined;
-  // Images and hidden thoughts are not in an estimate, and a client may leave at any time.
-  const known = (chunk: ChatChunk): ChatChunk =>
-    usage === undefined ? chunk : withUsageSoFar(chunk, usage);
+  let finish: FinishReason | undefined;
   for await (const data of eventData(body, { isComplete: () => finish !== undefined })) {
     const value = tryParseJson(data);
     if (hasError(value)) throw upstreamRefused(errorStatus(value), data, secret);
     const answer = readAnswer(value);
-    shape ??= createChunkShape(answer.model ?? model, clock);
     usage = answer.usage ?? usage;
     for (const part of answer.parts) {
-      const calls = callOf(part).map((call) => ({ index: callCount, ...call }));
-      callCount += calls.length;
-      if (part.text !== '')
-        yield known(shape.delta({ [part.isThought ? 'reasoning_content' : 'content']: part.text }));
-      if (part.image !== undefined) {
-        yield known(shape.delta(imageFields([part.image], imageCount++)));
+      // Images and hidden thoughts are not in an estimate, and a client may leave at any time.
+      for (const events of eventsOf(part, callCount)) {
+        yield { events, model: hasBegun ? undefined : answer.model, usageSoFar: usage };
+        hasBegun = true;
       }
-      if (calls.length > 0) yield known(shape.delta({ tool_calls: calls }));
+      if (part.call !== undefined) callCount += 1;
       hasContent = true;
     }
+    hasBegun = true;
     finish = finishReason(answer, { hasCalls: callCount > 0, hasContent }) ?? finish;
   }
   // There is no end mark: an answer without a reason to end was cut off.
-  if (shape === undefined || finish === undefined) {
+  if (finish === undefined) {
     throw upstreamFailed('the upstream ended the stream before the answer was complete');
   }
-  yield shape.delta({}, { finish_reason: finish });
-  if (usage !== undefined) yield shape.usage(chatUsage(usage));
+  yield { events: [{ type: 'finish', reason: finish }] };
+  if (usage !== undefined) yield { events: [{ type: 'usage', usage }] };
+}
+
+/** What a part says, step by step. */
+function eventsOf(part: GeminiPart, index: number): readonly (readonly TurnEvent[])[] {
+  const { text, isThought, image } = part;
+  const [call] = callOf(part);
+  return [
+    ...(text === ''
+      ? []
+      : [[{ type: isThought ? ('reasoning' as const) : ('text' as const), text }]]),
+    ...(image === undefined ? [] : [[image]]),
+    ...(call === undefined ? [] : [eventsOfCall(call, index)]),
+  ];
 }
 
 const hasError = (value: unknown): boolean =>
@@ -103,17 +100,10 @@ function errorStatus(value: unknown): number {
 const textOf = (parts: readonly GeminiPart[], isThought: boolean): string =>
   parts.map((part) => (part.isThought === isThought ? part.text : '')).join('');
 
-function callOf({ call }: GeminiPart) {
+function callOf({ call }: GeminiPart): readonly ToolCallPart[] {
   if (call === undefined) return [];
   const { id = `call_${randomToken(CALL_ID_BYTES)}`, name, signature } = call;
-  return [
-    {
-      id,
-      type: 'function',
-      function: { name, arguments: JSON.stringify(call.arguments) },
-      ...callSignatureFields(signature),
-    },
-  ];
+  return [{ type: 'tool_call', id, name, arguments: JSON.stringify(call.arguments), signature }];
 }
 
 interface AnswerSoFar {
@@ -125,7 +115,7 @@ interface AnswerSoFar {
 function finishReason(
   { finishReason: reason, blockReason }: GeminiAnswer,
   { hasCalls, hasContent }: AnswerSoFar,
-): string | undefined {
+): FinishReason | undefined {
   if (blockReason !== undefined) return 'content_filter';
   if (reason === undefined) return undefined;
   if (reason === 'MAX_TOKENS') return 'length';

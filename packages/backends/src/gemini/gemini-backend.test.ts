@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { readMediaTokens } from '@model-gateway/contracts';
-import { chatTurn, createChunkReader, usageSoFar } from '@model-gateway/dialects';
+import { chatTurn } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
-import type { Backend, UpstreamStream } from '@model-gateway/router';
+import type { Backend } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
 import { createBackend } from '../factory/create-backend.ts';
-import { chunksOfAnswer } from './from-upstream.ts';
+import { partsOfAnswer } from './from-upstream.ts';
+import { completionIn, eventsOf, startParts } from '../../tests/read-chunks.ts';
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8');
 const timeouts = { connectMs: 5_000, idleMs: 30_000, totalMs: 30_000 };
 const signal = new AbortController().signal;
-const context = { model: 'gemini-2.5-pro', clock: systemClock, secret: 'the key' };
+const secret = 'the key';
 
 let server: RecordedServer;
 let backend: Backend;
@@ -179,7 +180,7 @@ const usage = {
 
 test('an answer becomes a completion', async () => {
   const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
-  expect(answer?.completion).toMatchObject({
+  expect(completionIn(answer)).toMatchObject({
     id: 'chatcmpl-r1',
     choices: [
       {
@@ -210,7 +211,7 @@ test.each([
   const body = JSON.stringify({ candidates: [{ content, finishReason: reason }] });
   server.answer(':generateContent', { body });
   const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
-  expect(answer?.completion.choices[0]?.finish_reason).toBe(finish);
+  expect(completionIn(answer).choices[0]?.finish_reason).toBe(finish);
 });
 
 test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
@@ -224,9 +225,7 @@ test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER'])(
     ).rejects.toMatchObject(error);
     const said = { candidates: [{ content: { parts: [{ text: 'I call' }] } }] };
     const events = reason === 'OTHER' ? [ended] : [said, ended];
-    await expect(eventsOf(chunksOfAnswer(eventBytes(events), context))).rejects.toMatchObject(
-      error,
-    );
+    await expect(eventsOf(partsOfAnswer(eventBytes(events), secret))).rejects.toMatchObject(error);
   },
 );
 
@@ -240,22 +239,22 @@ test('generated images are images of the message, and go back as they came', asy
   expect(sentBody()).toMatchObject({
     generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
   });
-  const { message } = whole?.completion.choices[0] ?? {};
+  const { message } = completionIn(whole).choices[0] ?? {};
   const images = [
     { index: 0, type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
   ];
   expect(message).toEqual({ role: 'assistant', content: 'A cat:', images, refusal: null });
   const source = { type: 'data', mediaType: 'image/png', data: 'AAAA' };
-  expect(await eventsOf(chunksOfAnswer(eventBytes([answer]), context))).toEqual([
+  expect(await eventsOf(partsOfAnswer(eventBytes([answer]), secret))).toEqual([
     { type: 'text', text: 'A cat:' },
     { type: 'image', source },
     { type: 'finish', reason: 'stop' },
   ]);
   const counted = { ...answer, usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290 } };
   const known: unknown[] = [];
-  for await (const chunk of chunksOfAnswer(eventBytes([counted]), context))
-    if (JSON.stringify(chunk).includes('"images"')) known.push(usageSoFar(chunk));
-  expect(known).toEqual([{ prompt_tokens: 5, completion_tokens: 1290, total_tokens: 1295 }]);
+  for await (const { events, usageSoFar } of partsOfAnswer(eventBytes([counted]), secret))
+    if (events[0]?.type === 'image') known.push(usageSoFar);
+  expect(known).toEqual([{ promptTokens: 5, completionTokens: 1290 }]);
   await backend.chat?.(chatTurn({ model, messages: [user, { ...message }, user] }), signal);
   expect(sentBody()).toMatchObject({
     contents: [{ role: 'user' }, { role: 'model', parts: [{ text: 'A cat:' }, picture] }, {}],
@@ -281,7 +280,7 @@ test('tokens are listed by what they are', async () => {
   const candidates = [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }];
   server.answer(':generateContent', { body: JSON.stringify({ candidates, usageMetadata }) });
   const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
-  expect(readMediaTokens(answer?.completion.usage)).toEqual({
+  expect(readMediaTokens(completionIn(answer).usage)).toEqual({
     audio_input: 40,
     cached_audio_input: 5,
     audio_output: 0,
@@ -292,7 +291,7 @@ test('tokens are listed by what they are', async () => {
 test('a prompt that is blocked is a filtered answer', async () => {
   server.answer(':generateContent', { body: '{"promptFeedback":{"blockReason":"SAFETY"}}' });
   const answer = await backend.chat?.(chatTurn({ model, messages: [user] }), signal);
-  expect(answer?.completion.choices[0]?.finish_reason).toBe('content_filter');
+  expect(completionIn(answer).choices[0]?.finish_reason).toBe('content_filter');
 });
 
 const id = expect.stringMatching(/^call_/) as string;
@@ -311,13 +310,6 @@ const EVENTS = [
   },
 ];
 
-async function eventsOf(chunks: AsyncIterable<unknown>) {
-  const read = createChunkReader();
-  const events: unknown[] = [];
-  for await (const chunk of chunks) events.push(...read(chunk));
-  return events;
-}
-
 async function* streamOf(parts: readonly Buffer[]) {
   yield* parts;
 }
@@ -328,31 +320,28 @@ test('any cut of a stream gives the same events', async () => {
     fc.asyncProperty(fc.array(fc.nat(bytes.length)), async (cuts) => {
       const at = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
       const parts = at.slice(1).map((end, position) => bytes.subarray(at[position], end));
-      expect(await eventsOf(chunksOfAnswer(streamOf(parts), context))).toEqual(EVENTS);
+      expect(await eventsOf(partsOfAnswer(streamOf(parts), secret))).toEqual(EVENTS);
     }),
     { numRuns: 30 },
   );
 });
 
-const chunksIn = (stream: UpstreamStream | undefined) =>
-  stream?.form === 'chunks' ? stream.chunks : streamOf([]);
-
 test('a stream over the wire', async () => {
-  const stream = await backend.chatStream?.(chatTurn({ model, messages: [user] }), signal);
-  expect(await eventsOf(chunksIn(stream))).toEqual(EVENTS);
+  const turn = chatTurn({ model, messages: [user] });
+  expect(await eventsOf(await startParts(backend, turn, signal))).toEqual(EVENTS);
   expect(server.requests.at(-1)?.url).toBe(`/v1beta/models/${model}:streamGenerateContent?alt=sse`);
 });
 
 test('a stream without a reason to end was cut off', async () => {
   const whole = fixture('stream.txt');
   const cut = Buffer.from(whole.slice(0, whole.lastIndexOf('data:')));
-  await expect(eventsOf(chunksOfAnswer(streamOf([cut]), context))).rejects.toThrow('before');
+  await expect(eventsOf(partsOfAnswer(streamOf([cut]), secret))).rejects.toThrow('before');
 });
 
 test('an error in a stream has the status that it names', async () => {
   const error = { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' };
   const data = Buffer.from(`data: ${JSON.stringify({ error })}\r\n\r\n`);
-  await expect(eventsOf(chunksOfAnswer(streamOf([data]), context))).rejects.toMatchObject({
+  await expect(eventsOf(partsOfAnswer(streamOf([data]), secret))).rejects.toMatchObject({
     status: 503,
     message: 'upstream 503: The model is overloaded.',
   });

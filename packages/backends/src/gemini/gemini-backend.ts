@@ -11,7 +11,7 @@ import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readJson, readSmallJson, readText } from '../transport/answers/read-text.ts';
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
-import { chunksOfAnswer, completionOf } from './from-upstream.ts';
+import { answerOf, partsOfAnswer } from './from-upstream.ts';
 import { geminiRefused, statusOf } from './refusals.ts';
 import { generateRequest } from './to-upstream.ts';
 import { JSON_HEADERS } from '../transport/plain-answers.ts';
@@ -90,8 +90,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
     async chat(turn, signal) {
       const { body: sent, ignored } = generateRequest(turn);
       const answer = readSmallJson(await whole(turn.model, 'generateContent', sent, signal));
-      const context = { model: turn.model, clock, secret: apiKey };
-      return { completion: completionOf(answer, context), ignored };
+      return { answer: answerOf(answer, { model: turn.model, clock }), ignored };
     },
     async chatStream(turn, signal) {
       const method = 'streamGenerateContent?alt=sse';
@@ -101,9 +100,8 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
         throw geminiRefused(response.status, detail, apiKey, response.retryAfter);
       }
-      const context = { model: turn.model, clock, secret: apiKey };
-      const chunks = await begunStream(chunksOfAnswer(response.body, context));
-      return { form: 'chunks', chunks, ignored };
+      const parts = await begunStream(partsOfAnswer(response.body, apiKey));
+      return { form: 'parts', parts, ignored };
     },
     async embed({ model, input, dimensions }, signal) {
       const texts = typeof input === 'string' ? [input] : input;

@@ -1,4 +1,4 @@
-import type { TurnUsage } from '@model-gateway/contracts';
+import type { ImagePart, TurnUsage } from '@model-gateway/contracts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { countOf, fieldOf, isFields, listOf, textOf } from '../fields.ts';
 
@@ -19,13 +19,7 @@ export interface GeminiPart {
   readonly text: string;
   readonly isThought: boolean;
   readonly call: GeminiCall | undefined;
-  readonly image: GeminiImage | undefined;
-}
-
-interface GeminiImage {
-  readonly mediaType: string;
-  /** Base64. */
-  readonly data: string;
+  readonly image: ImagePart | undefined;
 }
 
 interface GeminiCall {
@@ -64,10 +58,12 @@ function partOf(part: unknown): GeminiPart {
   };
 }
 
-function imageOf(inline: unknown): GeminiImage | undefined {
+function imageOf(inline: unknown): ImagePart | undefined {
   const mediaType = textOf(inline, 'mimeType');
   const data = textOf(inline, 'data');
-  return mediaType?.startsWith('image/') && data !== undefined ? { mediaType, data } : undefined;
+  return mediaType?.startsWith('image/') && data !== undefined
+    ? { type: 'image', source: { type: 'data', mediaType, data } }
+    : undefined;
 }
 
 function callOf(called: unknown, signature: string | undefined): GeminiCall {

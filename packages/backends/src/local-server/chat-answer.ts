@@ -1,7 +1,14 @@
-import { type TokenUsage, type UpstreamCompletion } from '@model-gateway/contracts';
-import { randomToken, type Clock } from '@model-gateway/kernel';
+import type {
+  FinishReason,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  TurnAnswer,
+  TurnUsage,
+} from '@model-gateway/contracts';
+import { randomToken } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { answerHead, tokenUsage, wholeChoice } from '../chunk-shape.ts';
+import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { ifPresent } from '../if-present.ts';
 import { answerRefused, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 
@@ -56,75 +63,51 @@ export function readLocalAnswer(
   return answer.data;
 }
 
-/** A whole answer in the form of the chat-completions convention. */
-export function localCompletion(
-  answer: LocalAnswer,
-  model: string,
-  clock: Clock,
-): UpstreamCompletion {
-  const calls = toolCalls(answer, 0);
-  const { content, ...rest } = messageFields(answer);
+/** A whole answer. */
+export function localAnswer(answer: LocalAnswer, { model, clock }: AnswerContext): TurnAnswer {
+  const parts = messageParts(answer);
+  const hasCalls = parts.some(({ type }) => type === 'tool_call');
   return {
     ...answerHead(clock),
-    object: 'chat.completion',
     model: answer.model ?? model,
-    choices: [
-      wholeChoice(
-        {
-          role: 'assistant',
-          content: content ?? (calls.length > 0 ? null : ''),
-          ...rest,
-          ...(calls.length > 0 ? { tool_calls: calls.map(withoutIndex) } : {}),
-        },
-        { ...logprobsOf(answer), finish_reason: finishReason(answer, calls.length > 0) },
-      ),
-    ],
+    parts,
+    logprobs: logprobsOf(answer),
+    finish: finishReason(answer, hasCalls),
     usage: localUsage(answer),
   };
 }
 
-/** Content and reasoning of a response; empty ones are omitted. */
-export function messageFields({ message }: LocalAnswer): {
-  readonly content?: string;
-  readonly reasoning_content?: string;
-} {
-  const { content, thinking } = message ?? {};
-  return {
-    ...(content === undefined || content === '' ? {} : { content }),
-    ...(thinking === undefined || thinking === '' ? {} : { reasoning_content: thinking }),
-  };
+/** What an answer, or a line of it, says; empty texts are omitted. */
+export function messageParts({ message }: LocalAnswer): readonly SaidPart[] {
+  const { content = '', thinking = '', tool_calls: calls = [] } = message ?? {};
+  return [
+    ...(thinking === '' ? [] : [{ type: 'reasoning' as const, text: thinking }]),
+    ...(content === '' ? [] : [{ type: 'text' as const, text: content }]),
+    ...calls.map(({ id, function: called }) => ({
+      type: 'tool_call' as const,
+      id: id === undefined || id === '' ? `call_${randomToken(CALL_ID_BYTES)}` : id,
+      name: called.name,
+      arguments: argumentText(called.arguments),
+    })),
+  ];
 }
 
-/** The tool calls of an answer, with their arguments as text, counted on from the ones before. */
-export function toolCalls({ message }: LocalAnswer, firstIndex: number) {
-  return (message?.tool_calls ?? []).map(({ id, function: called }, position) => ({
-    index: firstIndex + position,
-    id: id === undefined || id === '' ? `call_${randomToken(CALL_ID_BYTES)}` : id,
-    type: 'function',
-    function: { name: called.name, arguments: argumentText(called.arguments) },
-  }));
-}
+type SaidPart = TextPart | ReasoningPart | ToolCallPart;
 
 /** The token probabilities of a response, if they were requested. */
-export function logprobsOf({ logprobs }: LocalAnswer): { readonly logprobs?: unknown } {
-  return logprobs === undefined ? {} : { logprobs: { content: logprobs } };
-}
+export const logprobsOf = ({ logprobs }: LocalAnswer): unknown =>
+  logprobs === undefined ? undefined : { content: logprobs };
 
-/** The finish reason of the convention. */
-export function finishReason({ done_reason }: LocalAnswer, hasToolCalls: boolean): string {
+/** Why an answer ended. */
+export function finishReason({ done_reason }: LocalAnswer, hasToolCalls: boolean): FinishReason {
   if (done_reason === 'length') return 'length';
   return hasToolCalls ? 'tool_calls' : 'stop';
 }
 
 /** The counts of a response. The server omits a zero; when both are missing, the usage is unknown. */
-export function localUsage({ prompt_eval_count, eval_count }: LocalAnswer): TokenUsage | undefined {
+export function localUsage({ prompt_eval_count, eval_count }: LocalAnswer): TurnUsage | undefined {
   if (prompt_eval_count === undefined && eval_count === undefined) return undefined;
-  return tokenUsage(prompt_eval_count ?? 0, eval_count ?? 0);
-}
-
-/** Only the pieces of a stream are numbered. */
-function withoutIndex({ id, type, function: called }: ReturnType<typeof toolCalls>[number]) {
-  return { id, type, function: called };
+  return { promptTokens: prompt_eval_count ?? 0, completionTokens: eval_count ?? 0 };
 }
 
 function argumentText(value: unknown): string {

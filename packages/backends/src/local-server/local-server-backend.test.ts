@@ -2,9 +2,9 @@ import { chatTurn } from '@model-gateway/dialects';
 import type { UpstreamChat } from '@model-gateway/contracts';
 import { readFileSync } from 'node:fs';
 import { systemClock } from '@model-gateway/kernel';
-import type { Backend, ChatChunk } from '@model-gateway/router';
+import type { Backend } from '@model-gateway/router';
 import { startOllamaServer, type RunningOllamaServer } from '@model-gateway/testkit/upstreams';
-import { readAll, startChunks, textOf } from '../../tests/read-chunks.ts';
+import { readAll, startChunks, textOf, completionIn, type Chunk } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
 
 const timeouts = { connectMs: 30_000, idleMs: 2_000, totalMs: 3_000 };
@@ -30,9 +30,9 @@ const chatBody = (more: Readonly<Record<string, unknown>> = {}): UpstreamChat =>
   messages: [{ role: 'user', content: 'hello there' }],
   ...more,
 });
-const start = (body = chatBody(), abort = signal): Promise<AsyncIterable<ChatChunk>> =>
+const start = (body = chatBody(), abort = signal): Promise<AsyncIterable<Chunk>> =>
   startChunks(backend, chatTurn(body), abort);
-const read = async (body = chatBody()): Promise<readonly ChatChunk[]> => readAll(await start(body));
+const read = async (body = chatBody()): Promise<readonly Chunk[]> => readAll(await start(body));
 
 const recorded = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8'));
@@ -67,7 +67,7 @@ describe('a local server', () => {
 
   it('answers whole', async () => {
     const answer = await backend.chat?.(chatTurn(chatBody({ max_tokens: 2 })), signal);
-    expect(answer?.completion).toMatchObject({
+    expect(completionIn(answer)).toMatchObject({
       object: 'chat.completion',
       model: 'demo-local:latest',
       choices: [{ message: { role: 'assistant', content: 'one two' }, finish_reason: 'length' }],
@@ -96,7 +96,7 @@ describe('a local server', () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }];
     const messages = [{ role: 'user', content: 'call look {"at":"me"}' }];
     const answer = await backend.chat?.(chatTurn(chatBody({ tools, messages })), signal);
-    expect(answer?.completion.choices).toMatchObject([
+    expect(completionIn(answer).choices).toMatchObject([
       {
         finish_reason: 'tool_calls',
         message: { content: null, tool_calls: [{ function: { arguments: '{"at":"me"}' } }] },
@@ -180,7 +180,7 @@ describe('a local server that fails', () => {
     { why: 'leaves its last line out', fault: { kind: 'no-done' } },
   ] as const)('$why in mid-stream: what came before is read, then it fails', async ({ fault }) => {
     server.faults.next(fault);
-    const seen: ChatChunk[] = [];
+    const seen: Chunk[] = [];
     const reading = (async () => {
       for await (const chunk of await start()) seen.push(chunk);
     })();
@@ -243,7 +243,7 @@ describe('a model that cannot think', () => {
     server.faults.next(refused(message), 1, 'chat');
     const answer = await backend.chat?.(chatTurn(asked), signal);
     expect(answer?.ignored).toEqual(['reasoning_effort']);
-    expect(answer?.completion.choices).toMatchObject([{ message: { content: 'one two three' } }]);
+    expect(completionIn(answer).choices).toMatchObject([{ message: { content: 'one two three' } }]);
     expect(textOf(await read(asked))).toBe('one two three');
   });
 

@@ -18,8 +18,8 @@ import {
 import { plainBase } from '../transport/upstream-url.ts';
 import { createChatSender } from '../chat-sender.ts';
 import { withOneInstruction } from '../system-messages.ts';
-import { localCompletion, readLocalAnswer } from './chat-answer.ts';
-import { localChunks } from './chat-chunks.ts';
+import { localAnswer, readLocalAnswer } from './chat-answer.ts';
+import { localParts } from './chat-parts.ts';
 import { localChat, localIgnored } from './chat-request.ts';
 import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
@@ -101,13 +101,12 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
         const { answer, ignored } = await postChat(turn, false, bounded);
         const value = await readJsonAnswer(answer.body, { bytesMax, memory, signal: bounded });
         const read = readLocalAnswer(answer.status, value, apiKey);
-        const completion = localCompletion(read, turn.model, clock);
-        return { completion, ignored };
+        return { answer: localAnswer(read, { model: turn.model, clock }), ignored };
       }),
     async chatStream(turn, signal) {
       const { answer, ignored } = await postChat(turn, true, signal);
-      const chunks = localChunks(answer, { model: turn.model, clock, secret: apiKey });
-      return { form: 'chunks', chunks: await begunStream(chunks), ignored };
+      const parts = await begunStream(localParts(answer, apiKey));
+      return { form: 'parts', parts, ignored };
     },
     async embed(request, signal) {
       const { input } = request;

@@ -1,12 +1,18 @@
-import type { UpstreamCompletion, TurnUsage } from '@model-gateway/contracts';
-import { chatUsage, RESPONSES_API, withOrigin } from '@model-gateway/dialects';
+import type {
+  AnswerPart,
+  FinishReason,
+  ToolCallPart,
+  TurnAnswer,
+  TurnUsage,
+} from '@model-gateway/contracts';
+import { RESPONSES_API } from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
-import { UpstreamFailure, type ChatChunk } from '@model-gateway/router';
-import { answerHead, createChunkShape, wholeChoice, type AnswerContext } from '../chunk-shape.ts';
+import { UpstreamFailure } from '@model-gateway/router';
+import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
-import { eventData } from '../transport/answers/event-data.ts';
-import { createDeltaReader } from './event-delta.ts';
 import { countOf, fieldOf, isFields, listOf, textOf, type Fields } from '../fields.ts';
+import { eventData } from '../transport/answers/event-data.ts';
+import { createResponseReader } from './read-event.ts';
 
 /** The events before a model has done anything. */
 const BEGINNINGS: ReadonlySet<string> = new Set([
@@ -24,81 +30,70 @@ const BACKEND_ERRORS: ReadonlySet<string> = new Set([
 ]);
 const REQUEST_ERRORS = /^invalid_|image|^context_length_exceeded$/;
 
-/** A whole response as a chat completion, which remembers it. */
-export function passedCompletion(response: unknown, context: AnswerContext): UpstreamCompletion {
-  const completion = completionOfResponse(response, context);
-  if (!isFields(response)) return completion;
-  return withOrigin(completion, { api: RESPONSES_API, value: response });
-}
-
-/** The same without what it was made of, for a client that gets other events. */
-export function completionOfResponse(
+/** A whole response. `secret` is the backend's key, which must not appear in messages. */
+export function answerOfResponse(
   response: unknown,
-  { model, clock, secret }: AnswerContext,
-): UpstreamCompletion {
+  { model, clock, secret }: AnswerContext & { readonly secret: string | null },
+): TurnAnswer {
   if (!isFields(response) || !Array.isArray(response['output']))
     throw upstreamFailed('the upstream response is not one of the Responses API');
   if (response['status'] === 'failed') throw failureOf(cleanError(response['error'], secret));
   const head = answerHead(clock);
   return {
-    ...head,
     id: textOf(response, 'id') ?? head.id,
-    object: 'chat.completion' as const,
+    created: head.created,
     model: textOf(response, 'model') ?? model,
-    choices: [wholeChoice(messageOf(response), { finish_reason: finishReason(response) })],
-    usage: usageOf(response) ?? null,
+    parts: partsOfOutput(listOf(response, 'output')),
+    finish: finishReason(response),
+    usage: usageOf(response),
   };
 }
 
 /**
- * A streamed response as chat chunks, one for each event, which remember their events. A failure before a model has begun
- * rejects the first read, so that another backend can be tried.
+ * The events of a streamed response. A failure before a model has begun rejects the first read, so that another backend can
+ * be tried. `secret` is the backend's key, which must not appear in messages.
  */
-export async function* chunksOfEvents(
+export async function* partsOfResponse(
   body: AsyncIterable<Uint8Array>,
-  { model, clock, secret }: AnswerContext,
+  secret: string | null,
   eventBytesMax: number,
-): AsyncGenerator<ChatChunk, void, undefined> {
-  const shape = createChunkShape(model, clock);
-  const readDelta = createDeltaReader();
-  let held: ChatChunk[] | undefined = [];
+): AsyncGenerator<AnswerPart, void, undefined> {
+  const read = createResponseReader();
+  let held: AnswerPart[] | undefined = [];
   let failure: UpstreamFailure | undefined;
   let isComplete = false;
-  const events = eventData(body, {
-    lineBytesMax: eventBytesMax,
-    isComplete: () => isComplete,
-  });
-  for await (const data of events) {
-    if (data === '[DONE]') break;
-    const event = cleanEvent(eventOf(data), secret);
+  const data = eventData(body, { lineBytesMax: eventBytesMax, isComplete: () => isComplete });
+  for await (const text of data) {
+    if (text === '[DONE]') break;
+    const event = cleanEvent(eventOf(text), secret);
     const { type } = event;
-    const remembered = (chunk: ChatChunk) =>
-      withOrigin(chunk, { api: RESPONSES_API, value: event });
+    const own = { api: RESPONSES_API, value: event };
     if (type === 'error' || type === 'response.failed') {
       failure = failureOf(fieldOf(event['response'], 'error') ?? errorOf(event));
       if (held !== undefined) throw failure;
       // What it used until then is paid as reported.
-      yield withUsage(remembered(shape.delta({})), event);
+      yield { own, events: usageEvents(event) };
       if (type === 'response.failed') throw failure;
       continue;
     }
-    const chunk = remembered(shape.delta(readDelta(event), finishOf(event)));
+    const said = read(event);
     if (held !== undefined && BEGINNINGS.has(type)) {
-      held.push(chunk);
+      held.push({ own, events: said });
       continue;
     }
     if (held !== undefined) yield* held;
     held = undefined;
     isComplete = isEnd(type);
-    yield isComplete ? withUsage(chunk, event) : chunk;
+    const ended = isComplete ? [finishOf(event), ...usageEvents(event)] : [];
+    yield { own, events: [...said, ...ended] };
     if (isComplete) return;
   }
   throw failure ?? upstreamFailed('the upstream ended the stream before the answer was complete');
 }
 
-function withUsage(chunk: ChatChunk, { response }: ResponseEvent): ChatChunk {
+function usageEvents({ response }: ResponseEvent) {
   const usage = usageOf(response);
-  return usage === undefined ? chunk : { ...chunk, usage };
+  return usage === undefined ? [] : [{ type: 'usage' as const, usage }];
 }
 
 interface ResponseEvent extends Fields {
@@ -118,10 +113,12 @@ const isResponseEvent = (event: unknown, type: string): event is ResponseEvent =
 const isEnd = (type: string): boolean =>
   type === 'response.completed' || type === 'response.incomplete';
 
-const finishOf = ({ type, response }: ResponseEvent) =>
-  isEnd(type) ? { finish_reason: finishReason(response) } : undefined;
+const finishOf = ({ response }: ResponseEvent) => ({
+  type: 'finish' as const,
+  reason: finishReason(response),
+});
 
-function finishReason(response: unknown): string {
+function finishReason(response: unknown): FinishReason {
   if (fieldOf(response, 'status') !== 'incomplete') {
     const isCall = listOf(response, 'output').some((item) =>
       ['function_call', 'custom_tool_call', 'local_shell_call'].includes(
@@ -134,48 +131,45 @@ function finishReason(response: unknown): string {
   return reason === 'content_filter' ? reason : 'length';
 }
 
-function messageOf(response: unknown) {
-  const readDelta = createDeltaReader();
-  const items = listOf(response, 'output');
+function partsOfOutput(items: readonly unknown[]): TurnAnswer['parts'] {
+  const read = createResponseReader();
   const parts = items.flatMap((item) => [...listOf(item, 'content'), ...listOf(item, 'summary')]);
   const joined = (types: readonly string[], name: string): string =>
     parts
       .filter((part) => types.includes(textOf(part, 'type') ?? ''))
       .map((part) => textOf(part, name) ?? '')
       .join('');
-  const refusal = joined(['refusal'], 'refusal');
   const reasoning = joined(['summary_text', 'reasoning_text'], 'text');
-  const calls = items.flatMap((item, at) => {
-    const { tool_calls: begun = [] } = readDelta({
-      type: 'response.output_item.done',
-      output_index: at,
-      item,
-    });
-    return begun;
+  const text = joined(['output_text'], 'text');
+  const refusal = joined(['refusal'], 'refusal');
+  const calls = items.flatMap((item, at): readonly ToolCallPart[] => {
+    const [call, written] = read({ type: 'response.output_item.done', output_index: at, item });
+    if (call?.type !== 'tool_call') return [];
+    const { id, name } = call;
+    const given = written?.type === 'tool_arguments' ? written.text : '';
+    return [{ type: 'tool_call', id, name, arguments: given }];
   });
-  return {
-    role: 'assistant',
-    content: joined(['output_text'], 'text'),
-    ...(refusal === '' ? {} : { refusal }),
-    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  };
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
+    ...calls,
+  ];
 }
 
-function usageOf(response: unknown) {
+function usageOf(response: unknown): TurnUsage | undefined {
   const usage = fieldOf(response, 'usage');
   const promptTokens = countOf(usage, 'input_tokens');
   const completionTokens = countOf(usage, 'output_tokens');
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
   const cached = fieldOf(usage, 'input_tokens_details');
-  const turn: TurnUsage = {
+  return {
     promptTokens,
     completionTokens,
     cachedTokens: countOf(cached, 'cached_tokens'),
     cacheWriteTokens: countOf(cached, 'cache_write_tokens'),
     reasoningTokens: countOf(fieldOf(usage, 'output_tokens_details'), 'reasoning_tokens'),
   };
-  return chatUsage(turn);
 }
 
 /** Some servers nest the fields of an error event. */

@@ -1,20 +1,13 @@
-import { readUsage, type UpstreamTurn } from '@model-gateway/contracts';
-import {
-  ownTurn,
-  chatTurn,
-  originIn,
-  RESPONSES_API,
-  responsesDialect,
-  completeRequest,
-} from '@model-gateway/dialects';
+import type { UpstreamTurn } from '@model-gateway/contracts';
+import { ownTurn, chatTurn, responsesDialect, completeRequest } from '@model-gateway/dialects';
 import { systemClock } from '@model-gateway/kernel';
-import type { BackendConfig, ChatChunk } from '@model-gateway/router';
+import type { BackendConfig } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
-import { readAll, startChunks } from '../../tests/read-chunks.ts';
+import { completionIn, readAll, startParts } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
 import { RESPONSE, RESPONSE_EVENTS } from './fixtures/search-response.ts';
-import { chunksOfEvents } from './from-upstream.ts';
+import { partsOfResponse } from './from-upstream.ts';
 
 const timeouts = { connectMs: 5_000, idleMs: 30_000, totalMs: 30_000 };
 const { signal } = new AbortController();
@@ -84,7 +77,7 @@ test('a request passes as it was sent, and the answer remembers what the upstrea
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
     ],
   });
-  expect(answer?.completion).toMatchObject({
+  expect(completionIn(answer)).toMatchObject({
     id: RESPONSE.id,
     model: RESPONSE.model,
     choices: [
@@ -105,7 +98,7 @@ test('a request passes as it was sent, and the answer remembers what the upstrea
       completion_tokens_details: { reasoning_tokens: 2 },
     },
   });
-  expect(originIn(RESPONSES_API, answer?.completion ?? {})).toEqual(RESPONSE);
+  expect(answer).toMatchObject({ own: { api: 'responses', value: RESPONSE } });
   await backend.close();
 });
 
@@ -125,26 +118,19 @@ test('the API of Azure has its own path, without a version', async () => {
   await backend.close();
 });
 
-/** What the chunks of a stream say, without ids and times. */
-const saidIn = (chunks: readonly ChatChunk[]) => ({
-  deltas: chunks.map(({ choices }) => choices),
-  usage: chunks.at(-1)?.['usage'],
-  events: chunks.map((chunk) => originIn(RESPONSES_API, chunk)),
-});
-
-test('each event is a chunk that remembers it, whatever pieces it arrives in', async () => {
+test('each event is a part that has it as it came, whatever pieces it arrives in', async () => {
   const text = Buffer.from(eventText(RESPONSE_EVENTS));
-  const context = { model: 'm', clock: systemClock, secret: null };
   const readIn = async (size: number) => {
     async function* pieces() {
       for (let at = 0; at < text.length; at += size) yield text.subarray(at, at + size);
     }
-    return saidIn(await readAll(chunksOfEvents(pieces(), context, text.length)));
+    return readAll(partsOfResponse(pieces(), null, text.length));
   };
   const whole = await readIn(text.length);
-  expect(whole.events).toEqual(RESPONSE_EVENTS);
-  expect(whole.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 4 });
-  expect(JSON.stringify(whole.deltas)).toContain('"content":"Cats "');
+  expect(whole.map(({ own }) => own?.value)).toEqual(RESPONSE_EVENTS);
+  const said = whole.flatMap(({ events }) => events);
+  expect(said).toContainEqual({ type: 'text', text: 'Cats ' });
+  expect(said.at(-1)).toMatchObject({ usage: { promptTokens: 9, completionTokens: 4 } });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 200 }), async (size) => {
       expect(await readIn(size)).toEqual(whole);
@@ -199,32 +185,38 @@ test.each([
     end: [failed],
     types: ['response.failed'],
     message: 'no: [redacted]',
-    tokens: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
+    tokens: [expect.objectContaining({ promptTokens: 9, completionTokens: 4 })],
   },
-  { why: 'ends early', end: [], types: [], message: 'before the answer was complete' },
+  {
+    why: 'ends early',
+    end: [],
+    types: [],
+    message: 'before the answer was complete',
+    tokens: [],
+  },
 ])('a stream that $why later passes what came before', async ({ end, types, message, tokens }) => {
   server.answer('/responses', streamed(eventText([created, item, ...end])));
   const backend = open();
-  const chunks = await startChunks(backend, turnOf({ input: 'Hi' }), signal);
+  const parts = await startParts(backend, turnOf({ input: 'Hi' }), signal);
   const passed: unknown[] = [];
-  let usage: unknown;
+  const usages: unknown[] = [];
   const reading = (async () => {
-    for await (const chunk of chunks) {
-      passed.push(originIn(RESPONSES_API, chunk)?.['type']);
-      usage = chunk['usage'];
+    for await (const { own, events } of parts) {
+      passed.push(own?.value['type']);
+      for (const event of events) if (event.type === 'usage') usages.push(event.usage);
     }
   })();
   await expect(reading).rejects.toThrow(message);
   expect(passed).toEqual(['response.created', 'response.output_item.added', ...types]);
-  expect(readUsage(usage)).toEqual(tokens);
+  expect(usages).toEqual(tokens);
   await backend.close();
 });
 
-test('a whole answer to a request for a stream becomes chunks of a chat', async () => {
+test('a whole answer to a request for a stream becomes a part without events of the API', async () => {
   server.answer('/responses', { body: JSON.stringify(RESPONSE) });
   const backend = open();
-  const chunks = await readAll(await startChunks(backend, turnOf({ input: 'Hi' }), signal));
-  expect(chunks.every((chunk) => originIn(RESPONSES_API, chunk) === undefined)).toBe(true);
-  expect(JSON.stringify(chunks)).toContain('Cats purr.');
+  const parts = await readAll(await startParts(backend, turnOf({ input: 'Hi' }), signal));
+  expect(parts.every(({ own }) => own === undefined)).toBe(true);
+  expect(JSON.stringify(parts)).toContain('Cats purr.');
   await backend.close();
 });

@@ -1,13 +1,13 @@
-import type { UpstreamTurn } from '@model-gateway/contracts';
+import type { AnswerPart, UpstreamTurn } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamAnswer, UpstreamStream } from '@model-gateway/router';
-import type { AnswerContext } from '../chunk-shape.ts';
-import { chunksOf } from '../external/completion.ts';
+import { eventsOfAnswer, RESPONSES_API } from '@model-gateway/dialects';
+import { isFields } from '../fields.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
 import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
 import { readSmallJson, readTextAnswer } from '../transport/answers/read-text.ts';
 import type { UpstreamResponse } from '../transport/upstream-http.ts';
-import { chunksOfEvents, completionOfResponse, passedCompletion } from './from-upstream.ts';
+import { answerOfResponse, partsOfResponse } from './from-upstream.ts';
 import { responsesBody } from './to-upstream.ts';
 
 /** Passes requests of clients of the Responses API to an upstream that speaks it. Undefined for those of other clients. */
@@ -20,7 +20,7 @@ interface ResponsesUpstreamOptions {
   /** Both reject if the upstream refuses the request. */
   readonly post: (body: object, signal: Cancel) => Promise<UpstreamResponse>;
   readonly postWhole: (body: object, signal: Cancel) => Promise<string>;
-  readonly contextOf: (model: string) => AnswerContext;
+  readonly contextOf: (model: string) => Parameters<typeof answerOfResponse>[1];
   readonly answerBytesMax: number;
   readonly answerMemory: AnswerMemory | undefined;
 }
@@ -30,20 +30,25 @@ export function createResponsesUpstream(options: ResponsesUpstreamOptions): Resp
 
   async function respond(model: string, body: object, signal: Cancel): Promise<UpstreamAnswer> {
     const response = readSmallJson(await postWhole(body, signal));
-    return { completion: passedCompletion(response, contextOf(model)) };
+    const own = isFields(response) ? { api: RESPONSES_API, value: response } : undefined;
+    return { answer: answerOfResponse(response, contextOf(model)), own };
   }
 
   async function stream(model: string, body: object, signal: Cancel): Promise<UpstreamStream> {
     const { contentType, body: bytes } = await post(body, signal);
     const context = contextOf(model);
     if (contentType.startsWith('text/event-stream')) {
-      const events = chunksOfEvents(bytes, context, answerBytesMax);
-      return { form: 'chunks', chunks: await begunStream(events) };
+      const parts = partsOfResponse(bytes, context.secret, answerBytesMax);
+      return { form: 'parts', parts: await begunStream(parts) };
     }
     // An upstream that ignored `stream`: the client gets events that the gateway writes.
     const limits = { bytesMax: answerBytesMax, memory, signal };
     const response = readSmallJson(await readTextAnswer(bytes, limits));
-    return { form: 'chunks', chunks: chunksOf(completionOfResponse(response, context)) };
+    const answer = answerOfResponse(response, context);
+    return {
+      form: 'parts',
+      parts: onePart({ events: eventsOfAnswer(answer), model: answer.model }),
+    };
   }
 
   return {
@@ -56,4 +61,8 @@ export function createResponsesUpstream(options: ResponsesUpstreamOptions): Resp
       return passed && stream(turn.model, passed, signal);
     },
   };
+}
+
+async function* onePart(part: AnswerPart): AsyncGenerator<AnswerPart> {
+  yield part;
 }

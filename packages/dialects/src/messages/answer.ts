@@ -9,6 +9,7 @@ import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
 import { sealCallSignature } from '../turn/call-signatures.ts';
 
 const CHAT_ID = 'chatcmpl-';
+export const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 
 export interface AnswerOptions {
   /** Whether the client asked for thoughts, so that it knows their blocks and sends them back. */
@@ -109,7 +110,7 @@ function stopReason(
 }
 
 /** The usage of a message, with the fields that are null unless the provider of this API sets them. */
-export const messagesUsage = (usage: TurnUsage) => ({
+export const messagesUsage = (usage: TurnUsage = NO_USAGE) => ({
   ...streamedUsage(usage),
   cache_creation: null,
   inference_geo: null,

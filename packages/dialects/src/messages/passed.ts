@@ -1,15 +1,13 @@
 import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
 import type { PassedStream, StreamFailure } from '../dialect.ts';
 import { countField, fieldOf } from '../turn/fields.ts';
-import { messagesUsage, streamedUsage } from './answer.ts';
+import { messagesUsage, NO_USAGE, streamedUsage } from './answer.ts';
 import { failed, PING } from './stream.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
-
 /** The message of an upstream that speaks this API, with what copies of it leave out. */
-export const passMessage = (message: Fields, usage: TurnUsage): Fields => ({
+export const passMessage = (message: Fields, usage: TurnUsage | undefined): Fields => ({
   type: 'message',
   role: 'assistant',
   stop_sequence: null,

@@ -1,9 +1,10 @@
-import type { FinishReason, TurnEvent, TurnUsage } from '@model-gateway/contracts';
+import type { FinishReason, TurnEvent } from '@model-gateway/contracts';
 import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
 import {
   callThought,
   messageHead,
   messagesUsage,
+  NO_USAGE,
   stopFields,
   streamedUsage,
   textBlock,
@@ -17,7 +18,6 @@ type Thought = Extract<TurnEvent, { type: 'reasoning' }>;
 
 const TEXT_HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
 const TEXT_DELTA = ',"delta":{"type":"text_delta","text":';
-const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 
 /** Writes the events of one answer. Blocks follow one another: only one is open at a time. */
 export function createMessagesStream({ hasThoughts }: AnswerOptions): DialectStream {

@@ -18,7 +18,6 @@ import { imagePartsOf } from './generated-images.ts';
 import { citationsOf } from './url-citations.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 
-const NO_USAGE: TurnUsage = { promptTokens: 0, completionTokens: 0 };
 const CALL_ID_BYTES = 12;
 
 /** Reads a chat completion; only its first choice, since other APIs have one answer. */
@@ -44,7 +43,7 @@ export function answerOfChat(completion: unknown): TurnAnswer {
     citations: citationsOf(message),
     finish: finishOf(fieldOf(choice, 'finish_reason')),
     ...present({ stopSequence: textField(choice, 'stop_sequence') }),
-    usage: usageOfChat(completion) ?? NO_USAGE,
+    usage: usageOfChat(completion),
   };
 }
 

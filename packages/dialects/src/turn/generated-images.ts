@@ -18,15 +18,17 @@ export function imagePartsOf(message: unknown): readonly ImagePart[] {
 
 /** The same images as a field of a chat message or delta; `first` is the index of the first one in the message. */
 export function imageFields(
-  images: readonly { readonly mediaType: string; readonly data: string }[],
+  images: readonly ImagePart[],
   first = 0,
 ): Readonly<Record<string, unknown>> {
   if (images.length === 0) return {};
   return {
-    images: images.map(({ mediaType, data }, at) => ({
+    images: images.map(({ source }, at) => ({
       index: first + at,
       type: 'image_url',
-      image_url: { url: `data:${mediaType};base64,${data}` },
+      image_url: {
+        url: source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`,
+      },
     })),
   };
 }

@@ -3,8 +3,11 @@ import {
   readCachedTokens,
   readCacheWriteTokens,
   readUsage,
+  type OwnForm,
+  type TurnAnswer,
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
+import { answerOfChat, completionOf } from '@model-gateway/dialects';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
 import { contentOf } from '../stream/chunk-fields.ts';
@@ -19,6 +22,10 @@ export interface ChatAnswer {
   /** The completion as JSON, if the backend gave it as that; a long one is written once. */
   readonly text: string | undefined;
   readonly completion: UpstreamCompletion;
+  /** The same in the form between APIs. */
+  readonly answer: () => TurnAnswer;
+  /** What the upstream sent, for a client of the same API. */
+  readonly own: OwnForm | undefined;
   /** The name of the backend that served the turn. */
   readonly backend: string;
   /** Fields of the request that this backend could not be sent. */
@@ -43,7 +50,7 @@ export async function completeChat(
       return backend.chat(upstreamTurn(turn, { backend, model }), signal);
     },
   );
-  const { completion, text, ignored } = answer;
+  const completion = 'completion' in answer ? answer.completion : completionOf(answer.answer);
   const estimate = () => estimateUsage(full, textOfCompletion(completion));
   const reported = readUsage(completion.usage, completion.model);
   const settling = settleTurn(turn, dependencies, {
@@ -64,11 +71,15 @@ export async function completeChat(
   // The client waits only for the record of its usage; the rest runs meanwhile.
   void lease.settle('success');
   const { usage } = await settling;
+  const billed = usage === reported ? completion : { ...completion, usage };
   return {
-    text,
-    completion: usage === reported ? completion : { ...completion, usage },
+    text: 'text' in answer ? answer.text : undefined,
+    completion: billed,
+    answer: () =>
+      'answer' in answer && billed === completion ? answer.answer : answerOfChat(billed),
+    own: 'own' in answer ? answer.own : undefined,
     backend: lease.backend.name,
-    ignored,
+    ignored: answer.ignored,
     model: lease.model,
   };
 }

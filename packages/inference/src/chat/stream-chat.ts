@@ -1,4 +1,5 @@
-import type { TokenUsage } from '@model-gateway/contracts';
+import type { AnswerPart, TokenUsage } from '@model-gateway/contracts';
+import type { ChunkHead } from '@model-gateway/dialects';
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { Lease } from '@model-gateway/router';
 import { attemptModels } from '../upstream/attempt-models.ts';
@@ -9,7 +10,7 @@ import type { ChatDependencies } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import { deltasOf, type ChatDelta } from '../stream/chat-delta.ts';
 import { asksForUsage } from '../stream/chunk-fields.ts';
-import type { ChunkHead, OnSign } from '../stream/event-reader.ts';
+import type { OnSign } from '../stream/event-reader.ts';
 import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Relay } from '../stream/relay.ts';
 import { settleStream, type SettledTurn } from './settle-turn.ts';
@@ -45,19 +46,19 @@ interface StreamDependencies extends ChatDependencies {
 }
 
 /** A turn that is streamed in the form of another API. */
-interface StreamedChunks {
+interface StreamedParts {
   readonly backend: string;
   readonly ignored: readonly string[] | undefined;
   readonly model: string;
   readonly head: ChunkHead;
-  /** The first chunk, which is delivered too; undefined if there is none. */
-  readonly first: unknown;
-  /** As `deliver` of a streamed chat: the parsed chunks, or texts in their place, with the usage. */
-  deliver(take: WriteChunks): Promise<StreamCut | undefined>;
+  /** The first part, which is delivered too; undefined if there is none. */
+  readonly first: AnswerPart | undefined;
+  /** As `deliver` of a streamed chat: the parts, with the usage. */
+  deliver(take: WriteParts): Promise<StreamCut | undefined>;
 }
 
-/** Writes some chunks; returns a promise while its buffer is full. */
-type WriteChunks = (chunks: readonly unknown[]) => Promise<void> | undefined;
+/** Writes some parts; returns a promise while its buffer is full. */
+type WriteParts = (parts: readonly AnswerPart[]) => Promise<void> | undefined;
 
 /** The end of a complete answer. */
 export interface ChatEnd {
@@ -71,8 +72,8 @@ export interface ChatEnd {
 
 interface Begun {
   readonly ignored: readonly string[] | undefined;
-  /** Parsed and not yet delivered; empty unless chunks are delivered. */
-  readonly chunks: unknown[];
+  /** Read and not yet delivered; empty unless parts are delivered. */
+  readonly parts: AnswerPart[];
   readonly observer: StreamObserver;
   /** The fields of the gateway's own chunks. */
   readonly head: ChunkHead;
@@ -87,7 +88,7 @@ export async function streamChat(
   onSign: OnSign,
 ): Promise<StreamedChat> {
   const passesUsage = asksForUsage(turn.full['stream_options']);
-  const options = { passesUsage, keepsChunks: false, onSign };
+  const options = { passesUsage, keepsParts: false, onSign };
   const { begun, delivery } = await begin(turn, dependencies, options);
   const { head, ignored } = begun;
   return {
@@ -105,25 +106,25 @@ export async function streamChat(
   };
 }
 
-/** The same for another API, which is written from the parsed chunks, and from texts where a chunk has nothing else. */
-export async function streamChunks(
+/** The same for another API, which is written from the parts of the answer. */
+export async function streamParts(
   turn: PreparedTurn,
   dependencies: StreamDependencies,
-): Promise<StreamedChunks> {
-  const options = { passesUsage: true, keepsChunks: true };
+): Promise<StreamedParts> {
+  const options = { passesUsage: true, keepsParts: true };
   const { begun, delivery } = await begin(turn, dependencies, options);
-  const { head, chunks, ignored } = begun;
+  const { head, parts, ignored } = begun;
   return {
     backend: delivery.activeCall.lease.backend.name,
     ignored,
     model: delivery.activeCall.lease.model,
     head,
-    first: chunks[0],
+    first: parts[0],
     deliver: async (take) =>
       cutOf(
         await deliver(begun, delivery, dependencies, {
-          part: () => take(chunks.splice(0)),
-          usage: (usage) => take([...chunks.splice(0), usageChunk(head, usage)]),
+          part: () => take(parts.splice(0)),
+          usage: (usage) => take([...parts.splice(0), usagePart(usage)]),
         }),
       ),
   };
@@ -136,12 +137,12 @@ export async function streamDeltas(
   dependencies: StreamDependencies,
   take: (deltas: readonly ChatDelta[]) => Promise<void> | undefined,
 ): Promise<ChatEnd> {
-  const options = { passesUsage: true, keepsChunks: true, keepsReply: true };
+  const options = { passesUsage: true, keepsParts: true, keepsReply: true };
   const accepted = { ...turn, fallbacks };
   const { begun, delivery } = await begin(accepted, dependencies, { ...options, chosen, named });
-  const { chunks, observer } = begun;
+  const { parts, observer } = begun;
   const ended = await deliver(begun, delivery, dependencies, {
-    part: () => take(chunks.splice(0).flatMap(deltasOf)),
+    part: () => take(parts.splice(0).flatMap(deltasOf)),
     usage: () => undefined,
   });
   if (ended === undefined) throw new Error('the turn was stopped');
@@ -155,7 +156,7 @@ const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tok
 
 interface BeginOptions {
   readonly passesUsage: boolean;
-  readonly keepsChunks: boolean;
+  readonly keepsParts: boolean;
   /** Whether the reply is needed in any case. */
   readonly keepsReply?: boolean;
   readonly onSign?: OnSign;
@@ -165,12 +166,12 @@ interface BeginOptions {
 }
 
 async function begin(turn: PreparedTurn, dependencies: StreamDependencies, options: BeginOptions) {
-  const { passesUsage, keepsChunks, onSign, chosen, named } = options;
+  const { passesUsage, keepsParts, onSign, chosen, named } = options;
   const { full, fallbacks = [] } = turn;
   const { clock, log } = dependencies;
   const { keepsReply = turn.record !== undefined || turn.memory !== 'disabled' } = options;
   const { n } = full;
-  const parsesAll = n !== undefined && (keepsChunks || keepsReply || n !== 1);
+  const parsesAll = n !== undefined && (keepsParts || keepsReply || n !== 1);
   const query = { ...routeRequestOf(turn, dependencies), ...named };
   const { answer, lease, call } = await attemptModels(
     dependencies,
@@ -181,12 +182,11 @@ async function begin(turn: PreparedTurn, dependencies: StreamDependencies, optio
       const stream = await backend.chatStream(upstreamTurn(turn, { backend, model }), signal);
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
-      const chunks: unknown[] = [];
-      const keep = (chunk: unknown): void => void chunks.push(chunk);
+      const parts: AnswerPart[] = [];
       const reading = { passesUsage, parsesAll, log, onSign };
-      const kept = keepsChunks ? { onChunk: keep, onText: keep } : {};
-      const rest = relay(stream, { ...reading, observer, head, ...kept });
-      return { ignored: stream.ignored, chunks, observer, head, rest, first: await rest.next() };
+      const onPart = keepsParts ? (part: AnswerPart): void => void parts.push(part) : undefined;
+      const rest = relay(stream, { ...reading, observer, head, onPart });
+      return { ignored: stream.ignored, parts, observer, head, rest, first: await rest.next() };
     },
     chosen,
   );
@@ -255,14 +255,13 @@ async function deliver(
   return ended;
 }
 
-const usageChunk = (head: ChunkHead, usage: TokenUsage): object => ({
-  ...head,
-  choices: [],
-  usage,
-});
+const usagePart = ({ prompt_tokens, completion_tokens }: TokenUsage): AnswerPart => {
+  const usage = { promptTokens: prompt_tokens, completionTokens: completion_tokens };
+  return { events: [{ type: 'usage', usage }] };
+};
 
 const usageEvent = (head: ChunkHead, usage: TokenUsage): Buffer =>
-  Buffer.from(`data: ${JSON.stringify(usageChunk(head, usage))}\n\n`);
+  Buffer.from(`data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`);
 
 const headOf = (model: string, clock: Clock): ChunkHead => ({
   id: `chatcmpl-${newId()}`,

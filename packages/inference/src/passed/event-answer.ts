@@ -1,11 +1,8 @@
+import type { AnswerPart } from '@model-gateway/contracts';
+import { CHAT_API } from '@model-gateway/dialects';
 import { estimateTokens } from '@model-gateway/billing';
 import { newId, tryParseJson, type Clock, type Log } from '@model-gateway/kernel';
-import {
-  UpstreamFailure,
-  type ChatChunk,
-  type PassedAnswer,
-  type UpstreamStream,
-} from '@model-gateway/router';
+import { UpstreamFailure, type PassedAnswer, type UpstreamStream } from '@model-gateway/router';
 import { asksForUsage, property } from '../stream/chunk-fields.ts';
 import { relay } from '../stream/relay.ts';
 import { createStreamObserver } from '../stream/stream-observer.ts';
@@ -64,11 +61,11 @@ function streamOf(answer: PassedAnswer): UpstreamStream {
   const { contentType, bytes, cleanMessage } = answer;
   return contentType.startsWith('text/event-stream')
     ? { form: 'events', bytes, cleanMessage }
-    : { form: 'chunks', chunks: oneChunk(answer) };
+    : { form: 'parts', parts: onePart(answer) };
 }
 
-/** The answer of an upstream that ignored `stream`: a chunk has the same form. */
-async function* oneChunk(answer: PassedAnswer): AsyncGenerator<ChatChunk> {
+/** The answer of an upstream that ignored `stream`: a chunk has the same form, and is read as one of a chat. */
+async function* onePart(answer: PassedAnswer): AsyncGenerator<AnswerPart> {
   const source = answerBytes(answer);
   const chunks: Buffer[] = [];
   for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {
@@ -78,7 +75,8 @@ async function* oneChunk(answer: PassedAnswer): AsyncGenerator<ChatChunk> {
   const choices = property(value, 'choices');
   if (typeof value !== 'object' || value === null || !Array.isArray(choices))
     throw notACompletion();
-  yield { ...value, choices: choices.map(finishedChoice) };
+  const whole = { ...value, choices: choices.map(finishedChoice) };
+  yield { own: { api: CHAT_API, value: whole }, events: [] };
 }
 
 /** The answer arrived as a whole, so that its choices have ended. */

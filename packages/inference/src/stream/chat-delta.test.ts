@@ -1,3 +1,4 @@
+import type { AnswerPart } from '@model-gateway/contracts';
 import { silentLog } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
 import { deltasOf, type ChatDelta } from './chat-delta.ts';
@@ -23,9 +24,9 @@ async function read(...parts: readonly (string | Buffer)[]) {
   let failure: unknown;
   try {
     const stream = { form: 'events', bytes: bytesOf(parts), cleanMessage } as const;
-    const onChunk = (chunk: unknown) => deltas.push(...deltasOf(chunk));
-    const reading = { passesUsage: true, parsesAll: false, onText: onChunk, log: silentLog };
-    const source = relay(stream, { ...reading, observer, onChunk });
+    const onPart = (part: AnswerPart) => void deltas.push(...deltasOf(part));
+    const reading = { passesUsage: true, parsesAll: false, log: silentLog };
+    const source = relay(stream, { ...reading, observer, onPart });
     while ((await source.next()) !== undefined);
   } catch (error) {
     failure = error;

@@ -1,3 +1,5 @@
+import type { AnswerPart } from '@model-gateway/contracts';
+import { CHAT_API, chatDelta } from '@model-gateway/dialects';
 import { contentOf, firstDelta, toolCallsOf } from './chunk-fields.ts';
 
 /** One piece of an answer. */
@@ -7,10 +9,9 @@ export interface ChatDelta {
   readonly toolCalls?: readonly unknown[];
 }
 
-/** What a chunk, or a text in its place, shows: one piece or nothing. A thought shows nothing. */
-export function deltasOf(chunk: unknown): readonly ChatDelta[] {
-  if (typeof chunk === 'string') return [{ token: chunk }];
-  const delta = firstDelta(chunk);
+/** What a part shows: one piece or nothing. A thought shows nothing. */
+export function deltasOf({ own, events }: AnswerPart): readonly ChatDelta[] {
+  const delta = own?.api === CHAT_API ? firstDelta(own.value) : chatDelta(events);
   const token = contentOf(delta);
   const toolCalls = toolCallsOf(delta);
   if (toolCalls.length > 0) return [{ token, toolCalls }];

@@ -1,4 +1,3 @@
-import { usageSoFar } from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
 
 /** Whether a chunk has usage and nothing else: it is sent only to clients that requested usage. */
@@ -62,10 +61,6 @@ export function toolCallsOf(delta: unknown): readonly unknown[] {
 export function isFirstChoice(choice: unknown): boolean {
   return (property(choice, 'index') ?? 0) === 0;
 }
-
-/** The fields of the usage that a chunk reports. */
-export const usageFieldsOf = (chunk: unknown): unknown =>
-  property(chunk, 'usage') ?? usageSoFar(chunk);
 
 /** Whether the `stream_options` of a request ask for the chunk with the usage. */
 export function asksForUsage(options: unknown): boolean {

@@ -259,18 +259,19 @@ describe('for a reader of chunks', () => {
     chunk({ choices: [{ index, delta: fields, finish_reason: null }] });
   function parts(pieces: readonly string[], parsesAll: boolean): string {
     let said = '';
-    const own = createEventReader({
+    const reading = createEventReader({
       observer: createStreamObserver({ keepsReply: false }),
       passesUsage: true,
       head,
       parsesAll,
-      onChunk: (one) => (said += partOf(one)),
-      onText: (one) => (said += one),
+      onPart: ({ own, events }) => {
+        said += own === undefined ? JSON.stringify(events) : partOf(own.value);
+      },
       log: silentLog,
     });
     for (const piece of pieces) {
       const bytes = Buffer.from(piece);
-      own.read(bytes);
+      reading.read(bytes);
     }
     return said;
   }
@@ -278,7 +279,9 @@ describe('for a reader of chunks', () => {
   const partOf = (one: unknown): string => {
     const [choice] = (one as { choices: { index: number; delta: { content?: string } }[] }).choices;
     const isText = choice?.index === 0 && Object.keys(choice.delta).join() === 'content';
-    return isText ? (choice.delta.content ?? '') : JSON.stringify(one);
+    if (!isText) return JSON.stringify(one);
+    const { content = '' } = choice.delta;
+    return content === '' ? '' : JSON.stringify([{ type: 'text', text: content }]);
   };
   const event = fc.oneof(
     fc.string({ unit: 'grapheme' }).map(text),

@@ -1,3 +1,5 @@
+import type { AnswerPart } from '@model-gateway/contracts';
+import { chatParts, type ChunkHead } from '@model-gateway/dialects';
 import { isCheapJson, tryParseJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, errorOfNamed, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
@@ -35,14 +37,6 @@ const NOT_JSON_MAX = 100;
 /** After so many frames the upstream has no common one, and the search for it ends. */
 const FRAMES_MAX = 4;
 
-/** The fields of every chunk of a response. */
-export interface ChunkHead {
-  readonly id: string;
-  readonly object: 'chat.completion.chunk';
-  readonly created: number;
-  readonly model: string;
-}
-
 /** How a stream is forwarded. */
 export interface EventReaderOptions {
   readonly observer: StreamObserver;
@@ -52,10 +46,11 @@ export interface EventReaderOptions {
   readonly head?: ChunkHead;
   /** Whether every event is parsed: needed if there are several choices. */
   readonly parsesAll: boolean;
-  /** Called with every chunk that was parsed. */
-  readonly onChunk?: (chunk: unknown) => void;
-  /** Called with the text of chunks that were not parsed because they have nothing else; then only the first choice is read so. */
-  readonly onText?: (text: string) => void;
+  /**
+   * Takes the answer for a client of another API: a part for each chunk that was parsed, and for the text of those that have
+   * nothing else; then only the first choice is read so.
+   */
+  readonly onPart?: ((part: AnswerPart) => void) | undefined;
   /** Takes comments before the first content; without it, they wait for that. */
   readonly onSign?: OnSign | undefined;
   readonly log: Log;
@@ -84,7 +79,8 @@ export interface EventReader {
 }
 
 export function createEventReader(options: EventReaderOptions): EventReader {
-  const { observer, passesUsage, head, parsesAll, onChunk, onText, log } = options;
+  const { observer, passesUsage, head, parsesAll, onPart, log } = options;
+  const partOf = chatParts();
   // What surrounds the text of an earlier event. Most upstreams write the same around every token.
   let before = '';
   let after = '';
@@ -105,11 +101,11 @@ export function createEventReader(options: EventReaderOptions): EventReader {
   }
 
   const isSimple = (event: string): boolean =>
-    !parsesAll && isPlain(event) && (onText === undefined || isTextOnly(event));
+    !parsesAll && isPlain(event) && (onPart === undefined || isTextOnly(event));
 
   function addText(text: string): void {
     observer.addText(text);
-    if (text !== '') onText?.(text);
+    if (text !== '') onPart?.({ events: [{ type: 'text', text }] });
   }
 
   function readParsed(data: string): ParsedEvent {
@@ -124,7 +120,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const error = errorOf(chunk);
     if (error !== undefined) return { passes: false, error };
     observer.observe(chunk);
-    onChunk?.(chunk);
+    if (isFields(chunk)) onPart?.(partOf(chunk));
     if (!passesUsage && isUsageOnly(chunk)) return { passes: false };
     const replacement = head && completed(chunk, head);
     const json = replacement === undefined ? data : JSON.stringify(replacement);
@@ -206,6 +202,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
 
   return { read };
 }
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
 
 /** The result of parsing one event. */
 interface ParsedEvent {

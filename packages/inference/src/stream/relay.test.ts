@@ -1,3 +1,4 @@
+import { chatParts } from '@model-gateway/dialects';
 import { silentLog } from '@model-gateway/kernel';
 import type { UpstreamStream } from '@model-gateway/router';
 import { relay } from './relay.ts';
@@ -11,6 +12,8 @@ const token = {
 const finish = { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 const failed = { error: { message: 'out of memory' } };
 const eventOf = (chunk: object) => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+/** A part of an upstream that speaks chat completions. */
+const partOf = (chunk: object) => chatParts()({ ...chunk });
 const cleanMessage = (message: string) => `cleaned: ${message}`;
 const TOO_LARGE = Buffer.alloc(17 * 1024 * 1024, 'x');
 /** A quote in a comment does not hide them. */
@@ -88,10 +91,10 @@ describe.each([
     },
   ],
   [
-    'chunks',
+    'parts',
     (...chunks: readonly object[]) => {
-      const { stream } = endless(...chunks.map((chunk) => ({ ...chunk })));
-      return relay({ form: 'chunks', chunks: stream }, options());
+      const { stream } = endless(...chunks.map(partOf));
+      return relay({ form: 'parts', parts: stream }, options());
     },
   ],
 ] as const)('a stream of %s begins with its first content', (_form, begin) => {
@@ -136,12 +139,12 @@ describe('a stream with more text than can be kept', () => {
 
   test.each([
     ['events', () => endless<Uint8Array>(...items.map(eventOf))],
-    ['chunks', () => endless<Readonly<Record<string, unknown>>>(...items)],
+    ['parts', () => endless(...items.map(partOf))],
   ] as const)('is left: %s', async (form, begin) => {
     const { state, stream } = begin();
     const source = (form === 'events'
       ? { form, bytes: stream, cleanMessage }
-      : { form, chunks: stream }) as unknown as UpstreamStream;
+      : { form, parts: stream }) as unknown as UpstreamStream;
     const relayed = relay(source, options());
     for (let count = 0; !isLast(count); count += 1)
       expect((await relayed.next())?.length).toBeGreaterThan(CHARS);
@@ -150,9 +153,9 @@ describe('a stream with more text than can be kept', () => {
   });
 });
 
-test('a stream of chunks is left after an error of the upstream', async () => {
-  const { state, stream } = endless<Readonly<Record<string, unknown>>>(token, failed);
-  const relayed = relay({ form: 'chunks', chunks: stream }, options());
+test('a stream of parts is left after an error of the upstream', async () => {
+  const { state, stream } = endless(partOf(token), partOf(failed));
+  const relayed = relay({ form: 'parts', parts: stream }, options());
   expect(await relayed.next()).toEqual(eventOf(token));
   await expect(relayed.next()).rejects.toThrow('out of memory');
   expect(state.left).toBe(1);
@@ -180,14 +183,14 @@ test.each([
   expect(await whole.next()).toBeUndefined();
 });
 
-test('chunks that end without a reason are a failure, too', async () => {
-  async function* chunks(...all: readonly object[]) {
-    for (const chunk of all) yield { ...chunk };
+test('parts that end without a reason are a failure, too', async () => {
+  async function* parts(...all: readonly object[]) {
+    for (const chunk of all) yield partOf(chunk);
   }
-  const cut = relay({ form: 'chunks', chunks: chunks(token) }, options());
+  const cut = relay({ form: 'parts', parts: parts(token) }, options());
   await cut.next();
   await expect(cut.next()).rejects.toThrow('before the answer was complete');
-  const whole = relay({ form: 'chunks', chunks: chunks(token, finish) }, options());
+  const whole = relay({ form: 'parts', parts: parts(token, finish) }, options());
   await whole.next();
   await whole.next();
   expect(await whole.next()).toBeUndefined();

@@ -1,5 +1,7 @@
+import type { AnswerPart } from '@model-gateway/contracts';
+import { CHAT_API, ChatWriter } from '@model-gateway/dialects';
 import { describeError, readToEnd } from '@model-gateway/kernel';
-import type { ChatChunk, UpstreamFailure, UpstreamStream } from '@model-gateway/router';
+import type { UpstreamFailure, UpstreamStream } from '@model-gateway/router';
 import { brokenOff, brokenOffBy, CUT_OFF, exceeded } from './broken-off.ts';
 import {
   createEventReader,
@@ -26,7 +28,7 @@ export interface Relay {
 export function relay(stream: UpstreamStream, options: EventReaderOptions): Relay {
   return stream.form === 'events'
     ? new EventRelay(stream, options)
-    : new ChunkRelay(stream.chunks, options);
+    : new PartRelay(stream.parts, options);
 }
 
 const TOO_LONG = 'the upstream generated more text than an answer may have';
@@ -143,21 +145,23 @@ class EventRelay implements Relay {
   }
 }
 
-class ChunkRelay implements Relay {
-  readonly #chunks: AsyncIterator<ChatChunk>;
+class PartRelay implements Relay {
+  readonly #parts: AsyncIterator<AnswerPart>;
   readonly #options: EventReaderOptions;
+  readonly #writer: ChatWriter | undefined;
   #hasBegun = false;
   readonly #early: Buffer[] = [];
 
-  constructor(chunks: AsyncIterable<ChatChunk>, options: EventReaderOptions) {
-    this.#chunks = chunks[Symbol.asyncIterator]();
+  constructor(parts: AsyncIterable<AnswerPart>, options: EventReaderOptions) {
+    this.#parts = parts[Symbol.asyncIterator]();
     this.#options = options;
+    this.#writer = options.head && new ChatWriter(options.head);
   }
 
   async next(): Promise<Buffer | undefined> {
     const { observer } = this.#options;
     for (;;) {
-      const next = await this.#chunks.next();
+      const next = await this.#parts.next();
       if (next.done === true) {
         if (!observer.isFinished) throw brokenOff(CUT_OFF);
         return this.#early.length > 0 ? this.#begin() : undefined;
@@ -177,35 +181,50 @@ class ChunkRelay implements Relay {
     return Buffer.concat(this.#early.splice(0));
   }
 
-  /** The event for the client; undefined when it gets none. */
-  #pass(chunk: ChatChunk): Buffer | undefined {
-    const { observer, onChunk, passesUsage } = this.#options;
-    const error = errorOf(chunk);
-    if (error !== undefined) {
-      this.leave();
-      throw brokenOffBy(error);
-    }
-    observer.observe(chunk);
+  /** The events for the client; undefined when it gets none. */
+  #pass(part: AnswerPart): Buffer | undefined {
+    const { observer, onPart } = this.#options;
+    this.#observe(part);
     if (observer.isTooLong) {
       this.leave();
       throw exceeded(TOO_LONG);
     }
-    if (onChunk !== undefined) {
-      onChunk(chunk);
+    if (onPart !== undefined) {
+      onPart(part);
       return TAKEN;
     }
-    if (passesUsage) return eventOf(chunk);
-    return isUsageOnly(chunk) ? undefined : eventOf(withoutUsage(chunk));
+    const chunks = part.own?.api === CHAT_API ? [part.own.value] : this.#writer?.chunksOf(part);
+    const events = (chunks ?? []).map((chunk) => this.#eventOf(chunk)).join('');
+    return events === '' ? undefined : Buffer.from(events);
+  }
+
+  /** The chunks of an upstream that speaks chat completions can have more than their parts say, such as several choices. */
+  #observe(part: AnswerPart): void {
+    const { observer } = this.#options;
+    if (part.own?.api !== CHAT_API) return observer.observePart(part);
+    const error = errorOf(part.own.value);
+    if (error !== undefined) {
+      this.leave();
+      throw brokenOffBy(error);
+    }
+    observer.observe(part.own.value);
+  }
+
+  #eventOf(chunk: Chunk): string {
+    if (this.#options.passesUsage) return eventOf(chunk);
+    return isUsageOnly(chunk) ? '' : eventOf(withoutUsage(chunk));
   }
 
   leave(): void {
-    giveUp(this.#chunks);
+    giveUp(this.#parts);
   }
 }
 
-const eventOf = (chunk: ChatChunk): Buffer => Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`);
+type Chunk = Readonly<Record<string, unknown>>;
 
-function withoutUsage(chunk: ChatChunk): ChatChunk {
+const eventOf = (chunk: Chunk): string => `data: ${JSON.stringify(chunk)}\n\n`;
+
+function withoutUsage(chunk: Chunk): Chunk {
   if (!('usage' in chunk)) return chunk;
   const { usage: _usage, ...rest } = chunk;
   return rest;

@@ -3,17 +3,14 @@ import {
   readCachedTokens,
   readCacheWriteTokens,
   readUsage,
+  type AnswerPart,
   type MediaTokens,
   type TokenUsage,
+  type TurnEvent,
+  type TurnUsage,
 } from '@model-gateway/contracts';
-import {
-  choicesOf,
-  contentOf,
-  isFirstChoice,
-  property,
-  toolCallsOf,
-  usageFieldsOf,
-} from './chunk-fields.ts';
+import { chatDelta } from '@model-gateway/dialects';
+import { choicesOf, contentOf, isFirstChoice, property, toolCallsOf } from './chunk-fields.ts';
 import { textOfDelta } from './generated-text.ts';
 import { createReplyCollector, type Reply } from '../chat/history/reply-collector.ts';
 import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
@@ -22,6 +19,8 @@ import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
 export interface StreamObserver {
   /** Observes one chunk of the chat-completions convention, or of a text completion. */
   observe(chunk: unknown): void;
+  /** Observes one part of an answer of another API. */
+  observePart(part: AnswerPart): void;
   /** The text of a chunk that was not parsed. */
   addText(text: string): void;
   /** Whether anything of the answer itself was seen: a text, a thought, a tool call or a finish reason, not only a role. */
@@ -76,6 +75,14 @@ const isEmpty = (value: unknown): boolean =>
 
 const isReason = (reason: unknown): reason is string => typeof reason === 'string' && reason !== '';
 
+type Units = Pick<TurnUsage, 'cachedTokens' | 'cacheWriteTokens' | 'mediaTokens'>;
+
+const usageOfTurn = ({ promptTokens, completionTokens }: TurnUsage): TokenUsage => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+});
+
 const TEXT_CHARS_MAX = 32 * 1024 * 1024;
 const NO_REPLY: Reply = { content: '', toolCalls: [] };
 
@@ -127,6 +134,40 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     } else if (!finished.has(index)) open.add(index);
   }
 
+  function observeEvent(event: TurnEvent): void {
+    switch (event.type) {
+      case 'text':
+      case 'refusal':
+      case 'tool_arguments':
+        return keep(event.text);
+      case 'reasoning':
+        hasContent ||= event.signature !== undefined || event.encrypted !== undefined;
+        return keep(event.text);
+      case 'tool_call':
+        hasContent = true;
+        return keep(event.name);
+      case 'finish':
+        hasContent = true;
+        finishReason = event.reason;
+        return observeReason(0, event.reason);
+      case 'usage':
+        return reportTurn(event.usage);
+      default:
+        hasContent = true;
+    }
+  }
+
+  const reportTurn = (turn: TurnUsage): void => report(usageOfTurn(turn), turn);
+
+  /** A report includes the text of its own part. */
+  function report(counts: TokenUsage, units: Units): void {
+    usage = counts;
+    cachedTokens = units.cachedTokens ?? cachedTokens;
+    cacheWriteTokens = units.cacheWriteTokens ?? cacheWriteTokens;
+    mediaTokens = units.mediaTokens ?? mediaTokens;
+    reportedPieces = pieces.length;
+  }
+
   return {
     observe(chunk) {
       if (model === undefined) {
@@ -134,15 +175,23 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
         if (typeof named === 'string') model = named;
       }
       for (const choice of choicesOf(chunk)) observeChoice(choice);
-      const usageFields = usageFieldsOf(chunk);
-      const reported = readUsage(usageFields, model);
-      if (reported === undefined) return;
-      usage = reported;
-      cachedTokens = readCachedTokens(usageFields) ?? cachedTokens;
-      cacheWriteTokens = readCacheWriteTokens(usageFields) ?? cacheWriteTokens;
-      mediaTokens = readMediaTokens(usageFields) ?? mediaTokens;
-      // A report includes the text of its own chunk.
-      reportedPieces = pieces.length;
+      const usageFields = property(chunk, 'usage');
+      const counts = readUsage(usageFields, model);
+      if (counts === undefined) return;
+      report(counts, {
+        cachedTokens: readCachedTokens(usageFields),
+        cacheWriteTokens: readCacheWriteTokens(usageFields),
+        mediaTokens: readMediaTokens(usageFields),
+      });
+    },
+    observePart(part) {
+      model ??= part.model;
+      for (const event of part.events) observeEvent(event);
+      if (part.usageSoFar !== undefined) reportTurn(part.usageSoFar);
+      if (reply === undefined) return;
+      const delta = chatDelta(part.events);
+      reply.addText(contentOf(delta));
+      reply.addToolCalls(toolCallsOf(delta));
     },
     addText(text) {
       keep(text);

@@ -1,4 +1,10 @@
-import type { UpstreamCompletion, UpstreamTurn } from '@model-gateway/contracts';
+import type {
+  AnswerPart,
+  OwnForm,
+  TurnAnswer,
+  UpstreamCompletion,
+  UpstreamTurn,
+} from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from './upstream-failure.ts';
 
@@ -58,21 +64,26 @@ export interface Probe {
   readonly reason?: string;
 }
 
-/** A whole answer. */
-export interface UpstreamAnswer {
-  readonly completion: UpstreamCompletion;
-  /** The bytes of the upstream, if they can be passed on unchanged. */
-  readonly text?: string;
+/** A whole answer: as a chat completion of an upstream that speaks that API, otherwise in the form between APIs. */
+export type UpstreamAnswer = (
+  | {
+      readonly completion: UpstreamCompletion;
+      /** The bytes of the upstream, if they can be passed on unchanged. */
+      readonly text?: string;
+    }
+  | {
+      readonly answer: TurnAnswer;
+      /** What the upstream sent, for a client of the same API. */
+      readonly own?: OwnForm | undefined;
+    }
+) & {
   /** Fields of the request that the upstream cannot be sent and that were left out. */
   readonly ignored?: readonly string[];
-}
-
-/** One piece of a streamed answer, in the form of the chat-completions convention. */
-export type ChatChunk = Readonly<Record<string, unknown>>;
+};
 
 /**
  * A streamed response. The bytes of an upstream that uses the chat-completions convention are passed on unchanged; other
- * kinds produce chunks. Iterating pulls: nothing is read from the upstream before it is needed.
+ * kinds produce parts. Iterating pulls: nothing is read from the upstream before it is needed.
  */
 export type UpstreamStream =
   | {
@@ -84,8 +95,8 @@ export type UpstreamStream =
       readonly ignored?: readonly string[];
     }
   | {
-      readonly form: 'chunks';
-      readonly chunks: AsyncIterable<ChatChunk>;
+      readonly form: 'parts';
+      readonly parts: AsyncIterable<AnswerPart>;
       /** As in a whole answer. */
       readonly ignored?: readonly string[];
     };

@@ -4,7 +4,7 @@ import {
   type backendTestSchema,
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
-import { chatTurn } from '@model-gateway/dialects';
+import { chatTurn, completionOf } from '@model-gateway/dialects';
 import { describeError, type Cancel } from '@model-gateway/kernel';
 import {
   outcomeOf,
@@ -148,7 +148,7 @@ async function shortChat(
     return send({ max_completion_tokens: CHAT_TOKENS_MAX });
   });
   if (answer === undefined) throw new Error('the backend does not support chat');
-  return answer.completion;
+  return 'completion' in answer ? answer.completion : completionOf(answer.answer);
 }
 
 const skipped = (reason: string): ChatTest => ({

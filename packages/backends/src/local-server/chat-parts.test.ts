@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { completionOf } from '@model-gateway/dialects';
 import { manualClock } from '@model-gateway/kernel';
-import type { ChatChunk } from '@model-gateway/router';
-import { readAll } from '../../tests/read-chunks.ts';
-import { localCompletion, readLocalAnswer } from './chat-answer.ts';
-import { localChunks } from './chat-chunks.ts';
+import { chunksOfParts, readAll, type Chunk } from '../../tests/read-chunks.ts';
+import { localAnswer, readLocalAnswer } from './chat-answer.ts';
+import { localParts } from './chat-parts.ts';
 
 const clock = manualClock(1_757_836_800_000);
 
@@ -12,18 +12,16 @@ function fixture(name: string): Buffer {
 }
 
 /** A body that arrives in packets of so many bytes. */
-const requestedModel = { model: 'asked', clock, secret: null };
-
 async function* packets(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function chunksOf(name: string, packetBytes = 1_000): Promise<readonly ChatChunk[]> {
+async function chunksOf(name: string, packetBytes = 1_000): Promise<readonly Chunk[]> {
   const body = packets(fixture(name), packetBytes);
-  return readAll(localChunks({ status: 200, body }, requestedModel));
+  return readAll(chunksOfParts(localParts({ status: 200, body }, null), 'asked'));
 }
 
-const choicesOf = (chunks: readonly ChatChunk[]): readonly unknown[] =>
+const choicesOf = (chunks: readonly Chunk[]): readonly unknown[] =>
   chunks.map(({ choices }) => (Array.isArray(choices) ? (choices[0] as unknown) : undefined));
 
 describe('a recorded stream', () => {
@@ -39,7 +37,7 @@ describe('a recorded stream', () => {
     expect(chunks.at(-1)).toEqual({
       id: chunks[0]?.['id'],
       object: 'chat.completion.chunk',
-      created: 1_757_836_800,
+      created: 5,
       model: 'llama3.2:latest',
       choices: [],
       usage: { prompt_tokens: 28, completion_tokens: 3, total_tokens: 31 },
@@ -87,11 +85,11 @@ describe('a recorded stream', () => {
   });
 
   it('fails at an error line, after what came before it', async () => {
-    const seen: ChatChunk[] = [];
+    const seen: Chunk[] = [];
     const body = packets(fixture('chat-error.ndjson'), 1_000);
     const reading = (async () => {
-      for await (const chunk of localChunks({ status: 200, body }, requestedModel))
-        seen.push(chunk);
+      const parts = localParts({ status: 200, body }, null);
+      for await (const chunk of chunksOfParts(parts, 'asked')) seen.push(chunk);
     })();
     await expect(reading).rejects.toMatchObject({
       code: 'bad_gateway',
@@ -104,7 +102,7 @@ describe('a recorded stream', () => {
 
 it('a recorded whole answer becomes a completion', () => {
   const answer = readLocalAnswer(200, JSON.parse(fixture('chat-whole.json').toString()), null);
-  expect(localCompletion(answer, 'asked', clock)).toEqual({
+  expect(completionOf(localAnswer(answer, { model: 'asked', clock }))).toEqual({
     id: expect.stringMatching(/^chatcmpl-/),
     object: 'chat.completion',
     created: 1_757_836_800,

@@ -1,19 +1,16 @@
-import {
-  chatUsage,
-  citationFields,
-  MESSAGES_API,
-  reasoningFields,
-  withOrigin,
-  withUsageSoFar,
-} from '@model-gateway/dialects';
+import type { AnswerPart, TurnEvent } from '@model-gateway/contracts';
+import { MESSAGES_API } from '@model-gateway/dialects';
 import { tryParseJson } from '@model-gateway/kernel';
-import type { ChatChunk } from '@model-gateway/router';
-import { createChunkShape, type AnswerContext, type ChunkShape } from '../chunk-shape.ts';
-import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import {
+  brokenOff,
+  cleanMessage,
+  upstreamFailed,
+  upstreamRefused,
+} from '../errors/upstream-error.ts';
 import { countOf, fieldOf, isFields, textOf, type Fields } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { urlCitation } from './citations.ts';
-import { finishFields, usageOf, type Usage } from './from-upstream.ts';
+import { finishOf, usageOf, type Usage } from './from-upstream.ts';
 
 const TYPE = /^\w{1,64}$/;
 /** The counts of a usage that a later report can replace. */
@@ -32,21 +29,14 @@ const ERROR_STATUSES: Readonly<Record<string, number>> = {
   api_error: 500,
 };
 
-interface ChunkOptions {
-  /** Whether each chunk remembers its event, for a client of the same API. */
-  readonly remembers: boolean;
-}
-
-/** The events of a streamed answer as chunks; the last one has the usage. */
-export async function* chunksOfMessage(
+/** The events of a streamed answer; the last one has the usage. `secret` is the backend's key, which must not appear in messages. */
+export async function* partsOfMessage(
   body: AsyncIterable<Uint8Array>,
-  context: AnswerContext,
-  options: ChunkOptions = { remembers: false },
-): AsyncGenerator<ChatChunk, void, undefined> {
-  const reader = new MessageReader(context, options);
+  secret: string | null,
+): AsyncGenerator<AnswerPart, void, undefined> {
+  const reader = new MessageReader(secret);
   for await (const data of eventData(body, { isComplete: () => reader.isOver })) {
-    const chunk = reader.read(data);
-    if (chunk !== undefined) yield chunk;
+    yield reader.read(data);
     if (reader.isOver) return;
   }
   throw upstreamFailed('the upstream ended the stream before the answer was complete');
@@ -59,11 +49,15 @@ interface OpenCall {
   hasArguments: boolean;
 }
 
+/** What an event says. */
+type Said = Omit<AnswerPart, 'own'>;
+
+const NOTHING: Said = { events: [] };
+const said = (...events: readonly TurnEvent[]): Said => ({ events });
+
 /** Without schemas, because this runs for each token. */
 class MessageReader {
-  readonly #context: AnswerContext;
-  readonly #remembers: boolean;
-  #shape: ChunkShape;
+  readonly #secret: string | null;
   #usage: Usage = {};
   /** The tool calls by the index of their blocks. */
   readonly #calls = new Map<number, OpenCall>();
@@ -74,23 +68,19 @@ class MessageReader {
   #hasFinished = false;
   isOver = false;
 
-  constructor(context: AnswerContext, { remembers }: ChunkOptions) {
-    this.#context = context;
-    this.#remembers = remembers;
-    this.#shape = createChunkShape(context.model, context.clock);
+  constructor(secret: string | null) {
+    this.#secret = secret;
   }
 
-  read(data: string): ChatChunk | undefined {
+  read(data: string): AnswerPart {
     const event = tryParseJson(data);
     const type = textOf(event, 'type') ?? '';
     if (!isFields(event) || !TYPE.test(type))
       throw upstreamFailed('the upstream sent an event that is not one of its API');
-    const chunk = this.#chunkOf(type, event);
-    if (!this.#remembers || type === 'error') return chunk;
-    return withOrigin(chunk ?? this.#shape.delta({}), { api: MESSAGES_API, value: event });
+    return { own: { api: MESSAGES_API, value: event }, ...this.#saidBy(type, event) };
   }
 
-  #chunkOf(type: string, event: Fields): ChatChunk | undefined {
+  #saidBy(type: string, event: Fields): Said {
     switch (type) {
       case 'content_block_delta':
         return this.#continued(event);
@@ -98,123 +88,112 @@ class MessageReader {
         return this.#started(event);
       case 'content_block_stop':
         return this.#ended(event);
-      case 'message_start': {
-        const { model, clock } = this.#context;
-        const { message } = event;
-        this.#shape = createChunkShape(textOf(message, 'model') ?? model, clock);
-        this.#usage = countsOf(fieldOf(message, 'usage'));
-        return this.#begun();
-      }
+      case 'message_start':
+        return this.#begun(event['message']);
       case 'message_delta': {
         const { delta } = event;
         const counts = countsOf(event['usage']);
         this.#usage = { ...this.#usage, ...counts };
-        const stop = {
+        const finish = this.#finish({
           stop_reason: textOf(delta, 'stop_reason'),
           stop_sequence: textOf(delta, 'stop_sequence'),
-        };
-        const chunk = this.#finish(stop);
-        if (counts['output_tokens'] === undefined) return chunk;
-        return withUsageSoFar(chunk, usageOf(this.#usage));
+        });
+        if (counts['output_tokens'] === undefined) return finish;
+        return { ...finish, usageSoFar: usageOf(this.#usage) };
       }
       case 'message_stop':
         this.isOver = true;
         if (!this.#hasFinished) return this.#finish({});
         // What an upstream does not report is estimated.
-        if (this.#usage['output_tokens'] === undefined) return undefined;
-        return this.#shape.usage(chatUsage(usageOf(this.#usage)));
+        if (this.#usage['output_tokens'] === undefined) return NOTHING;
+        return said({ type: 'usage', usage: usageOf(this.#usage) });
       case 'error': {
-        this.isOver = true;
-        const { secret } = this.#context;
         const status = ERROR_STATUSES[textOf(event['error'], 'type') ?? ''];
-        if (status !== undefined) throw upstreamRefused(status, JSON.stringify(event), secret);
+        if (status !== undefined)
+          throw upstreamRefused(status, JSON.stringify(event), this.#secret);
         const message = textOf(event['error'], 'message') ?? 'unknown error';
-        return { error: { message: cleanMessage(message, secret) } };
+        throw brokenOff(cleanMessage(message, this.#secret));
       }
       default:
-        return undefined;
+        return NOTHING;
     }
   }
 
-  /** Some upstreams end a message without a reason. */
-  #finish(stop: Parameters<typeof finishFields>[0]): ChatChunk {
-    this.#hasFinished = true;
-    return this.#shape.delta({}, finishFields(stop));
-  }
-
   /** The prompt is counted when the answer begins; how much of it came from a cache cannot be estimated. */
-  #begun(): ChatChunk {
-    const chunk = this.#shape.delta({ content: '' });
-    if (this.#usage['input_tokens'] === undefined) return chunk;
-    return withUsageSoFar(chunk, { ...usageOf(this.#usage), completionTokens: 0 });
+  #begun(message: unknown): Said {
+    this.#usage = countsOf(fieldOf(message, 'usage'));
+    const begun = {
+      events: [{ type: 'text', text: '' }],
+      model: textOf(message, 'model'),
+    } as const;
+    if (this.#usage['input_tokens'] === undefined) return begun;
+    return { ...begun, usageSoFar: { ...usageOf(this.#usage), completionTokens: 0 } };
   }
 
-  #started(event: Fields): ChatChunk | undefined {
+  /** Some upstreams end a message without a reason. */
+  #finish(stop: Parameters<typeof finishOf>[0]): Said {
+    this.#hasFinished = true;
+    return said({ type: 'finish', ...finishOf(stop) });
+  }
+
+  #started(event: Fields): Said {
     const block = event['content_block'];
     switch (textOf(block, 'type')) {
       case 'tool_use': {
         const index = this.#calls.size;
         const input = fieldOf(block, 'input') ?? {};
         this.#calls.set(countOf(event, 'index') ?? 0, { index, input, hasArguments: false });
-        const called = { name: textOf(block, 'name') ?? '', arguments: '' };
-        const id = textOf(block, 'id') ?? '';
-        return this.#shape.delta({
-          tool_calls: [{ index, id, type: 'function', function: called }],
-        });
+        const name = textOf(block, 'name') ?? '';
+        return said({ type: 'tool_call', index, id: textOf(block, 'id') ?? '', name });
       }
       case 'redacted_thinking': {
         const encrypted = textOf(block, 'data') ?? '';
-        return this.#shape.delta(reasoningFields([{ type: 'reasoning', text: '', encrypted }]));
+        return said({ type: 'reasoning', text: '', encrypted });
       }
       default: {
         this.#blockStart = this.#textLength;
         const text = textOf(block, 'text') ?? '';
-        return text === '' ? undefined : this.#text(text);
+        return text === '' ? NOTHING : this.#text(text);
       }
     }
   }
 
-  #continued(event: Fields): ChatChunk | undefined {
+  #continued(event: Fields): Said {
     const { delta } = event;
     const text = textOf(delta, 'text');
     if (text !== undefined) return this.#text(text);
     const thinking = textOf(delta, 'thinking');
-    if (thinking !== undefined) return this.#shape.delta({ reasoning_content: thinking });
+    if (thinking !== undefined) return said({ type: 'reasoning', text: thinking });
     const signature = textOf(delta, 'signature');
-    if (signature !== undefined)
-      return this.#shape.delta(reasoningFields([{ type: 'reasoning', text: '', signature }]));
+    if (signature !== undefined) return said({ type: 'reasoning', text: '', signature });
     const citation = fieldOf(delta, 'citation');
     if (citation !== undefined) this.#citations.push(citation);
     const written = textOf(delta, 'partial_json') ?? '';
     const call = this.#calls.get(countOf(event, 'index') ?? 0);
-    if (written === '' || call === undefined) return undefined;
+    if (written === '' || call === undefined) return NOTHING;
     call.hasArguments = true;
-    return this.#arguments(call, written);
+    return said({ type: 'tool_arguments', index: call.index, text: written });
   }
 
   /** A call without arguments has no pieces; clients of chat completions parse what they get. */
-  #ended(event: Fields): ChatChunk | undefined {
+  #ended(event: Fields): Said {
     if (this.#citations.length > 0) return this.#cited();
     const call = this.#calls.get(countOf(event, 'index') ?? 0);
-    if (call === undefined || call.hasArguments) return undefined;
-    return this.#arguments(call, JSON.stringify(call.input));
+    if (call === undefined || call.hasArguments) return NOTHING;
+    return said({ type: 'tool_arguments', index: call.index, text: JSON.stringify(call.input) });
   }
 
-  #text(text: string): ChatChunk {
+  #text(text: string): Said {
     this.#textLength += text.length;
-    return this.#shape.delta({ content: text });
+    return said({ type: 'text', text });
   }
 
   /** What the block that ends now refers to. */
-  #cited(): ChatChunk | undefined {
+  #cited(): Said {
     const span = { start: this.#blockStart, end: this.#textLength };
     const citations = this.#citations.flatMap((citation) => urlCitation(citation, span));
     this.#citations = [];
-    return citations.length === 0 ? undefined : this.#shape.delta(citationFields(citations));
-  }
-
-  #arguments({ index }: OpenCall, written: string): ChatChunk {
-    return this.#shape.delta({ tool_calls: [{ index, function: { arguments: written } }] });
+    return said(...citations.map((citation) => ({ type: 'citation' as const, citation })));
   }
 }
 
