@@ -9,7 +9,7 @@ import {
 } from '@model-gateway/contracts';
 import { answerOfChat, completionOf } from '@model-gateway/dialects';
 import { UnsupportedByBackend } from '@model-gateway/router';
-import { attemptModels } from '../upstream/attempt-models.ts';
+import { attempt } from '../upstream/attempts.ts';
 import { contentOf } from '../stream/chunk-fields.ts';
 import type { ChatDependencies } from './chat-turn.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
@@ -39,12 +39,11 @@ export async function completeChat(
   turn: PreparedTurn,
   dependencies: ChatDependencies,
 ): Promise<ChatAnswer> {
-  const { full, fallbacks = [] } = turn;
+  const { full } = turn;
   const query = routeRequestOf(turn, dependencies, 'whole');
-  const { answer, lease, call } = await attemptModels(
+  const { answer, lease, call } = await attempt(
     dependencies,
     query,
-    fallbacks,
     ({ backend, model }, signal) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
       return backend.chat(upstreamTurn(turn, { backend, model }), signal);

@@ -11,8 +11,8 @@ import {
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
 } from '@model-gateway/router';
-import { attemptModels } from '../upstream/attempt-models.ts';
 import { settle } from '../call/settle.ts';
+import { attempt } from '../upstream/attempts.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Caller } from './caller.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
@@ -72,13 +72,14 @@ export async function embedTexts(
   turn: EmbeddingsTurn,
   { router, telemetry, meter, requests }: EmbeddingsDependencies,
 ): Promise<EmbeddingsAnswer> {
-  const { request, resolvedModel, fallbacks = [], caller, trace, signal } = turn;
+  const { request, resolvedModel, fallbacks, caller, trace, signal } = turn;
   const input = typeof request.input === 'string' ? [request.input] : request.input;
   const estimate = () => promptUsage(estimateInput(input));
   const provider = request.provider ?? undefined;
   const query = {
     model: request.model,
     resolved: resolvedModel,
+    fallbacks,
     capability: 'embeddings',
     provider,
     allows: allowedBy(caller),
@@ -97,7 +98,7 @@ export async function embedTexts(
     requireAll(embeddings, input);
     return embeddings;
   };
-  const { answer, lease, call } = await attemptModels({ router, telemetry }, query, fallbacks, ask);
+  const { answer, lease, call } = await attempt({ router, telemetry }, query, ask);
   void lease.settle('success');
   const { promptTokens: reported, cachedTokens } = answer;
   const observed = {

@@ -64,6 +64,7 @@ export function routeRequestOf(
   return {
     model: request.model,
     resolved: resolvedModel,
+    fallbacks: turn.fallbacks,
     capability: 'chat',
     provider: request.provider ?? undefined,
     conversationId,

@@ -2,8 +2,7 @@ import type { AnswerPart, TokenUsage } from '@model-gateway/contracts';
 import type { ChunkHead } from '@model-gateway/dialects';
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { Lease } from '@model-gateway/router';
-import { attemptModels } from '../upstream/attempt-models.ts';
-import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import { attempt, settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { AcceptedChat } from './accept-chat.ts';
 import type { ChatDependencies } from './chat-turn.ts';
@@ -167,16 +166,15 @@ interface BeginOptions {
 
 async function begin(turn: PreparedTurn, dependencies: StreamDependencies, options: BeginOptions) {
   const { passesUsage, keepsParts, onSign, chosen, named } = options;
-  const { full, fallbacks = [] } = turn;
+  const { full } = turn;
   const { clock, log } = dependencies;
   const { keepsReply = turn.record !== undefined || turn.memory !== 'disabled' } = options;
   const { n } = full;
   const parsesAll = n !== undefined && (keepsParts || keepsReply || n !== 1);
   const query = { ...routeRequestOf(turn, dependencies), ...named };
-  const { answer, lease, call } = await attemptModels(
+  const { answer, lease, call } = await attempt(
     dependencies,
     query,
-    fallbacks,
     async ({ backend, model }, signal): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
       const stream = await backend.chatStream(upstreamTurn(turn, { backend, model }), signal);

@@ -2,8 +2,12 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { UnsupportedByBackend, type Router } from '@model-gateway/router';
 import { settle } from '../call/settle.ts';
-import { attemptModels } from '../upstream/attempt-models.ts';
-import { settleFailure, type ActiveCall, type RouteRequest } from '../upstream/attempts.ts';
+import {
+  attempt,
+  settleFailure,
+  type ActiveCall,
+  type RouteRequest,
+} from '../upstream/attempts.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 import { hasMedia } from '../upstream/has-media.ts';
 import type { Meter } from '../usage/meter.ts';
@@ -58,12 +62,11 @@ export async function passCall(
   passed: PassedCall,
   dependencies: PassDependencies,
 ): Promise<PassedResponse> {
-  const { operation, fields, source, fallbacks, onSign } = passed;
+  const { operation, fields, source, onSign } = passed;
   const query = routeRequestOf(passed, dependencies);
-  const { answer, lease, call } = await attemptModels(
+  const { answer, lease, call } = await attempt(
     dependencies,
     query,
-    fallbacks,
     async ({ backend, model }, signal) => {
       if (backend.pass === undefined) throw cannotPass(backend.name, operation.capability);
       try {
@@ -171,6 +174,7 @@ function routeRequestOf(
   return {
     model,
     resolved: resolvedModel,
+    fallbacks: passed.fallbacks,
     capability: operation.capability,
     provider,
     allows: allowedBy(caller),

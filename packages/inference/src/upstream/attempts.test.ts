@@ -1,15 +1,12 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { createCanceller, createMetrics } from '@model-gateway/kernel';
 import {
-  outcomeOf,
   UnsupportedByBackend,
   UpstreamFailure,
   type Lease,
   type RouteOutcome,
-  type Router,
   type TargetName,
 } from '@model-gateway/router';
-import { createRequestTrace } from '../usage/request-trace.ts';
 import { attempt, settleFailure } from './attempts.ts';
 import { createUpstreamTelemetry } from './upstream-telemetry.ts';
 
@@ -191,88 +188,6 @@ test.each([
   };
   await settleFailure({ lease, call }, failure, createCanceller().cancel);
   expect(outcomes).toEqual([outcome]);
-});
-
-describe('a backend with several keys', () => {
-  const refusedKey = new UpstreamFailure('no', { isBackendAtFault: false, status: 401 });
-
-  /** A lease with so many keys; the error of several is that of the first. */
-  function keyedLease(name: string, keys: number, first?: unknown): Lease {
-    return {
-      ...routeTo(name),
-      model: `${name} with ${keys}`,
-      nextKey(failure) {
-        if (typeof outcomeOf(failure) === 'string') return { next: undefined, failure };
-        const next = keys > 1 ? keyedLease(name, keys - 1, first ?? failure) : undefined;
-        return { next, failure: first ?? failure };
-      },
-    };
-  }
-
-  /** What is called, logged and answered if the calls end like this. */
-  async function send(answers: unknown[], options: { canRepeat?: () => boolean } = {}) {
-    const called: string[] = [];
-    const trace = createRequestTrace();
-    const excluded: unknown[] = [];
-    const choose: Router['choose'] = async (_model, { exclude } = {}) => {
-      excluded.push(exclude?.map(({ backend }) => backend));
-      return keyedLease(exclude === undefined ? 'a' : 'b', 3);
-    };
-    const query = {
-      model: 'm',
-      capability: 'chat' as const,
-      signal: createCanceller().cancel,
-      onAccepted: () => undefined,
-      trace,
-      ...options,
-    };
-    const ended = await attempt({ router: { choose }, telemetry }, query, async ({ model }) => {
-      called.push(model);
-      const answer = answers.shift();
-      if (answer instanceof Error) throw answer;
-      return answer;
-    }).then(
-      ({ answer }) => answer,
-      (error: unknown) => error,
-    );
-    const outcomes = trace.attempts?.map(({ backend, status }) => [backend, status]);
-    return { called, ended, outcomes, excluded };
-  }
-
-  test('is asked with each of them, and each is an attempt', async () => {
-    expect(await send([refusedKey, limited, 'fine'])).toEqual({
-      called: ['a with 3', 'a with 2', 'a with 1'],
-      ended: 'fine',
-      outcomes: [
-        ['a', 401],
-        ['a', 429],
-        ['a', null],
-      ],
-      excluded: [undefined],
-    });
-  });
-
-  test('counts as one backend: after its last key another one is asked', async () => {
-    const { called, ended } = await send([limited, limited, limited, 'fine']);
-    expect(called).toEqual(['a with 3', 'a with 2', 'a with 1', 'b with 3']);
-    expect(ended).toBe('fine');
-    const both = await send([limited, limited, limited, limited, limited, broken, 'fine']);
-    expect(both.called).toHaveLength(6);
-    expect(both.ended).toBe(broken);
-  });
-
-  test('whose every key is refused fails with what the router says', async () => {
-    // The first is a refusal, after which no other backend is asked.
-    const { called, ended } = await send([refusedKey, limited, limited, 'fine']);
-    expect(called).toHaveLength(3);
-    expect(ended).toBe(refusedKey);
-  });
-
-  test('is not asked again if the body is gone', async () => {
-    const { called, ended } = await send([limited, 'fine'], { canRepeat: () => false });
-    expect(called).toEqual(['a with 3']);
-    expect(ended).toBe(limited);
-  });
 });
 
 describe('a hedged request', () => {

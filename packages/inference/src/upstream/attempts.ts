@@ -1,4 +1,4 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type RequestAttempt } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
 import {
   forbidsAnother,
@@ -14,14 +14,17 @@ import {
 } from '@model-gateway/router';
 import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
-import { noteAnswer, noteFailure, sinceMs } from './attempt-notes.ts';
-import { askTarget, race, type PendingTarget, type FailedTarget } from './hedge.ts';
+import { failureKindOf } from './failure-kind.ts';
+import type { FallbackModel } from './fallback-model.ts';
+import { askTarget, race, type AskedTarget, type FailedTarget, type Race } from './hedge.ts';
 import { askWithin, isSafeToRepeat, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** The requirements of a request. */
 export interface RouteRequest extends ChoiceOptions {
   readonly model: string;
+  /** Models that are tried, in this order, when those before them cannot answer. */
+  readonly fallbacks?: readonly FallbackModel[] | undefined;
   readonly capability: Capability;
   /** Aborted when the client disconnected. */
   readonly signal: Cancel;
@@ -56,204 +59,275 @@ export interface Attempted<Answer> extends ActiveCall {
   readonly answer: Answer;
 }
 
+type Ask<Answer> = (lease: Lease, signal: Cancel) => Promise<Answer>;
+
 /**
- * Calls a backend, and a second one, or as many as the route of the model allows, if the first is at fault and the client has
- * received nothing. A backend that cannot take
- * the request, and was sent nothing, does not count as one of them. Reports failures to the router; the caller reports the
- * end of a response that has begun. A caller that has chosen the first backend passes its lease.
+ * Asks one target after the other until one answers. For each model of the request: a backend, with its next key while the
+ * upstream refuses the last one, and then a second backend, or as many as the route of the model allows, if the first is at
+ * fault and the client has received nothing. A backend that cannot take the request, and was sent nothing, does not count as
+ * one of them. The last failure is the error of the request. Reports failures to the router; the caller reports the end of a
+ * response that has begun. A caller that has chosen the first backend passes its lease.
  */
-export async function attempt<Answer>(
+export const attempt = <Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
-  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  ask: Ask<Answer>,
   chosen?: Lease,
-): Promise<Attempted<Answer>> {
-  const { router } = dependencies;
-  let lease = chosen ?? (await router.choose(query.model, query));
-  if (chosen === undefined) query.onAccepted();
-  let failures: Failures | undefined;
-  for (;;) {
-    const afterMs = hedgeAfterMs(query, lease, failures);
-    const outcome: Attempted<Answer> | Failures =
-      afterMs === undefined
-        ? await askOne(dependencies, query, ask, lease, failures)
-        : await askHedged(dependencies, query, ask, { lease, afterMs, earlier: failures });
-    if ('answer' in outcome) return outcome;
-    const { nextKey, ...others } = outcome;
-    failures = others;
-    const another =
-      nextKey ??
-      (failures.mayRetry ? await chooseAnother(router, query, failures.tried) : undefined);
-    // If there is no other backend, the failure is a better error than the refusal to choose one.
-    if (another === undefined) throw failures.cause;
-    lease = another;
+): Promise<Attempted<Answer>> => new Attempts(dependencies, query, ask).run(chosen);
+
+/** One request on its way. */
+class Attempts<Answer> {
+  readonly #dependencies: AttemptDependencies;
+  readonly #ask: Ask<Answer>;
+  /** The request with the model that is tried now. */
+  #query: RouteRequest;
+  readonly #otherModels: FallbackModel[];
+  /** Also by the models before: a route of this one may lead to the same. */
+  readonly #tried: TargetName[] = [];
+  /** Whether sending the request again, to any target, cannot carry it out twice. */
+  #isSafe = true;
+  /** The error of the models before this one. */
+  #earlier: unknown;
+
+  /** Whether a backend was chosen for this model. */
+  #isBegun = false;
+  /** How many backends were sent the request for this model. */
+  #count = 0;
+  /** The error of this model. */
+  #cause: unknown;
+  #mayRetry = false;
+  /** A backend that refused a key, with the next one: it does not count as another backend. */
+  #nextKey: Lease | undefined;
+
+  constructor(dependencies: AttemptDependencies, query: RouteRequest, ask: Ask<Answer>) {
+    this.#dependencies = dependencies;
+    this.#query = query;
+    this.#ask = ask;
+    this.#otherModels = othersOf(query);
   }
-}
 
-async function askOne<Answer>(
-  { telemetry }: AttemptDependencies,
-  query: RouteRequest,
-  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
-  lease: Lease,
-  earlier: Failures | undefined,
-): Promise<Attempted<Answer> | Failures> {
-  const call = telemetry.begin(query.capability, lease.backend, lease.model);
-  const startedAt = performance.now();
-  try {
-    const answer = await call.run(() =>
-      lease.retries?.timeoutMs === undefined
-        ? ask(lease, query.signal)
-        : askWithin(lease, query.signal, ask),
-    );
-    if (query.trace !== undefined) noteAnswer(query.trace, lease, startedAt);
-    return { answer, lease, call };
-  } catch (failure) {
-    noteFailure(query, lease, failure, startedAt);
-    return afterFailure({ lease, call }, failure, query, earlier);
+  async run(chosen: Lease | undefined): Promise<Attempted<Answer>> {
+    let lease = chosen;
+    if (lease === undefined) {
+      lease = await this.#next();
+      this.#query.onAccepted();
+    }
+    this.#isBegun = true;
+    for (;;) {
+      const answered = await this.#try(lease);
+      if (answered !== undefined) return answered;
+      lease = this.#nextKey ?? (await this.#next());
+      this.#nextKey = undefined;
+    }
   }
-}
 
-/** Undefined if only one target is asked at a time. */
-function hedgeAfterMs(
-  { unbilled, canRepeat }: RouteRequest,
-  { retries }: Lease,
-  earlier: Failures | undefined,
-): number | undefined {
-  if (retries?.hedgeAfterMs === undefined) return undefined;
-  if (unbilled === undefined || canRepeat !== undefined) return undefined;
-  return (earlier?.count ?? 0) + 2 > retries.attempts ? undefined : retries.hedgeAfterMs;
-}
+  /** The next target of this model, or of one of the others. */
+  async #next(): Promise<Lease> {
+    for (;;) {
+      const lease = await this.#choose();
+      if (lease !== undefined) return lease;
+      this.#earlier = moreInformative(this.#earlier, this.#cause);
+      const { signal, canRepeat } = this.#query;
+      const isOver = !this.#isSafe || signal.aborted || canRepeat?.() === false;
+      const other = isOver ? undefined : this.#otherModels.shift();
+      if (other === undefined) throw this.#earlier;
+      this.#query = { ...this.#query, model: other.model, resolved: other.resolved };
+      this.#isBegun = false;
+      this.#count = 0;
+      this.#cause = undefined;
+    }
+  }
 
-interface HedgedTarget {
-  readonly lease: Lease;
-  readonly afterMs: number;
-  readonly earlier: Failures | undefined;
-}
+  async #choose(): Promise<Lease | undefined> {
+    const query = this.#query;
+    if (this.#isBegun && (!this.#mayRetry || forbidsAnother(query.provider))) return undefined;
+    try {
+      const lease = await this.#dependencies.router.choose(query.model, this.#excluding(query));
+      this.#isBegun = true;
+      return lease;
+    } catch (error) {
+      // If there is no other backend, the failure is a better error than the refusal to choose one.
+      if (!this.#isBegun || !(error instanceof ServiceError)) this.#cause = error;
+      return undefined;
+    }
+  }
 
-/** As `askOne`, and asks a second target when the first takes long. */
-async function askHedged<Answer>(
-  { router, telemetry }: AttemptDependencies,
-  query: RouteRequest,
-  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
-  { lease, afterMs, earlier }: HedgedTarget,
-): Promise<Attempted<Answer> | Failures> {
-  const { signal, capability, trace } = query;
-  const request = { telemetry, capability, signal, ask };
-  const tried = [...(earlier?.tried ?? []), { backend: lease.backend.name, model: lease.model }];
-  const { winner, loser, failed } = await race(askTarget(lease, request), afterMs, async () => {
-    if (signal.aborted) return undefined;
-    // A conversation stays with the first.
-    const second = await chooseAnother(router, { ...query, conversationId: undefined }, tried);
-    return second && askTarget(second, request);
-  });
-  if (winner !== undefined) {
-    for (const { target, failure } of failed) {
-      noteFailure(query, target.lease, failure, target.startedAt);
-      await settleFailure(target, failure, signal);
+  #excluding(query: RouteRequest, more: readonly TargetName[] = []): RouteRequest {
+    const tried = [...this.#tried, ...more];
+    return tried.length === 0 ? query : { ...query, exclude: [...(query.exclude ?? []), ...tried] };
+  }
+
+  /** Undefined if it failed. */
+  async #try(lease: Lease): Promise<Attempted<Answer> | undefined> {
+    const { winner, loser, failed } = await this.#race(lease);
+    if (loser !== undefined) {
+      const { answerKind = 'streamed' } = this.#query;
+      if (winner !== undefined)
+        loser.lease.lost(answerKind, performance.now() - winner.target.startedAt);
+      else this.#tried.push(nameOf(loser.lease));
+    }
+    if (winner !== undefined) {
+      for (const { target, failure } of failed) {
+        this.#noteFailure(target, failure);
+        await settleFailure(target, failure, this.#query.signal);
+      }
+      if (loser !== undefined) this.#leave(loser, loser.ended);
+      this.#noteAnswer(winner.target);
+      const { lease: answering, call } = winner.target;
+      return { answer: winner.answer, lease: answering, call };
     }
     if (loser !== undefined) {
-      const { answerKind = 'streamed' } = query;
-      loser.lease.lost(answerKind, performance.now() - winner.target.startedAt);
-      leaveTarget(query, loser);
+      // One that was cancelled, because another began first and then failed, is not asked again.
+      this.#leave(loser, loser.ended);
+      this.#count += 1;
     }
-    if (trace !== undefined) noteAnswer(trace, winner.target.lease, winner.target.startedAt);
-    return { answer: winner.answer, lease: winner.target.lease, call: winner.target.call };
+    // A client that leaves two targets pays for one of them.
+    const [, ...unpaid] = this.#query.signal.aborted ? failed.filter(isAtWork) : [];
+    for (const { target } of unpaid) this.#leave(target);
+    for (const one of failed) {
+      if (!unpaid.includes(one)) await this.#fail(one);
+    }
+    return undefined;
   }
-  if (loser !== undefined) leaveTarget(query, loser);
-  // A client that leaves two targets pays for one of them.
-  const [, ...unpaid] = signal.aborted ? failed.filter(isAtWork) : [];
-  for (const { target } of unpaid) leaveTarget(query, target);
-  const others = failed.filter((one) => !unpaid.includes(one));
-  return afterFailures(query, others, loser === undefined ? earlier : withLoser(earlier, loser));
+
+  /** Asks a target, and a second one if the first takes long and its route says so. */
+  #race(lease: Lease): Promise<Race<Answer>> {
+    const { telemetry, router } = this.#dependencies;
+    const { signal, capability, provider } = this.#query;
+    const request = { telemetry, capability, signal, ask: this.#ask };
+    const afterMs = this.#hedgeAfterMs(lease);
+    if (afterMs === undefined) return this.#alone(lease);
+    return race(askTarget(lease, request), afterMs, async () => {
+      if (signal.aborted || forbidsAnother(provider)) return undefined;
+      // A conversation stays with the first.
+      const query = { ...this.#query, conversationId: undefined };
+      const second = await router.choose(query.model, this.#excluding(query, [nameOf(lease)]));
+      return askTarget(second, request);
+    });
+  }
+
+  /** Undefined if only one target is asked at a time. */
+  #hedgeAfterMs({ retries }: Lease): number | undefined {
+    const { unbilled, canRepeat } = this.#query;
+    if (retries?.hedgeAfterMs === undefined) return undefined;
+    if (unbilled === undefined || canRepeat !== undefined) return undefined;
+    return this.#count + 2 > retries.attempts ? undefined : retries.hedgeAfterMs;
+  }
+
+  async #alone(lease: Lease): Promise<Race<Answer>> {
+    const { signal, capability } = this.#query;
+    const call = this.#dependencies.telemetry.begin(capability, lease.backend, lease.model);
+    const target = { lease, call, startedAt: performance.now() };
+    try {
+      const answer = await call.run(() => askWithin(lease, signal, this.#ask));
+      return { winner: { target, answer }, loser: undefined, failed: [] };
+    } catch (failure) {
+      return { winner: undefined, loser: undefined, failed: [{ target, failure }] };
+    }
+  }
+
+  async #fail({ target, failure }: FailedTarget): Promise<void> {
+    const { lease, call } = target;
+    const { signal, capability } = this.#query;
+    this.#noteFailure(target, failure);
+    this.#isSafe &&= isSafeToRepeat(capability, failure);
+    const canRepeat = this.#query.canRepeat?.() ?? true;
+    const isLastKey = signal.aborted || !canRepeat || this.#nextKey !== undefined;
+    // The failure of the key that is ready first: the backend is avoided no longer than until then.
+    const { next, failure: cause } = isLastKey
+      ? { next: undefined, failure }
+      : lease.nextKey(failure);
+    if (next !== undefined) {
+      call.fail(failure);
+      this.#nextKey = next;
+      this.#cause = cause;
+      return;
+    }
+    await settleFailure(target, failure, signal);
+    await this.#reportIfLeft(lease, failure);
+    this.#tried.push(nameOf(lease));
+    if (failure instanceof UnsupportedByBackend) {
+      this.#cause ??= failure;
+      this.#mayRetry = !signal.aborted;
+      return;
+    }
+    this.#cause = cause;
+    this.#count += 1;
+    this.#mayRetry =
+      isBackendFault(cause, signal) &&
+      mayRetry(lease, cause, this.#count) &&
+      isSafeToRepeat(capability, cause) &&
+      canRepeat;
+  }
+
+  /** A backend that was never sent the request, or refused it, did no work. */
+  async #reportIfLeft(lease: Lease, failure: unknown): Promise<void> {
+    const { signal, onLeft } = this.#query;
+    if (!signal.aborted || !(failure instanceof UpstreamFailure)) return;
+    if (failure.hadNoEffect || failure.status !== undefined) return;
+    await onLeft?.(lease);
+  }
+
+  /** Another target answered first. What this one charges is for the operator to pay, and is noted. */
+  #leave(target: AskedTarget, ended: Promise<unknown> = Promise.resolve()): void {
+    const { lease, call } = target;
+    call.leave();
+    void ended.then(() => lease.settle('left'));
+    const charged = this.#query.unbilled?.(lease);
+    this.#note(target, { outcome: 'left', reason: 'hedged', status: null }, charged);
+  }
+
+  #noteFailure(target: AskedTarget, failure: unknown): void {
+    const isLeft = this.#query.signal.aborted;
+    this.#note(target, {
+      outcome: isLeft ? 'left' : 'failed',
+      reason: isLeft ? null : failureKindOf(failure, false),
+      status: failure instanceof UpstreamFailure ? (failure.status ?? null) : null,
+    });
+  }
+
+  /** An answer of the only backend that was considered is in the row of the request. */
+  #noteAnswer(target: AskedTarget): void {
+    const { trace } = this.#query;
+    if (trace?.attempts === undefined && trace?.skipped === undefined) return;
+    this.#note(target, { outcome: 'answered', reason: null, status: null });
+  }
+
+  /** The only place that writes the log of attempts. */
+  #note(
+    { lease: { backend, model }, startedAt }: AskedTarget,
+    ended: Pick<RequestAttempt, 'outcome' | 'reason' | 'status'>,
+    charged?: UnbilledPrompt,
+  ): void {
+    if (this.#query.trace === undefined) return;
+    const ms = Math.max(0, Math.round(performance.now() - startedAt));
+    addAttempt(this.#query.trace, { backend: backend.name, model, ...ended, ms, ...charged });
+  }
 }
 
-/** One that was cancelled, because another began first and then failed, is not asked again. */
-const withLoser = (earlier: Failures | undefined, { lease }: PendingTarget): Failures => ({
-  tried: [...(earlier?.tried ?? []), { backend: lease.backend.name, model: lease.model }],
-  cause: earlier?.cause,
-  count: (earlier?.count ?? 0) + 1,
-  mayRetry: true,
-});
+/** Each other model once, by what its alias stands for: what failed is not tried again. */
+function othersOf({ resolved, fallbacks = [] }: RouteRequest): FallbackModel[] {
+  const named = new Set([resolved]);
+  return fallbacks.filter((fallback) => {
+    const isOther = !named.has(fallback.resolved);
+    named.add(fallback.resolved);
+    return isOther;
+  });
+}
+
+/** What an upstream failed with says more than that no other backend is left. */
+const moreInformative = (earlier: unknown, error: unknown): unknown =>
+  earlier instanceof UpstreamFailure &&
+  error instanceof ServiceError &&
+  error.code === 'all_backends_unhealthy'
+    ? earlier
+    : error;
+
+const nameOf = ({ backend, model }: Lease): TargetName => ({ backend: backend.name, model });
 
 /** Whether a target had not answered when the client left. */
 const isAtWork = ({ failure }: FailedTarget): boolean =>
   !(failure instanceof UpstreamFailure) || failure.status === undefined;
-
-async function afterFailures(
-  query: RouteRequest,
-  failed: readonly FailedTarget[],
-  earlier: Failures | undefined,
-): Promise<Failures> {
-  let failures = earlier;
-  for (const { target, failure } of failed) {
-    noteFailure(query, target.lease, failure, target.startedAt);
-    failures = await afterFailure(target, failure, query, failures);
-  }
-  if (failures === undefined) throw new Error('a race without a winner has a failure');
-  return failures;
-}
-
-/** Another target answered first. What this one charges is for the operator to pay, and is noted. */
-function leaveTarget({ trace, unbilled }: RouteRequest, target: PendingTarget): void {
-  const { lease, call, startedAt, ended } = target;
-  call.leave();
-  void ended.then(() => lease.settle('left'));
-  const charged = unbilled?.(lease);
-  if (trace === undefined) return;
-  addAttempt(trace, {
-    backend: lease.backend.name,
-    model: lease.model,
-    outcome: 'left',
-    reason: 'hedged',
-    status: null,
-    ms: sinceMs(startedAt),
-    ...charged,
-  });
-}
-
-/** The failed attempts of one request. */
-interface Failures {
-  readonly tried: readonly TargetName[];
-  /** The error for the caller. */
-  readonly cause: unknown;
-  /** How many backends were sent the request. */
-  readonly count: number;
-  readonly mayRetry: boolean;
-  /** The backend that refused a key, with the next one: it does not count as another backend. */
-  readonly nextKey?: Lease | undefined;
-}
-
-async function afterFailure(
-  active: ActiveCall,
-  failure: unknown,
-  query: RouteRequest,
-  earlier: Failures | undefined,
-): Promise<Failures> {
-  const { lease, call } = active;
-  const { signal, capability } = query;
-  const canRepeat = query.canRepeat?.() ?? true;
-  const { tried: before = [], count = 0, nextKey: other } = earlier ?? {};
-  const isLast = signal.aborted || !canRepeat || other !== undefined;
-  // The failure of the key that is ready first: the backend is avoided no longer than until then.
-  const { next: nextKey, failure: cause } = isLast
-    ? { next: undefined, failure }
-    : lease.nextKey(failure);
-  if (nextKey !== undefined) {
-    call.fail(failure);
-    return { tried: before, cause, count, mayRetry: false, nextKey };
-  }
-  await settleFailure(active, failure, signal);
-  await reportIfLeft(lease, failure, query);
-  const tried = [...before, { backend: lease.backend.name, model: lease.model }];
-  if (failure instanceof UnsupportedByBackend) {
-    const passedOver = { mayRetry: !signal.aborted, nextKey: other };
-    return { tried, cause: earlier?.cause ?? failure, count, ...passedOver };
-  }
-  const isAllowed = isBackendFault(cause, signal) && mayRetry(lease, cause, count + 1);
-  const isSafe = isSafeToRepeat(capability, cause);
-  const isRetried = isAllowed && isSafe && canRepeat;
-  return { tried, cause, count: count + 1, mayRetry: isRetried, nextKey: other };
-}
 
 const isBackendFault = (failure: unknown, signal: Cancel): boolean =>
   failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
@@ -267,32 +341,4 @@ export async function settleFailure(
   if (signal.aborted) call.leave();
   else call.fail(failure);
   await lease.settle(signal.aborted ? 'left' : outcomeOf(failure));
-}
-
-/** A backend that was never sent the request, or refused it, did no work. */
-async function reportIfLeft(
-  lease: Lease,
-  failure: unknown,
-  { signal, onLeft }: RouteRequest,
-): Promise<void> {
-  if (!signal.aborted || !(failure instanceof UpstreamFailure)) return;
-  if (failure.hadNoEffect || failure.status !== undefined) return;
-  await onLeft?.(lease);
-}
-
-async function chooseAnother(
-  router: Pick<Router, 'choose'>,
-  query: RouteRequest,
-  tried: readonly TargetName[],
-): Promise<Lease | undefined> {
-  if (forbidsAnother(query.provider)) return undefined;
-  try {
-    return await router.choose(query.model, {
-      ...query,
-      exclude: [...(query.exclude ?? []), ...tried],
-    });
-  } catch (error) {
-    if (error instanceof ServiceError) return undefined;
-    throw error;
-  }
 }

@@ -1,14 +1,19 @@
-import { createCanceller, withTimeout, type Cancel, type Canceller } from '@model-gateway/kernel';
+import { createCanceller, withTimeout, type Cancel } from '@model-gateway/kernel';
 import type { Lease } from '@model-gateway/router';
 import { askWithin } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
-/** A target that was asked and has not begun to answer. */
-export interface PendingTarget {
+/** A target that was asked. */
+export interface AskedTarget {
   readonly lease: Lease;
   readonly call: UpstreamCall;
   /** By `performance.now()`. */
   readonly startedAt: number;
+}
+
+/** One that has not begun to answer. */
+interface PendingTarget<Answer> extends AskedTarget {
+  readonly answer: Promise<Answer>;
   /** Resolves when the first byte of a whole answer has arrived; the beginning of a stream is its answer. */
   readonly begun: Promise<void>;
   /** Resolves when it has answered or failed. */
@@ -17,21 +22,17 @@ export interface PendingTarget {
   leave(): void;
 }
 
-interface AnsweringTarget<Answer> extends PendingTarget {
-  readonly answer: Promise<Answer>;
-}
-
 /** A target that failed before it began to answer. */
 export interface FailedTarget {
-  readonly target: PendingTarget;
+  readonly target: AskedTarget;
   readonly failure: unknown;
 }
 
 /** The target that began to answer, if one did, and what became of the others. */
-interface Race<Answer> {
-  readonly winner: { readonly target: PendingTarget; readonly answer: Answer } | undefined;
+export interface Race<Answer> {
+  readonly winner: { readonly target: AskedTarget; readonly answer: Answer } | undefined;
   /** Was cancelled, because the winner was faster. */
-  readonly loser: PendingTarget | undefined;
+  readonly loser: PendingTarget<Answer> | undefined;
   /** In the order of their failures. */
   readonly failed: readonly FailedTarget[];
 }
@@ -47,13 +48,12 @@ interface TargetRequest<Answer> {
 export function askTarget<Answer>(
   lease: Lease,
   { telemetry, capability, signal, ask }: TargetRequest<Answer>,
-): AnsweringTarget<Answer> {
+): PendingTarget<Answer> {
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => void (begin = resolve));
-  const canceller: Canceller = createCanceller(signal.onEnd, () => begin());
-  const leave = (reason: Error): void => canceller.abort(reason);
+  const canceller = createCanceller(signal.onEnd, () => begin());
   const follow = (): void =>
-    leave(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
+    canceller.abort(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
   if (signal.aborted) follow();
   // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
   signal.addEventListener('abort', follow, { once: true });
@@ -70,58 +70,51 @@ export function askTarget<Answer>(
     ended: answer.catch(() => undefined),
     leave: () => {
       signal.removeEventListener('abort', follow);
-      leave(new Error('another target answered first'));
+      canceller.abort(new Error('another target answered first'));
     },
   };
 }
 
-type TargetOutcome<Answer> =
-  | { readonly target: PendingTarget; readonly isAnswer: true; readonly answer: Answer }
-  | { readonly target: PendingTarget; readonly isAnswer: false; readonly failure: unknown };
+type Outcome<Answer> = { readonly target: AskedTarget; readonly answer: Answer } | FailedTarget;
 
-const targetOutcome = <Answer>(target: AnsweringTarget<Answer>): Promise<TargetOutcome<Answer>> =>
+const outcomeOf = <Answer>(target: PendingTarget<Answer>): Promise<Outcome<Answer>> =>
   target.answer.then(
-    (answer) => ({ target, isAnswer: true, answer }),
-    (failure: unknown) => ({ target, isAnswer: false, failure }),
+    (answer) => ({ target, answer }),
+    (failure: unknown) => ({ target, failure }),
   );
 
 /** Resolves when a target begins to answer, answers or fails. */
-const firstSign = <Answer>(
-  target: PendingTarget,
-  outcome: Promise<TargetOutcome<Answer>>,
-): Promise<
-  TargetOutcome<Answer> | { readonly target: PendingTarget; readonly isAnswer: 'begun' }
-> => Promise.race([outcome, target.begun.then(() => ({ target, isAnswer: 'begun' as const }))]);
+const firstSign = <Answer>(target: PendingTarget<Answer>, outcome: Promise<Outcome<Answer>>) =>
+  Promise.race([outcome, target.begun.then(() => ({ target }))]);
 
 /**
  * Waits for the first target, and asks a second one if the first has not begun after this time. The one that begins first is
  * used, and the other is cancelled.
  */
 export async function race<Answer>(
-  first: AnsweringTarget<Answer>,
+  first: PendingTarget<Answer>,
   afterMs: number,
-  askSecond: () => Promise<AnsweringTarget<Answer> | undefined>,
+  askSecond: () => Promise<PendingTarget<Answer> | undefined>,
 ): Promise<Race<Answer>> {
-  const ofFirst = targetOutcome(first);
+  const ofFirst = outcomeOf(first);
   const early = await withTimeout(firstSign(first, ofFirst), afterMs, () => undefined);
-  if (early !== undefined) return raceOf([await ofFirst], undefined);
   // A failed choice leaves the first target; if that fails as well, the choice is repeated and its error is thrown.
-  const second = await askSecond().catch(() => undefined);
-  if (second === undefined) return raceOf([await ofFirst], undefined);
-  const ofSecond = targetOutcome(second);
+  const second = early === undefined ? await askSecond().catch(() => undefined) : undefined;
+  if (second === undefined) return raceOf([await ofFirst]);
+  const ofSecond = outcomeOf(second);
   const sign = await Promise.race([firstSign(first, ofFirst), firstSign(second, ofSecond)]);
   const isFirst = sign.target === first;
-  const [other, ofOther] = isFirst ? [second, ofSecond] : [first, ofFirst];
-  if (sign.isAnswer === false) return raceOf([sign, await ofOther], undefined);
-  other.leave();
-  return raceOf([await (isFirst ? ofFirst : ofSecond)], other);
+  if ('failure' in sign) return raceOf([sign, await (isFirst ? ofSecond : ofFirst)]);
+  const loser = isFirst ? second : first;
+  loser.leave();
+  return raceOf([await (isFirst ? ofFirst : ofSecond)], loser);
 }
 
 function raceOf<Answer>(
-  outcomes: readonly TargetOutcome<Answer>[],
-  loser: PendingTarget | undefined,
+  outcomes: readonly Outcome<Answer>[],
+  loser?: PendingTarget<Answer>,
 ): Race<Answer> {
-  const winner = outcomes.find((one) => one.isAnswer);
-  const failed = outcomes.filter((one) => !one.isAnswer);
+  const winner = outcomes.find((one) => 'answer' in one);
+  const failed = outcomes.filter((one) => 'failure' in one);
   return { winner, loser, failed };
 }
