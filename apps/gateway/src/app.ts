@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { createKeyGrants } from '@model-gateway/accounts';
+import { createBackendAdmin } from '@model-gateway/backends';
 import { createExplainRoute } from '@model-gateway/inference';
 import type { AppContext } from '@model-gateway/server-process';
 import {
@@ -20,11 +21,7 @@ import {
 } from '@model-gateway/http';
 import { countTokensRequest, messagesDialect, responsesDialect } from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
-import {
-  createBackendAdmin,
-  createInferenceRuntime,
-  type InferenceRuntime,
-} from '@model-gateway/service';
+import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
 import { Router } from 'express';
 import { createAdminAudit } from './admin/admin-audit.ts';
 import { createAdminCheck } from './admin/admin-check.ts';

@@ -1,8 +1,10 @@
+export { createBackendAdmin, type BackendAdmin } from './admin/backend-admin.ts';
+export { registrationOf } from './admin/backend-registration.ts';
+export { backendState } from './admin/backend-state.ts';
+export { backendEntry } from './admin/backend-view.ts';
 export { createAnswerMemory, type AnswerMemory } from './transport/answers/answer-memory.ts';
-export { boundedCall } from './transport/bounded-call.ts';
 export { assertRegistration } from './factory/assert-registration.ts';
 export { createBackendFactory } from './factory/backend-factory.ts';
-export { resolveKind } from './factory/backend-kind.ts';
 export { cleanMessage } from './errors/upstream-error.ts';
 export { createBackend } from './factory/create-backend.ts';
 export { createMemoryClient } from './memory/memory-client.ts';

@@ -1,6 +1,3 @@
-export { createBackendAdmin, type BackendAdmin } from './backend-admin/backend-admin.ts';
-export { backendState } from './backend-admin/backend-state.ts';
-export { backendEntry } from './backend-admin/backend-view.ts';
 export { checkConfigFile } from './config-file/check-config-file.ts';
 export { createCheckConfigText } from './config-file/check-config-text.ts';
 export { routeRuleOf } from './config-file/route-rule-of.ts';

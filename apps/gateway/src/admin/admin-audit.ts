@@ -1,7 +1,7 @@
 import type { NewAuditEntry } from '@model-gateway/accounts';
 import { aliasRemovalSchema } from '@model-gateway/contracts';
 import { requestIdOf, type ClientIp } from '@model-gateway/http';
-import { backendState } from '@model-gateway/service';
+import { backendState } from '@model-gateway/backends';
 import { describeError, type Log } from '@model-gateway/kernel';
 import type { BackendConfig, Router as ModelRouter } from '@model-gateway/router';
 import type { RequestHandler, Response } from 'express';

@@ -1,5 +1,6 @@
 import type { backendListSchema } from '@model-gateway/contracts';
-import { backendEntry, type ServiceRouter } from '@model-gateway/service';
+import { backendEntry } from '@model-gateway/backends';
+import type { ServiceRouter } from '@model-gateway/service';
 import type { z } from 'zod';
 import { routableModels } from '../routable-models.ts';
 

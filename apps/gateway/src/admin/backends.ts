@@ -1,6 +1,7 @@
+import type { BackendAdmin } from '@model-gateway/backends';
 import { ServiceError } from '@model-gateway/contracts';
 import { disconnectSignal, validated } from '@model-gateway/http';
-import type { BackendAdmin, ServiceRouter } from '@model-gateway/service';
+import type { ServiceRouter } from '@model-gateway/service';
 import { administration } from '../operations/administration.ts';
 import type { ServeOperation } from '../operations/serve-operation.ts';
 import { readAdminBody, requireAdminBody } from './admin-request.ts';

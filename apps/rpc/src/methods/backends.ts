@@ -1,6 +1,6 @@
+import { backendState, createBackendAdmin } from '@model-gateway/backends';
 import type { backendRegisteredSchema } from '@model-gateway/contracts';
 import type { DatabaseStores } from '@model-gateway/db';
-import { backendState, createBackendAdmin } from '@model-gateway/service';
 import { createCanceller } from '@model-gateway/kernel';
 import type { z } from 'zod';
 import type { AuditedCall } from '../audit/audit-rule.ts';

@@ -1,3 +1,4 @@
+import { registrationOf } from '@model-gateway/backends';
 import { createAccountEvents } from '@model-gateway/accounts';
 import { PRICES_CHANNEL } from '@model-gateway/billing';
 import {
@@ -10,7 +11,6 @@ import {
 import { describeError } from '@model-gateway/kernel';
 import { createBackendAnnouncer, ROUTES_CHANNEL } from '@model-gateway/router';
 import type { AppContext } from '@model-gateway/server-process';
-import { registrationOf } from '../backend-admin/backend-registration.ts';
 import { readInstalled, type ConfiguredStores } from './installed-entries.ts';
 import { removeEntry, writeEntry } from './write-entry.ts';
 import { assertGroupsExist } from './wrong-entries.ts';

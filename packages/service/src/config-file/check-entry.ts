@@ -1,9 +1,8 @@
-import { assertRegistration } from '@model-gateway/backends';
+import { assertRegistration, registrationOf } from '@model-gateway/backends';
 import { WrongField, type ConfigEntry } from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
 import { isPrivateHost } from '@model-gateway/outbound';
 import { assertGroupEvents } from '@model-gateway/webhooks';
-import { registrationOf } from '../backend-admin/backend-registration.ts';
 
 interface CheckRules {
   /** Whether webhooks may lead to addresses of the own network. */

@@ -1,3 +1,4 @@
+import { registrationOf } from '@model-gateway/backends';
 import { isDeepStrictEqual } from 'node:util';
 import { priceOf } from '@model-gateway/billing';
 import {
@@ -9,7 +10,6 @@ import {
 import type { DatabaseStores } from '@model-gateway/db';
 import { fingerprintOf, type BackendConfig } from '@model-gateway/router';
 import type { Webhook } from '@model-gateway/webhooks';
-import { registrationOf } from '../backend-admin/backend-registration.ts';
 import { routeRuleOf } from './route-rule-of.ts';
 import { tierOf, webhookId } from './write-entry.ts';
 

@@ -1,3 +1,4 @@
+import { registrationOf } from '@model-gateway/backends';
 import { BUILT_IN_TIERS, priceOf, type TierChanges } from '@model-gateway/billing';
 import {
   ENTRY_NAMES,
@@ -9,7 +10,6 @@ import { ServiceError } from '@model-gateway/contracts';
 import type { DatabaseStores } from '@model-gateway/db';
 import { sha256Hex } from '@model-gateway/kernel';
 import { newSigningSecret } from '@model-gateway/webhooks';
-import { registrationOf } from '../backend-admin/backend-registration.ts';
 import { routeRuleOf } from './route-rule-of.ts';
 
 /** Writes an entry of the file to its store; an existing entry of that name is replaced. */

@@ -1,4 +1,3 @@
-import { resolveKind } from '@model-gateway/backends';
 import {
   ServiceError,
   type backendChangeSchema,
@@ -13,6 +12,7 @@ import {
   type Router,
 } from '@model-gateway/router';
 import type { z } from 'zod';
+import { resolveKind } from '../factory/backend-kind.ts';
 import { healthView } from './backend-view.ts';
 
 type Registered = z.input<typeof backendRegisteredSchema>;

@@ -1,4 +1,3 @@
-import { boundedCall } from '@model-gateway/backends';
 import {
   explainedReason,
   type backendTestSchema,
@@ -15,6 +14,7 @@ import {
   type Router,
 } from '@model-gateway/router';
 import type { z } from 'zod';
+import { boundedCall } from '../transport/bounded-call.ts';
 import { healthView } from './backend-view.ts';
 
 type BackendTest = z.input<typeof backendTestSchema>;

@@ -1,3 +1,4 @@
+import type { FileEntries } from '@model-gateway/config-file';
 import {
   ServiceError,
   type backendChangeSchema,
@@ -7,7 +8,7 @@ import {
   type backendViewSchema,
 } from '@model-gateway/contracts';
 import type { Cancel } from '@model-gateway/kernel';
-import type { BackendConfig } from '@model-gateway/router';
+import type { BackendConfig, Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import {
   changeBackend,
@@ -15,7 +16,6 @@ import {
   registrationOf,
   replacementWarnings,
 } from './backend-registration.ts';
-import type { ServiceRouter } from '../service-router.ts';
 import { testBackend, testNewBackend } from './backend-test.ts';
 import { backendView } from './backend-view.ts';
 
@@ -51,7 +51,9 @@ export interface BackendAdmin {
 }
 
 export function createBackendAdmin(
-  router: Pick<ServiceRouter, 'list' | 'registry' | 'probe' | 'use' | 'fileEntries'>,
+  router: Pick<Router, 'list' | 'registry' | 'probe' | 'use'> & {
+    readonly fileEntries: FileEntries;
+  },
 ): BackendAdmin {
   const { registry, fileEntries } = router;
 
