@@ -26,7 +26,11 @@ import type { DatabaseStores } from '@model-gateway/db';
 import type { BodyMemory } from '@model-gateway/http';
 import type { AppContext } from '@model-gateway/server-process';
 import { createExplainRoute, createSystemMonitor } from '@model-gateway/inference';
-import { createCheckConfigText, type InferenceRuntime } from '@model-gateway/service';
+import {
+  createCheckConfigText,
+  createEntryRules,
+  type InferenceRuntime,
+} from '@model-gateway/service';
 import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
 import type { RouteRule } from '@model-gateway/router';
 import { createWebhooks } from '@model-gateway/webhooks';
@@ -130,7 +134,7 @@ export function createServices(
       policies: createKeyGrants(database),
       clock,
     }),
-    checkConfigText: createCheckConfigText(config, database),
+    checkConfigText: createCheckConfigText(createEntryRules(config), database),
     agents: createAgentRules(config, context),
     resolveReceiver: createResolveReceiver({ allowPrivate: config.webhookAllowPrivate }),
     settings: config.settings ?? [],

@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createDatabase } from '@model-gateway/db';
 import { embeddedPostgresUrl } from '@model-gateway/embedded';
-import { checkConfigFile } from '@model-gateway/service';
+import { checkConfigFile, createEntryRules } from '@model-gateway/service';
 import { describeError, silentLog } from '@model-gateway/kernel';
 import { secretOrGenerated } from '@model-gateway/server-process';
 import { readCheckConfig, readStandaloneConfig } from './config.ts';
@@ -15,7 +16,8 @@ const args = process.argv
 try {
   process.exitCode = await checkConfigFile(args, {
     environment: variables,
-    webhookAllowPrivate,
+    rules: createEntryRules({ webhookAllowPrivate }),
+    readText: (path) => readFile(path, 'utf8'),
     print: (text) => void process.stdout.write(text),
     async withStores(work) {
       const { databaseUrl, dataDir, encryptionKey: configured } = readStandaloneConfig();

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfigFile, type ConfigEntry } from '@model-gateway/config-file';
 import { createDatabase } from '@model-gateway/db';
-import { checkConfigFile } from '@model-gateway/service';
+import { checkConfigFile, createEntryRules } from '@model-gateway/service';
 import { silentLog } from '@model-gateway/kernel';
 import { RETRY_REASONS } from '@model-gateway/router';
 import {
@@ -55,7 +55,8 @@ async function check(file: string, webhookAllowPrivate = false) {
   const printed: string[] = [];
   const code = await checkConfigFile([file], {
     environment,
-    webhookAllowPrivate,
+    rules: createEntryRules({ webhookAllowPrivate }),
+    readText: (path) => readFile(path, 'utf8'),
     print: (text) => void printed.push(text),
     withStores: () => Promise.reject(new Error('not needed')),
   });

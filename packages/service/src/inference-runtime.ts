@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { readFileVariables } from '@model-gateway/config-file';
 import { createPriceBook, type PriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
@@ -23,6 +24,7 @@ import {
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
 import { createConfigFile } from './config-file/config-file.ts';
+import { createEntryRules } from './entry-rules.ts';
 import { createQuotaEvents } from './quota-events.ts';
 import { createServiceMemory } from './service-memory.ts';
 import { createServiceRouter, type RouterOptions, type ServiceRouter } from './service-router.ts';
@@ -59,7 +61,8 @@ export function createInferenceRuntime(
     {
       file: config.configFile,
       environment: readFileVariables(),
-      webhookAllowPrivate: config.webhookAllowPrivate,
+      rules: createEntryRules(config),
+      readText: (path) => readFile(path, 'utf8'),
     },
     context,
   );

@@ -1,4 +1,3 @@
-import { registrationOf } from '@model-gateway/backends';
 import { createAccountEvents } from '@model-gateway/accounts';
 import { PRICES_CHANNEL } from '@model-gateway/billing';
 import {
@@ -8,37 +7,50 @@ import {
   type ConfigChanges,
   type Section,
 } from '@model-gateway/config-file';
-import { describeError } from '@model-gateway/kernel';
+import { describeError, type Clock, type Log } from '@model-gateway/kernel';
 import { createBackendAnnouncer, ROUTES_CHANNEL } from '@model-gateway/router';
-import type { AppContext } from '@model-gateway/server-process';
-import { readInstalled, type ConfiguredStores } from './installed-entries.ts';
+import type { ConfiguredStores } from './configured-stores.ts';
+import type { EntryRules } from './entry-rules.ts';
+import { readInstalled, type InstalledOptions } from './installed-entries.ts';
 import { removeEntry, writeEntry } from './write-entry.ts';
 import { assertGroupsExist } from './wrong-entries.ts';
 
-export type ApplyContext = Pick<AppContext, 'database' | 'bus' | 'clock' | 'log'>;
+type Announced = Parameters<typeof createAccountEvents>[0] &
+  Parameters<typeof createBackendAnnouncer>[0];
+
+/** The stores of the installation, and how its processes are told of changes. */
+export interface ApplyContext {
+  readonly database: {
+    transaction<Result>(work: (stores: ConfiguredStores) => Promise<Result>): Promise<Result>;
+  };
+  readonly bus: Pick<Announced, 'channels' | 'counters' | 'entries' | 'circuits'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /** Applies the entries of a file: all or nothing, by one process at a time. Other processes are notified afterwards. */
 export async function applyEntries(
   entries: readonly ConfigEntry[],
+  rules: EntryRules,
   context: ApplyContext,
 ): Promise<ConfigChanges> {
   const planned = await context.database.transaction(async (stores) => {
     await stores.fileEntries.hold();
     // Without the encryption key that they were stored with, upstream keys cannot be read: they are stored again.
-    const found = await planEntries(stores, entries, { canReadKeys: true });
+    const found = await planEntries(stores, entries, { ...rules, canReadKeys: true });
     for (const entry of found.removed) {
       await removeEntry(stores, entry);
       await stores.fileEntries.remove(entry.section, entry.name);
     }
     for (const entry of [...found.added, ...found.changed]) {
-      await writeEntry(stores, entry);
+      await writeEntry(stores, entry, rules);
       const { section, name, hash } = entry;
       const target = entry.section === 'aliases' ? entry.value.target : null;
       await stores.fileEntries.put({ section, name, hash, target });
     }
     return found;
   });
-  await announce(planned, context);
+  await announce(planned, rules, context);
   return planned;
 }
 
@@ -46,7 +58,7 @@ export async function applyEntries(
 export async function planEntries(
   stores: ConfiguredStores,
   entries: readonly ConfigEntry[],
-  options: Parameters<typeof readInstalled>[2],
+  options: InstalledOptions,
 ): Promise<ConfigChanges> {
   const applied = await stores.fileEntries.list();
   const changes = plan(applied, entries, await readInstalled(stores, entries, options));
@@ -57,6 +69,7 @@ export async function planEntries(
 /** Processes that miss a message read the stores a little later. */
 async function announce(
   { added, changed, removed }: ConfigChanges,
+  { registrationOf }: EntryRules,
   { bus, clock, log }: ApplyContext,
 ): Promise<void> {
   const written = [...added, ...changed];

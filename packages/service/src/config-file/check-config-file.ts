@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   planLines,
   problemLine,
@@ -8,12 +7,15 @@ import {
 import { describeError, type Environment } from '@model-gateway/kernel';
 import { planEntries } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
-import type { ConfiguredStores } from './installed-entries.ts';
+import type { EntryRules } from './entry-rules.ts';
+import type { ConfiguredStores } from './configured-stores.ts';
+import type { InstalledOptions } from './installed-entries.ts';
 import { problemsIn } from './wrong-entries.ts';
 
 interface CheckOptions {
   readonly environment: Environment;
-  readonly webhookAllowPrivate: boolean;
+  readonly rules: EntryRules;
+  readonly readText: (path: string) => Promise<string>;
   readonly print: (text: string) => void;
   /** Opens the stores of an installation for `--plan`. */
   readonly withStores: <Result>(
@@ -21,7 +23,7 @@ interface CheckOptions {
   ) => Promise<Result>;
 }
 
-type PlanOptions = Parameters<typeof planEntries>[2];
+type PlanOptions = Pick<InstalledOptions, 'canReadKeys'>;
 
 const USAGE = 'usage: pnpm config:check <file.yaml> [--plan]\n';
 const OK = 0;
@@ -34,21 +36,21 @@ const MISUSED = 2;
  */
 export async function checkConfigFile(
   args: readonly string[],
-  { environment, webhookAllowPrivate, print, withStores }: CheckOptions,
+  { environment, rules, readText, print, withStores }: CheckOptions,
 ): Promise<number> {
   const [file, ...others] = args.filter((arg) => arg !== '--plan');
   if (file === undefined || file.startsWith('-') || others.length > 0) {
     print(USAGE);
     return MISUSED;
   }
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const text = await readText(file).catch((error: unknown) => {
     print(`${file} cannot be read: ${describeError(error)}\n`);
     return undefined;
   });
   if (text === undefined) return WRONG;
   const read = readConfigFile(text, {
     environment,
-    check: createCheckEntry({ webhookAllowPrivate }),
+    check: createCheckEntry(rules),
   });
   const printWrong = (problems: readonly ConfigProblem[]): number => {
     for (const problem of problems) print(`${file}:${problemLine(problem)}\n`);
@@ -61,7 +63,9 @@ export async function checkConfigFile(
     return OK;
   }
   try {
-    const planned = await withStores((stores, options) => planEntries(stores, entries, options));
+    const planned = await withStores((stores, options) =>
+      planEntries(stores, entries, { ...rules, ...options }),
+    );
     for (const line of planLines(planned)) print(`${line}\n`);
     return OK;
   } catch (error) {

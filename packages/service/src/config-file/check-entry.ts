@@ -1,24 +1,18 @@
-import { assertRegistration, registrationOf } from '@model-gateway/backends';
-import { WrongField, type ConfigEntry } from '@model-gateway/config-file';
+import { WrongField, type ConfigEntry, type SectionValue } from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
-import { isPrivateHost } from '@model-gateway/outbound';
 import { assertGroupEvents } from '@model-gateway/webhooks';
-
-interface CheckRules {
-  /** Whether webhooks may lead to addresses of the own network. */
-  readonly webhookAllowPrivate: boolean;
-}
+import type { EntryRules } from './entry-rules.ts';
 
 /** Throws for an entry that its call would refuse for more than its form. */
 export const createCheckEntry =
-  ({ webhookAllowPrivate }: CheckRules) =>
+  (rules: EntryRules) =>
   (entry: ConfigEntry): void => {
-    if (entry.section === 'backends') assertBackend(entry.value);
+    if (entry.section === 'backends') assertBackend(entry.value, rules);
     if (entry.section === 'webhooks') {
       const { group_id: groupId, events, url } = entry.value;
       assertGroupEvents({ groupId: groupId ?? null, events });
       // A name is resolved with each delivery alone, so that a file can be checked where its names are unknown.
-      if (!webhookAllowPrivate && isPrivateHost(new URL(url)))
+      if (!rules.mayReceiveWebhooks(new URL(url)))
         throw new WrongField(
           'url',
           'leads to a private address; set SERVICE_WEBHOOK_ALLOW_PRIVATE=1 to allow that',
@@ -26,10 +20,11 @@ export const createCheckEntry =
     }
   };
 
-type BackendValue = Extract<ConfigEntry, { section: 'backends' }>['value'];
-
 /** Throws what the registration of a backend refuses, with the field of the file that it is about. */
-function assertBackend(value: BackendValue): void {
+function assertBackend(
+  value: SectionValue<'backends'>,
+  { assertRegistration, registrationOf }: EntryRules,
+): void {
   try {
     assertRegistration(registrationOf(value));
   } catch (error) {

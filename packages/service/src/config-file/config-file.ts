@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   planLines,
   problemLine,
@@ -13,16 +12,17 @@ import {
   startupError,
   type Environment,
 } from '@model-gateway/kernel';
-import type { AppContext } from '@model-gateway/server-process';
 import { applyEntries, type ApplyContext } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
+import type { EntryRules } from './entry-rules.ts';
 import { problemsIn } from './wrong-entries.ts';
 
 interface ConfigFileOptions {
   /** Undefined without a configuration file. */
   readonly file: string | undefined;
   readonly environment: Environment;
-  readonly webhookAllowPrivate: boolean;
+  readonly rules: EntryRules;
+  readonly readText: (path: string) => Promise<string>;
 }
 
 /** The configuration file of the installation: applied at the start, and again for each SIGHUP. */
@@ -33,17 +33,27 @@ export interface ConfigFile {
 }
 
 export function createConfigFile(
-  { file, environment, webhookAllowPrivate }: ConfigFileOptions,
-  context: ApplyContext & Pick<AppContext, 'onHangUp'>,
+  { file, environment, rules, readText }: ConfigFileOptions,
+  context: ApplyContext & {
+    /** Calls a listener for each SIGHUP. */
+    readonly onHangUp?: ((listener: () => void) => () => void) | undefined;
+  },
 ): ConfigFile {
   const { log, onHangUp } = context;
-  const check = createCheckEntry({ webhookAllowPrivate });
+  const check = createCheckEntry(rules);
   const applications = createSequence();
   let stopListening: (() => void) | undefined;
 
   async function apply(path: string): Promise<void> {
-    const read = await readValid(path, { environment, check });
-    const planned = await applyEntries(read.entries, context).catch((error: unknown) => {
+    const text = await readText(path).catch((error: unknown) => {
+      throw startupError(
+        'config_file_unreadable',
+        { file: path, reason: describeError(error) },
+        error,
+      );
+    });
+    const read = validIn(text, path, { environment, check });
+    const planned = await applyEntries(read.entries, rules, context).catch((error: unknown) => {
       throw wrongFile(path, problemsIn(read, error));
     });
     const summary = planLines(planned).at(-1);
@@ -78,14 +88,12 @@ export function createConfigFile(
   };
 }
 
-/** Rejects with a StartupError that names every line and field that is wrong. */
-async function readValid(
+/** Throws a StartupError that names every line and field that is wrong. */
+function validIn(
+  text: string,
   file: string,
   options: Parameters<typeof readConfigFile>[1],
-): Promise<ValidConfig> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw startupError('config_file_unreadable', { file, reason: describeError(error) }, error);
-  });
+): ValidConfig {
   const read = readConfigFile(text, options);
   if (read.problems === undefined) return read;
   throw wrongFile(file, read.problems);

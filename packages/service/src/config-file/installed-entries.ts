@@ -1,4 +1,3 @@
-import { registrationOf } from '@model-gateway/backends';
 import { isDeepStrictEqual } from 'node:util';
 import { priceOf } from '@model-gateway/billing';
 import {
@@ -7,19 +6,14 @@ import {
   type Installed,
   type SectionValue,
 } from '@model-gateway/config-file';
-import type { DatabaseStores } from '@model-gateway/db';
 import { fingerprintOf, type BackendConfig } from '@model-gateway/router';
 import type { Webhook } from '@model-gateway/webhooks';
+import type { ConfiguredStores } from './configured-stores.ts';
+import type { EntryRules } from './entry-rules.ts';
 import { routeRuleOf } from './route-rule-of.ts';
 import { tierOf, webhookId } from './write-entry.ts';
 
-/** The stores of what a file configures. */
-export type ConfiguredStores = Pick<
-  DatabaseStores,
-  'fileEntries' | 'backendConfigs' | 'routeRules' | 'plans' | 'prices' | 'webhooks' | 'groups'
->;
-
-interface InstalledOptions {
+export interface InstalledOptions extends Pick<EntryRules, 'registrationOf'> {
   /** False where the key is not known that upstream keys are encrypted with: then they are not compared. */
   readonly canReadKeys: boolean;
 }
@@ -28,7 +22,7 @@ interface InstalledOptions {
 export async function readInstalled(
   stores: ConfiguredStores,
   wanted: readonly ConfigEntry[],
-  { canReadKeys }: InstalledOptions,
+  { canReadKeys, registrationOf }: InstalledOptions,
 ): Promise<(entry: ConfigEntry) => Installed> {
   const backends = byName(await stores.backendConfigs.list(), ({ name }) => name);
   const routes = byName(await stores.routeRules.list(), ({ model }) => model);

@@ -1,4 +1,3 @@
-import { registrationOf } from '@model-gateway/backends';
 import { BUILT_IN_TIERS, priceOf, type TierChanges } from '@model-gateway/billing';
 import {
   ENTRY_NAMES,
@@ -7,13 +6,18 @@ import {
   type SectionValue,
 } from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
-import type { DatabaseStores } from '@model-gateway/db';
 import { sha256Hex } from '@model-gateway/kernel';
 import { newSigningSecret } from '@model-gateway/webhooks';
+import type { EntryRules } from './entry-rules.ts';
+import type { ConfiguredStores } from './configured-stores.ts';
 import { routeRuleOf } from './route-rule-of.ts';
 
 /** Writes an entry of the file to its store; an existing entry of that name is replaced. */
-export async function writeEntry(stores: DatabaseStores, entry: ConfigEntry): Promise<void> {
+export async function writeEntry(
+  stores: ConfiguredStores,
+  entry: ConfigEntry,
+  { registrationOf }: Pick<EntryRules, 'registrationOf'>,
+): Promise<void> {
   switch (entry.section) {
     case 'backends':
       return stores.backendConfigs.save(registrationOf(entry.value));
@@ -33,7 +37,7 @@ export async function writeEntry(stores: DatabaseStores, entry: ConfigEntry): Pr
 
 /** Removes what an entry has written. Built-in tiers get their built-in limits again. */
 export async function removeEntry(
-  stores: DatabaseStores,
+  stores: ConfiguredStores,
   { section, name }: { readonly section: Section; readonly name: string },
 ): Promise<void> {
   switch (section) {
@@ -75,21 +79,21 @@ export function tierOf(value: SectionValue<'tiers'>): TierChanges {
   };
 }
 
-async function removeTier({ plans }: DatabaseStores, name: string): Promise<void> {
+async function removeTier({ plans }: ConfiguredStores, name: string): Promise<void> {
   const builtIn = builtInTier(name);
   if (builtIn === undefined) await plans.removeTier(name);
   else await plans.saveTier(name, builtIn);
 }
 
 async function writePrice(
-  { prices }: DatabaseStores,
+  { prices }: ConfiguredStores,
   value: SectionValue<'prices'>,
 ): Promise<void> {
   const price = priceOf(value);
   if (price !== undefined) await prices.set(price);
 }
 
-async function removePrice({ prices }: DatabaseStores, name: string): Promise<void> {
+async function removePrice({ prices }: ConfiguredStores, name: string): Promise<void> {
   const found = (await prices.list()).find(
     ({ source, pattern, backend }) =>
       source !== 'catalogue' &&
@@ -99,7 +103,7 @@ async function removePrice({ prices }: DatabaseStores, name: string): Promise<vo
 }
 
 async function writeWebhook(
-  { webhooks }: DatabaseStores,
+  { webhooks }: ConfiguredStores,
   name: string,
   { url, events, format, group_id, secret }: SectionValue<'webhooks'>,
 ): Promise<void> {

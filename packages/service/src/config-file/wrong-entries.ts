@@ -1,5 +1,5 @@
 import type { ConfigProblem, ValidConfig, WrongEntry } from '@model-gateway/config-file';
-import type { DatabaseStores } from '@model-gateway/db';
+import type { ConfiguredStores } from './configured-stores.ts';
 
 /** Entries of a valid file that do not fit this installation. */
 class WrongEntries extends Error {
@@ -16,7 +16,7 @@ class WrongEntries extends Error {
 
 /** Throws for webhooks of groups that do not exist. */
 export async function assertGroupsExist(
-  { groups }: Pick<DatabaseStores, 'groups'>,
+  { groups }: Pick<ConfiguredStores, 'groups'>,
   entries: readonly WrongEntry['entry'][],
 ): Promise<void> {
   const wrong: WrongEntry[] = [];
