@@ -8,9 +8,8 @@ const PURE = [
   'json-rpc',
   'dialects',
   'webhooks',
-  'config-file',
 ];
-const TURNS = ['inference', 'recorder', 'client'];
+const TURNS = ['inference', 'recorder', 'client', 'config-file'];
 const ADAPTERS = ['db', 'bus', 'backends', 'http', 'embedded', 'telemetry', 'oidc', 'outbound'];
 
 const OURS = '^(apps|packages)/';

@@ -22,15 +22,12 @@ import {
   type SignInEnds,
 } from '@model-gateway/accounts';
 import { createAccountHints, type AccountHints } from '@model-gateway/billing';
+import { createCheckConfigText } from '@model-gateway/config-file';
 import type { DatabaseStores } from '@model-gateway/db';
 import type { BodyMemory } from '@model-gateway/http';
 import type { AppContext } from '@model-gateway/server-process';
 import { createExplainRoute, createSystemMonitor } from '@model-gateway/inference';
-import {
-  createCheckConfigText,
-  createEntryRules,
-  type InferenceRuntime,
-} from '@model-gateway/service';
+import { createEntryRules, type InferenceRuntime } from '@model-gateway/service';
 import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
 import type { RouteRule } from '@model-gateway/router';
 import { createWebhooks } from '@model-gateway/webhooks';

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { checkConfigFile } from '@model-gateway/config-file';
 import { createDatabase } from '@model-gateway/db';
 import { embeddedPostgresUrl } from '@model-gateway/embedded';
-import { checkConfigFile, createEntryRules } from '@model-gateway/service';
+import { createEntryRules } from '@model-gateway/service';
 import { describeError, silentLog } from '@model-gateway/kernel';
 import { secretOrGenerated } from '@model-gateway/server-process';
 import { readCheckConfig, readStandaloneConfig } from './config.ts';

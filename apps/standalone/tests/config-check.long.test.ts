@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readConfigFile, type ConfigEntry } from '@model-gateway/config-file';
+import { checkConfigFile, readConfigFile, type ConfigEntry } from '@model-gateway/config-file';
 import { createDatabase } from '@model-gateway/db';
-import { checkConfigFile, createEntryRules } from '@model-gateway/service';
+import { createEntryRules } from '@model-gateway/service';
 import { silentLog } from '@model-gateway/kernel';
 import { RETRY_REASONS } from '@model-gateway/router';
 import {

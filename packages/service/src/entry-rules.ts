@@ -1,6 +1,6 @@
 import { assertRegistration, registrationOf } from '@model-gateway/backends';
+import type { EntryRules } from '@model-gateway/config-file';
 import { isPrivateHost } from '@model-gateway/outbound';
-import type { EntryRules } from './config-file/entry-rules.ts';
 
 /** What backends and the network say of the entries of a configuration file. */
 export const createEntryRules = ({

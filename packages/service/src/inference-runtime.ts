@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readFileVariables } from '@model-gateway/config-file';
+import { createConfigFile, readFileVariables } from '@model-gateway/config-file';
 import { createPriceBook, type PriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
 import {
@@ -23,7 +23,6 @@ import {
   type VideoJobs,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
-import { createConfigFile } from './config-file/config-file.ts';
 import { createEntryRules } from './entry-rules.ts';
 import { createQuotaEvents } from './quota-events.ts';
 import { createServiceMemory } from './service-memory.ts';

@@ -1,6 +1,7 @@
+import { routeRuleOf } from '@model-gateway/config-file';
 import { ServiceError, type RpcResult } from '@model-gateway/contracts';
 import type { DatabaseStores } from '@model-gateway/db';
-import { routeRuleOf, type ServiceRouter } from '@model-gateway/service';
+import type { ServiceRouter } from '@model-gateway/service';
 import type { RouteRule } from '@model-gateway/router';
 import type { AuditedCall } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';

@@ -1,17 +1,17 @@
 import {
-  planLines,
-  problemLine,
-  readConfigFile,
-  type ConfigProblem,
-  type ValidConfig,
-} from '@model-gateway/config-file';
-import {
   createSequence,
   describeError,
   StartupError,
   startupError,
   type Environment,
 } from '@model-gateway/kernel';
+import { planLines } from '../plan.ts';
+import {
+  problemLine,
+  readConfigFile,
+  type ConfigProblem,
+  type ValidConfig,
+} from '../read-config-file.ts';
 import { applyEntries, type ApplyContext } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
 import type { EntryRules } from './entry-rules.ts';

@@ -1,13 +1,8 @@
 import { BUILT_IN_TIERS, priceOf, type TierChanges } from '@model-gateway/billing';
-import {
-  ENTRY_NAMES,
-  type ConfigEntry,
-  type Section,
-  type SectionValue,
-} from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
 import { sha256Hex } from '@model-gateway/kernel';
 import { newSigningSecret } from '@model-gateway/webhooks';
+import { ENTRY_NAMES, type ConfigEntry, type Section, type SectionValue } from '../sections.ts';
 import type { EntryRules } from './entry-rules.ts';
 import type { ConfiguredStores } from './configured-stores.ts';
 import { routeRuleOf } from './route-rule-of.ts';

@@ -1,5 +1,6 @@
-import { readConfigFile, type ConfigChanges, type ConfigProblem } from '@model-gateway/config-file';
 import type { Environment } from '@model-gateway/kernel';
+import type { ConfigChanges } from '../plan.ts';
+import { readConfigFile, type ConfigProblem } from '../read-config-file.ts';
 import { planEntries } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
 import type { EntryRules } from './entry-rules.ts';

@@ -1,5 +1,5 @@
-import type { SectionValue } from '@model-gateway/config-file';
 import type { BackendConfig } from '@model-gateway/router';
+import type { SectionValue } from '../sections.ts';
 
 /** What the kinds of backends and the network say of entries; this package knows neither. */
 export interface EntryRules {

@@ -1,13 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { priceOf } from '@model-gateway/billing';
-import {
-  ENTRY_NAMES,
-  type ConfigEntry,
-  type Installed,
-  type SectionValue,
-} from '@model-gateway/config-file';
 import { fingerprintOf, type BackendConfig } from '@model-gateway/router';
 import type { Webhook } from '@model-gateway/webhooks';
+import type { Installed } from '../plan.ts';
+import { ENTRY_NAMES, type ConfigEntry, type SectionValue } from '../sections.ts';
 import type { ConfiguredStores } from './configured-stores.ts';
 import type { EntryRules } from './entry-rules.ts';
 import { routeRuleOf } from './route-rule-of.ts';

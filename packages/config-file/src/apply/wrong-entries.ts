@@ -1,4 +1,4 @@
-import type { ConfigProblem, ValidConfig, WrongEntry } from '@model-gateway/config-file';
+import type { ConfigProblem, ValidConfig, WrongEntry } from '../read-config-file.ts';
 import type { ConfiguredStores } from './configured-stores.ts';
 
 /** Entries of a valid file that do not fit this installation. */

@@ -1,14 +1,10 @@
 import { createAccountEvents } from '@model-gateway/accounts';
 import { PRICES_CHANNEL } from '@model-gateway/billing';
-import {
-  FILE_ENTRIES_CHANNEL,
-  plan,
-  type ConfigEntry,
-  type ConfigChanges,
-  type Section,
-} from '@model-gateway/config-file';
 import { describeError, type Clock, type Log } from '@model-gateway/kernel';
 import { createBackendAnnouncer, ROUTES_CHANNEL } from '@model-gateway/router';
+import { FILE_ENTRIES_CHANNEL } from '../file-entry-store.ts';
+import { plan, type ConfigChanges } from '../plan.ts';
+import type { ConfigEntry, Section } from '../sections.ts';
 import type { ConfiguredStores } from './configured-stores.ts';
 import type { EntryRules } from './entry-rules.ts';
 import { readInstalled, type InstalledOptions } from './installed-entries.ts';

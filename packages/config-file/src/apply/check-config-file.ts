@@ -1,10 +1,6 @@
-import {
-  planLines,
-  problemLine,
-  readConfigFile,
-  type ConfigProblem,
-} from '@model-gateway/config-file';
 import { describeError, type Environment } from '@model-gateway/kernel';
+import { planLines } from '../plan.ts';
+import { problemLine, readConfigFile, type ConfigProblem } from '../read-config-file.ts';
 import { planEntries } from './apply-entries.ts';
 import { createCheckEntry } from './check-entry.ts';
 import type { EntryRules } from './entry-rules.ts';

@@ -1,8 +1,8 @@
 import type { GroupStore } from '@model-gateway/accounts';
 import type { PlanStore, PriceStore } from '@model-gateway/billing';
-import type { FileEntryStore } from '@model-gateway/config-file';
 import type { BackendConfigStore, RouteRuleStore } from '@model-gateway/router';
 import type { WebhookStore } from '@model-gateway/webhooks';
+import type { FileEntryStore } from '../file-entry-store.ts';
 
 /** The stores of what a file configures. */
 export interface ConfiguredStores {

@@ -1,6 +1,7 @@
-import { WrongField, type ConfigEntry, type SectionValue } from '@model-gateway/config-file';
 import { ServiceError } from '@model-gateway/contracts';
 import { assertGroupEvents } from '@model-gateway/webhooks';
+import { WrongField } from '../read-config-file.ts';
+import type { ConfigEntry, SectionValue } from '../sections.ts';
 import type { EntryRules } from './entry-rules.ts';
 
 /** Throws for an entry that its call would refuse for more than its form. */
