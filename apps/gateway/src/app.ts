@@ -19,7 +19,12 @@ import {
   type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
-import { countTokensRequest, messagesDialect, responsesDialect } from '@model-gateway/dialects';
+import {
+  chatDialect,
+  countTokensRequest,
+  messagesDialect,
+  responsesDialect,
+} from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
 import { Router } from 'express';
@@ -51,7 +56,6 @@ import { createGatewaySignIns } from './gateway-sign-ins.ts';
 import { createReaderAuthenticator } from './reader-authenticator.ts';
 import { createRequestAuthorizer } from './request-authorizer.ts';
 import { createRequestLimiter } from './request-limiter.ts';
-import { createChatRoute } from './routes/chat.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
@@ -157,7 +161,7 @@ export function createGateway(
   const noteFailure = createNoteFailure(runtime.meter);
   const leanRoutes = createLeanRoutes(
     [
-      createChatRoute(chat),
+      createDialectRoute({ path: inference.createChatCompletion.path, dialect: chatDialect }, chat),
       createDialectRoute({ path: inference.createMessage.path, dialect: messagesDialect }, chat),
       createCountTokensRoute(
         {

@@ -1,5 +1,8 @@
 import type {
+  AnswerPart,
   ChatRequest,
+  OwnForm,
+  UpstreamCompletion,
   ServiceError,
   TurnMessage,
   TurnAnswer,
@@ -10,29 +13,74 @@ import type { z } from 'zod';
 
 /** An API that clients speak. A dialect knows no upstream. */
 export interface Dialect<Request extends DialectRequest = DialectRequest> {
+  /** The name of the API among the APIs. */
+  readonly api: string;
   /** Checks a body and translates it. A field that cannot be translated is a problem with that path. */
   readonly request: z.ZodType<Request>;
-  /** The body of a whole answer. */
-  writeAnswer(answer: TurnAnswer, request: Request): object;
-  writeStream(request: Request): DialectStream;
-  /** For answers of upstreams that speak this API too. */
-  readonly passing?: DialectPassing<Request>;
+  answer(answer: WholeAnswer, request: Request): WrittenAnswer;
+  stream(request: Request): AnswerWriter;
+  /** Whether the event of a failure alone tells clients that an answer is not whole; otherwise the connection closes, too. */
+  readonly isFailureEnough: boolean;
   /** Where its clients look for the id of a request, besides `x-request-id`. */
   readonly requestIdHeader?: string;
   /** A header of requests with a list of flags, none of which has a counterpart. */
   readonly flagsHeader?: string;
-  /** The status and the body of an error before the first event. */
-  writeError(error: DialectError): { readonly status: number; readonly body: object };
+  /** The status and the body of an error before the first event; absent where they are those of chat completions. */
+  readonly writeError?: WriteError;
 }
 
-/** How answers of upstreams that speak the same API are passed on. */
-export interface DialectPassing<Request extends DialectRequest> {
-  /** The name of the API in origins. */
-  readonly api: string;
-  /** The body of a whole answer; the usage is for one that has none. */
-  passAnswer(answer: Fields, request: Request, usage: TurnUsage | undefined): object;
+type WriteError = (error: DialectError) => { readonly status: number; readonly body: object };
+
+/** A whole answer in the forms that a client can get. */
+export interface WholeAnswer {
+  /** What the upstream sent, if it is known in its own API. */
+  readonly own: OwnForm | undefined;
+  /** In the form between APIs. */
+  readonly answer: () => TurnAnswer;
+  readonly completion: UpstreamCompletion;
+  /** The completion as JSON, if the backend gave it as that; a long one is written once. */
+  readonly text: string | undefined;
+}
+
+/** A whole answer in the form of an API. */
+interface WrittenAnswer {
+  readonly body: object;
+  /** The body as JSON, if there is one. */
+  readonly text?: string | undefined;
+  /** What of the request was left out. */
+  readonly ignored: readonly string[];
+}
+
+/** Writes one streamed answer as server-sent events. Each function returns text for the client, which may be empty. */
+export interface AnswerWriter {
+  /** What of the request was left out; known when the stream has begun. */
+  readonly ignored: readonly string[];
+  /** Looks at the first part, which is written too. */
+  begin(head: StreamHead, first: AnswerPart | undefined): string;
+  /** Tells the client that its answer is being made; also before the beginning. */
+  alive(): string;
+  write(part: AnswerPart): string;
+  /** The whole answer as one body, after its last part; undefined for APIs that keep no answers. */
+  answer(): object | undefined;
+  /** After the last part of a complete answer; the body is that of `answer`, as it was kept. */
+  end(answer?: object): string;
+  /** Instead of `end`, if the answer was cut off. */
+  fail(failure: StreamFailure): string;
+}
+
+/** A dialect whose answers are written event by event, or passed on as an upstream of the same API sent them. */
+export interface EventDialect<Request extends DialectRequest> extends Omit<
+  Dialect<Request>,
+  'answer' | 'stream' | 'isFailureEnough'
+> {
+  readonly writeError: WriteError;
+  /** The body of a whole answer. */
+  readonly writeAnswer: (answer: TurnAnswer, request: Request) => object;
+  readonly writeStream: (request: Request) => EventWriter;
+  /** The body of a whole answer of such an upstream; the usage is for one that has none. */
+  readonly passAnswer: (answer: Fields, request: Request, usage: TurnUsage | undefined) => object;
   /** `signs` is how many signs of life the client got before. */
-  passStream(request: Request, signs: number): PassedStream;
+  readonly passStream: (request: Request, signs: number) => PassedWriter;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,7 +91,8 @@ export interface DialectRequest {
   readonly model: string;
   readonly models?: readonly string[] | null | undefined;
   readonly chat: ChatRequest;
-  readonly own: OwnRequest;
+  /** The request in its own API; absent for chat completions. */
+  readonly own?: OwnRequest | undefined;
   /** What the client sent by habit and was left out: names of fields and tools. */
   readonly ignored: readonly string[];
   /** What is left out for an upstream that speaks the same API. */
@@ -74,8 +123,8 @@ export interface StreamHead {
   readonly promptTokens: () => number;
 }
 
-/** Writes one streamed answer as server-sent events. Each function returns text for the client, which may be empty. */
-export interface DialectStream {
+/** Writes the events of one streamed answer. Each function returns text for the client, which may be empty. */
+export interface EventWriter {
   /** Called before the first event of the turn. */
   begin(head: StreamHead): string;
   /** Tells the client that its answer is being made; also before the beginning. */
@@ -94,11 +143,13 @@ export interface StreamFailure {
   readonly message: string;
   /** The status that the error stands for, where it is known. */
   readonly upstreamStatus?: number | undefined;
+  /** As the error table names it; absent for failures of upstreams. */
+  readonly code?: string | undefined;
   readonly requestId: string;
 }
 
 /** Passes one streamed answer on. Of the events of the turn it needs only the usage, where the upstream reported none. */
-export interface PassedStream extends DialectStream {
+export interface PassedWriter extends EventWriter {
   pass(event: Fields): string;
 }
 

@@ -1,12 +1,13 @@
 export type {
   Dialect,
   DialectRequest,
-  DialectStream,
+  AnswerWriter,
+  EventDialect,
   OwnRequest,
-  PassedStream,
   StreamFailure,
-  StreamHead,
+  WholeAnswer,
 } from './dialect.ts';
+export { asksForUsage, chatDialect, chatErrorEvent } from './chat/index.ts';
 export { chatParts } from './chat/read-stream.ts';
 export { completionOf } from './chat/write-answer.ts';
 export { chatDelta, ChatWriter, type ChunkHead } from './chat/write-stream.ts';
@@ -23,6 +24,7 @@ export {
 } from './responses/request.ts';
 export { isInputItem, responseOfItem } from './responses/item-id.ts';
 export { storedItems } from './responses/stored-items.ts';
+export { DONE, KEEP_ALIVE } from './event-marks.ts';
 export { eventsOfAnswer, eventsOfCall } from './turn/answer-events.ts';
 export { answerOfChat } from './turn/answer-of-chat.ts';
 export { reasoningEffort } from './turn/chat-of-turn.ts';

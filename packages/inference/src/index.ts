@@ -2,7 +2,7 @@ export { settle, type AnsweredBy } from './call/settle.ts';
 export { allowedBy, isServable, modelNotAllowed } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';
-export { completeChat, type ChatAnswer } from './chat/complete-chat.ts';
+export { completeChat } from './chat/complete-chat.ts';
 export { embedTexts, expectedEmbeddings } from './chat/embed-texts.ts';
 export {
   createMemoryEvents,
@@ -56,13 +56,8 @@ export { createRequestTrace, type RequestTrace } from './usage/request-trace.ts'
 export { createRequestLogWriter, type RequestLogWriter } from './usage/request-log-writer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
 export { estimatePrompt, estimatePromptInSteps } from './usage/estimate-usage.ts';
-export {
-  streamChat,
-  streamParts,
-  streamDeltas,
-  type ChatEnd,
-  type StreamCut,
-} from './chat/stream-chat.ts';
+export { streamTurn, type StreamCut, type TurnEnd } from './chat/stream-turn.ts';
+export { deltasOf } from './stream/chat-delta.ts';
 export { createUsageWriter } from './usage/usage-writer.ts';
 export { createSystemMonitor, type SystemMonitor } from './usage/system-monitor.ts';
 export {

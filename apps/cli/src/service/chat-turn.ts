@@ -41,7 +41,7 @@ export interface TurnResult {
 }
 
 type ChatEvent = RpcNotificationParams<'chat.stream'>;
-type ChatEnd = Extract<ChatEvent, { finish_reason: unknown }>;
+type TurnEnd = Extract<ChatEvent, { finish_reason: unknown }>;
 type UsageRow = RpcResult<'usage.list'>['records'][number];
 
 /** A row is recorded a moment after the reply. */
@@ -91,7 +91,7 @@ export async function runTurn(service: Service, request: TurnRequest): Promise<T
 /** Whole milliseconds. */
 const since = (startedAt: number): number => Math.round(performance.now() - startedAt);
 
-function successful(end: ChatEvent): ChatEnd {
+function successful(end: ChatEvent): TurnEnd {
   if ('finish_reason' in end) return end;
   const { code, message } = 'error' in end ? end.error : { code: 0, message: 'no reply' };
   throw new RpcCallError(code, message);

@@ -1,4 +1,4 @@
-import type { Dialect, DialectRequest } from '@model-gateway/dialects';
+import type { DialectRequest, EventDialect } from '@model-gateway/dialects';
 import {
   parseJson,
   readBody,
@@ -24,7 +24,7 @@ interface CountTokensDependencies {
 
 interface CountTokensRoute<Request extends DialectRequest> {
   readonly path: string;
-  readonly dialect: Pick<Dialect<Request>, 'requestIdHeader' | 'flagsHeader' | 'writeError'>;
+  readonly dialect: Pick<EventDialect<Request>, 'requestIdHeader' | 'flagsHeader' | 'writeError'>;
   readonly request: z.ZodType<Request>;
   /** Completes a request by what is stored for its user. */
   readonly complete?: (request: Request, reader: StoredReader) => Promise<Request>;

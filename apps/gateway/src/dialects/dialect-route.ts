@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
-import type {
-  Dialect,
-  DialectRequest,
-  DialectStream,
-  StreamFailure,
+import {
+  CHAT_API,
+  type AnswerWriter,
+  type Dialect,
+  type DialectRequest,
+  type StreamFailure,
 } from '@model-gateway/dialects';
 import {
   REST_ERRORS,
@@ -16,7 +17,7 @@ import {
 import {
   completeChat,
   estimatePrompt,
-  streamParts,
+  streamTurn,
   type Caller,
   type PreparedTurn,
 } from '@model-gateway/inference';
@@ -30,7 +31,6 @@ import {
   type ServedTurn,
   type TurnRouteDependencies,
 } from '../routes/turn-route.ts';
-import { createStreamWriter, writtenAnswer } from './dialect-writer.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 
@@ -45,7 +45,7 @@ interface DialectRoute<Request extends DialectRequest> {
   readonly keep?: (request: Request, caller: Caller, body: object) => Promise<object>;
 }
 
-/** Serves chat turns in another API than chat completions. */
+/** Serves chat turns in one of the APIs that clients speak. */
 export function createDialectRoute<Request extends DialectRequest>(
   { path, dialect, complete, isLinked, keep }: DialectRoute<Request>,
   dependencies: TurnRouteDependencies,
@@ -56,6 +56,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     state: (request) => ({
       conversation_id: request.chat.conversation_id,
       memory: request.chat.memory,
+      store: request.chat['store'],
       continues: isLinked?.(request) ?? false,
     }),
     headers: flagsHeader === undefined ? [] : [flagsHeader],
@@ -63,35 +64,39 @@ export function createDialectRoute<Request extends DialectRequest>(
 
   async function respond({ turn, request, response, headers }: ServedTurn<Request>): Promise<void> {
     const answer = await completeChat(turn, dependencies);
-    const written = writtenAnswer(dialect, request, answer);
+    const written = dialect.answer(answer, request);
     const body = keep === undefined ? written.body : await keep(request, turn.caller, written.body);
-    const text = JSON.stringify(body);
+    const text = written.text ?? JSON.stringify(body);
     const more = [...routeHeaders(answer), ...ignoredHeaderOf(written, answer.ignored)];
     sendJsonText(response, 200, text, [...headers, ...more]);
   }
 
   async function stream({ turn, request, response, headers }: ServedTurn<Request>): Promise<void> {
-    const writer = createStreamWriter(dialect, request);
+    const writer = dialect.stream(request);
     const requestId = requestIdOf(response.req, response);
-    const failed = (failure: unknown): string =>
-      writer.stream.fail({ ...streamFailure(failure), requestId });
     const options = {
       headers,
       disconnected: turn.signal,
       silenceMs,
       alive: () => writer.alive(),
-      fail: failed,
-      isFailureEnough: true,
+      fail: (failure: unknown) => writer.fail({ ...streamFailure(failure), requestId }),
+      isFailureEnough: dialect.isFailureEnough,
     };
     await sendEvents(response, options, async (sink) => {
-      const streamed = await streamParts(turn, dependencies);
+      const passesEvents = dialect.api === CHAT_API;
+      const onSign = (sign: Buffer): boolean => passesEvents && sink.pass(sign);
+      const streamed = await streamTurn(turn, dependencies, { passesEvents, onSign });
       const promptTokens = (): number => estimatePrompt(turn.full);
       const beginning = writer.begin({ ...streamed.head, promptTokens }, streamed.first);
       sink.open([...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)]);
       await sink.write(beginning);
-      const cut = await streamed.deliver((parts) => sink.write(writer.write(parts)));
-      // The events of this API say whether it is whole.
-      return cut === undefined ? ending(turn, request, writer.stream) : failed(cut.failure);
+      const ended = await streamed.deliver((portion) =>
+        sink.write(
+          Buffer.isBuffer(portion) ? portion : portion.map((part) => writer.write(part)).join(''),
+        ),
+      );
+      const isCut = ended !== undefined && 'failure' in ended;
+      return isCut ? ended : ending(turn, request, writer);
     });
   }
 
@@ -99,9 +104,9 @@ export function createDialectRoute<Request extends DialectRequest>(
   async function ending(
     { caller, signal }: PreparedTurn,
     request: Request,
-    writer: DialectStream,
+    writer: AnswerWriter,
   ): Promise<string> {
-    const answer = signal.aborted ? undefined : writer.answer?.();
+    const answer = signal.aborted ? undefined : writer.answer();
     if (answer === undefined || keep === undefined) return writer.end(answer);
     return writer.end(await keep(request, caller, answer));
   }
@@ -125,7 +130,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       ownOf: ({ own }) => own,
       complete,
       cache,
-      writeError: (facts) => dialect.writeError(facts),
+      writeError: dialect.writeError,
       requestIdHeader,
       withHeaders: withIgnoredFlags,
       respond: (served) => (served.request.chat.stream === true ? stream(served) : respond(served)),
@@ -138,6 +143,7 @@ export function createDialectRoute<Request extends DialectRequest>(
 const streamFailure = (failure: unknown): Omit<StreamFailure, 'requestId'> => ({
   message: describeError(failure),
   upstreamStatus: statusOf(failure),
+  code: failure instanceof ServiceError ? failure.code : undefined,
 });
 
 function statusOf(failure: unknown): number | undefined {

@@ -28,9 +28,6 @@ export interface EventSink {
   pass(sign: Buffer): boolean;
 }
 
-export const DONE = 'data: [DONE]\n\n';
-/** For clients and agents that count comments; others count only events. */
-export const KEEP_ALIVE = ': keep-alive\n\n';
 /** So that nothing between the service and the client holds events back. */
 export const EVENT_HEADERS: readonly string[] = [
   'cache-control',

@@ -1,3 +1,4 @@
+import { DONE, KEEP_ALIVE } from '@model-gateway/dialects';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   completionsRequestSchema,
@@ -25,7 +26,7 @@ import type { CacheOptions } from '../cache/answer-cache.ts';
 import { setLimitHeaders } from '../limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
-import { DONE, KEEP_ALIVE, sendEvents } from '../openai/write-events.ts';
+import { sendEvents } from '../openai/write-events.ts';
 import { writePassed } from '../openai/write-passed.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';

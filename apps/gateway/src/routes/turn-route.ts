@@ -51,12 +51,12 @@ interface TurnRoute<Request extends NamedModels> {
   readonly path: string;
   readonly schema: z.ZodType<Request>;
   readonly chatOf: (request: Request) => ChatRequest;
-  /** The request in its own API; absent for chat completions. */
-  readonly ownOf?: (request: Request) => OwnRequest;
+  /** The request in its own API; undefined for chat completions. */
+  readonly ownOf: (request: Request) => OwnRequest | undefined;
   /** Completes an admitted request by what is stored for its user. */
   readonly complete?: ((request: Request, reader: StoredReader) => Promise<Request>) | undefined;
   readonly cache: CacheOptions<Request>;
-  readonly writeError?: ErrorWriter;
+  readonly writeError?: ErrorWriter | undefined;
   /** Where its clients look for the id of a request, besides `x-request-id`. */
   readonly requestIdHeader?: string | undefined;
   /** The request with what its headers add. */
@@ -89,7 +89,7 @@ export function createTurnRoute<Request extends NamedModels>(
         caller,
         surface: 'gateway',
         request: chat,
-        own: route.ownOf?.(request),
+        own: route.ownOf(request),
         resolvedModel,
         fallbacks,
         conversationId,

@@ -1,5 +1,5 @@
 import type { RpcNotification, RpcNotificationParams } from '@model-gateway/contracts';
-import type { ChatDelta, ChatEnd } from '@model-gateway/inference';
+import type { ChatDelta, TurnEnd } from '@model-gateway/inference';
 
 /** Why a turn failed. */
 export interface ChatFailure {
@@ -12,7 +12,7 @@ export interface ChatFailure {
 /** The notifications of one turn, as JSON text. */
 export interface ChatNotifications {
   delta(delta: ChatDelta): string;
-  end(end: ChatEnd): string;
+  end(end: TurnEnd): string;
   failure(error: ChatFailure): string;
 }
 

@@ -2,7 +2,8 @@ import { ServiceError } from '@model-gateway/contracts';
 import {
   acceptChat,
   prepareTurn,
-  streamDeltas,
+  deltasOf,
+  streamTurn,
   type AcceptedChat,
   type ChatDependencies,
   type ChatTurn,
@@ -125,13 +126,18 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
   ): Promise<void> {
     const kept = dependencies.keepBodies(turn);
     try {
-      const end = await streamDeltas(turn, accepted, dependencies, async (deltas) => {
-        for (const delta of deltas) {
+      const options = { passesEvents: false, keepsReply: true, accepted };
+      const streamed = await streamTurn(turn, dependencies, options);
+      const end = await streamed.deliver(async (portion) => {
+        if (Buffer.isBuffer(portion)) return;
+        for (const delta of portion.flatMap(deltasOf)) {
           kept?.add(delta.token);
           const drained = output.push(notifications.delta(delta));
           if (drained !== undefined) await drained;
         }
       });
+      if (end === undefined) throw new Error('the turn was stopped');
+      if ('failure' in end) throw end.failure;
       turn.reservation?.end();
       kept?.end();
       await output.end(notifications.end(end));

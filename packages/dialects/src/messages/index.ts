@@ -1,4 +1,5 @@
-import type { Dialect, DialectRequest } from '../dialect.ts';
+import type { DialectRequest } from '../dialect.ts';
+import { eventDialect } from '../turn/answer-writer.ts';
 import { messageOf, type AnswerOptions } from './answer.ts';
 import { messagesError } from './errors.ts';
 import { PassedMessagesStream, passMessage } from './passed.ts';
@@ -10,16 +11,14 @@ const optionsOf = ({ chat }: DialectRequest): AnswerOptions => ({
 });
 
 /** `POST /v1/messages`. */
-export const messagesDialect: Dialect = {
+export const messagesDialect = eventDialect({
+  api: MESSAGES_API,
   request: messagesRequest,
   writeAnswer: (answer, request) => messageOf(answer, optionsOf(request)),
   writeStream: (request) => createMessagesStream(optionsOf(request)),
-  passing: {
-    api: MESSAGES_API,
-    passAnswer: (answer, _request, usage) => passMessage(answer, usage),
-    passStream: () => new PassedMessagesStream(),
-  },
+  passAnswer: (answer, _request, usage) => passMessage(answer, usage),
+  passStream: () => new PassedMessagesStream(),
   requestIdHeader: 'request-id',
   flagsHeader: 'anthropic-beta',
   writeError: messagesError,
-};
+});

@@ -1,5 +1,5 @@
 import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
-import type { PassedStream, StreamFailure } from '../dialect.ts';
+import type { PassedWriter, StreamFailure } from '../dialect.ts';
 import { countField, fieldOf } from '../turn/fields.ts';
 import { messagesUsage, NO_USAGE, streamedUsage } from './answer.ts';
 import { failed, PING } from './stream.ts';
@@ -16,7 +16,7 @@ export const passMessage = (message: Fields, usage: TurnUsage | undefined): Fiel
 });
 
 /** Passes the events of such an upstream on. The last ones wait for the usage, which is estimated if there is none. */
-export class PassedMessagesStream implements PassedStream {
+export class PassedMessagesStream implements PassedWriter {
   readonly #ending: Fields[] = [];
   #usage = NO_USAGE;
 

@@ -13,7 +13,7 @@ import {
 } from '@model-gateway/contracts';
 import { sha256Hex } from '@model-gateway/kernel';
 import { z } from 'zod';
-import type { DialectRequest } from '../dialect.ts';
+import type { DialectRequest, OwnRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
 import { chatOfTurn } from '../turn/chat-of-turn.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
@@ -73,8 +73,13 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 /** The fields of `output_config` that are translated. */
 const OUTPUT_FIELDS: ReadonlySet<string> = new Set(['effort', 'format']);
 
+/** A request that was translated. */
+interface MessagesRequest extends DialectRequest {
+  readonly own: OwnRequest;
+}
+
 /** The body of `POST /v1/messages`. */
-export const messagesRequest: z.ZodType<DialectRequest> = messagesBodySchema
+export const messagesRequest: z.ZodType<MessagesRequest> = messagesBodySchema
   .refine(({ max_tokens: tokens }) => tokens !== undefined, {
     path: ['max_tokens'],
     message: 'required',
@@ -82,10 +87,10 @@ export const messagesRequest: z.ZodType<DialectRequest> = messagesBodySchema
   .transform(translated);
 
 /** The body of `POST /v1/messages/count_tokens`. */
-export const countTokensRequest: z.ZodType<DialectRequest> =
+export const countTokensRequest: z.ZodType<MessagesRequest> =
   messagesBodySchema.transform(translated);
 
-function translated(given: MessagesBody): DialectRequest {
+function translated(given: MessagesBody): MessagesRequest {
   assertNoServers(given);
   assertNoThread(given);
   assertNoContainer(given);

@@ -1,5 +1,5 @@
 import type { FinishReason, TurnEvent } from '@model-gateway/contracts';
-import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
+import type { EventWriter, StreamFailure, StreamHead } from '../dialect.ts';
 import {
   callThought,
   messageHead,
@@ -20,7 +20,7 @@ const TEXT_HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delt
 const TEXT_DELTA = ',"delta":{"type":"text_delta","text":';
 
 /** Writes the events of one answer. Blocks follow one another: only one is open at a time. */
-export function createMessagesStream({ hasThoughts }: AnswerOptions): DialectStream {
+export function createMessagesStream({ hasThoughts }: AnswerOptions): EventWriter {
   let nextIndex = 0;
   /** The kind of the open block, or the index of its tool call. */
   let open: 'text' | 'thinking' | number | undefined;

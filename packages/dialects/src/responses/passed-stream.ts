@@ -1,12 +1,12 @@
 import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
-import type { PassedStream, StreamFailure } from '../dialect.ts';
+import type { PassedWriter, StreamFailure } from '../dialect.ts';
 import { fieldOf, listField, textField } from '../turn/fields.ts';
 import type { Item } from './body.ts';
 import { streamError } from './errors.ts';
 import { itemIdIn } from './item-id.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responseObject, responseUsage } from './response-object.ts';
-import { DONE } from './stream.ts';
+import { DONE } from '../event-marks.ts';
 
 /** The last events of a stream, one of which it has. */
 const ENDINGS: ReadonlySet<unknown> = new Set([
@@ -25,7 +25,7 @@ export function passResponse(
 }
 
 /** Passes the events of such an upstream on. The last one waits until the response is stored. */
-export class PassedResponsesStream implements PassedStream {
+export class PassedResponsesStream implements PassedWriter {
   readonly #request: ResponsesRequest;
   /** The items that are complete, by their index. */
   readonly #output = new Map<unknown, unknown>();

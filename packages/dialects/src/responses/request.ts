@@ -14,6 +14,7 @@ export const RESPONSES_API = 'responses';
 
 /** A request of `POST /v1/responses`. */
 export interface ResponsesRequest extends DialectRequest, Translation {
+  readonly own: OwnRequest;
   readonly body: ResponsesBody;
   /** The items of this request, without those of earlier responses. */
   readonly input: readonly Item[];

@@ -6,8 +6,9 @@ import type {
   TurnUsage,
   UrlCitation,
 } from '@model-gateway/contracts';
-import type { DialectStream, StreamFailure, StreamHead } from '../dialect.ts';
+import type { EventWriter, StreamFailure, StreamHead } from '../dialect.ts';
 import { annotationOf } from '../turn/url-citations.ts';
+import { DONE } from '../event-marks.ts';
 import type { Item } from './body.ts';
 import {
   CALL_PREFIXES,
@@ -42,11 +43,8 @@ interface CallInProgress extends OpenCall {
 }
 
 const NO_ARGUMENTS = '{}';
-/** After the last event of a stream that did not fail. */
-export const DONE = 'data: [DONE]\n\n';
-
 /** Writes the events of a response, and collects the response itself. */
-export class ResponsesStream implements DialectStream {
+export class ResponsesStream implements EventWriter {
   readonly #request: ResponsesRequest;
   /** Of the request until the upstream has named its own. */
   #model: string;

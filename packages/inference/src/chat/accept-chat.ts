@@ -17,7 +17,7 @@ export interface AcceptedChat {
 
 /**
  * Chooses the backend; rejects with an error for the caller if there is none for any of its models. Then the turn counts as
- * accepted and its messages are stored. An accepted turn must be served, by `streamDeltas`.
+ * accepted and its messages are stored. An accepted turn must be served, by `streamTurn`.
  */
 export async function acceptChat(
   turn: PreparedTurn,

@@ -3,11 +3,9 @@ import {
   readCachedTokens,
   readCacheWriteTokens,
   readUsage,
-  type OwnForm,
-  type TurnAnswer,
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
-import { answerOfChat, completionOf } from '@model-gateway/dialects';
+import { answerOfChat, completionOf, type WholeAnswer } from '@model-gateway/dialects';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { attempt } from '../upstream/attempts.ts';
 import { contentOf } from '../stream/chunk-fields.ts';
@@ -18,14 +16,7 @@ import { TOOL_CALLS_MAX, type Reply } from './history/reply-collector.ts';
 import { settleTurn } from './settle-turn.ts';
 import { upstreamTurn } from './upstream-turn.ts';
 
-export interface ChatAnswer {
-  /** The completion as JSON, if the backend gave it as that; a long one is written once. */
-  readonly text: string | undefined;
-  readonly completion: UpstreamCompletion;
-  /** The same in the form between APIs. */
-  readonly answer: () => TurnAnswer;
-  /** What the upstream sent, for a client of the same API. */
-  readonly own: OwnForm | undefined;
+export interface ChatAnswer extends WholeAnswer {
   /** The name of the backend that served the turn. */
   readonly backend: string;
   /** Fields of the request that this backend could not be sent. */

@@ -1,10 +1,9 @@
-import type { AnswerPart } from '@model-gateway/contracts';
-import { CHAT_API } from '@model-gateway/dialects';
+import { asksForUsage } from '@model-gateway/dialects';
 import { estimateTokens } from '@model-gateway/billing';
 import { newId, tryParseJson, type Clock, type Log } from '@model-gateway/kernel';
-import { UpstreamFailure, type PassedAnswer, type UpstreamStream } from '@model-gateway/router';
-import { asksForUsage, property } from '../stream/chunk-fields.ts';
-import { relay } from '../stream/relay.ts';
+import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
+import { property } from '../stream/chunk-fields.ts';
+import { EventRelay, type EventStream } from '../stream/relay.ts';
 import { createStreamObserver } from '../stream/stream-observer.ts';
 import { streamUsage } from '../usage/stream-usage.ts';
 import { answerBytes } from './answer-bytes.ts';
@@ -25,12 +24,19 @@ export function readEventAnswer(
   }: AnswerReaderOptions & { readonly clock: Clock; readonly log: Log },
 ): AnswerReader {
   const observer = createStreamObserver({ keepsReply: false });
-  const passesUsage = asksForUsage(fields['stream_options']);
-  const events = relay(streamOf(answer), { observer, passesUsage, parsesAll: true, onSign, log });
+  const passesUsage = asksForUsage(fields);
+  const events = new EventRelay(streamOf(answer), {
+    observer,
+    passesEvents: true,
+    passesUsage,
+    parsesAll: true,
+    onSign,
+    log,
+  });
   return {
     contentType: 'text/event-stream',
     length: undefined,
-    next: () => events.next(),
+    next: () => events.nextEvents(),
     leave: () => events.leave(),
     get generatedTokens() {
       return estimateTokens(observer.text);
@@ -57,15 +63,15 @@ export function readEventAnswer(
 
 const eventOf = (value: object): Buffer => Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
 
-function streamOf(answer: PassedAnswer): UpstreamStream {
+function streamOf(answer: PassedAnswer): EventStream {
   const { contentType, bytes, cleanMessage } = answer;
   return contentType.startsWith('text/event-stream')
     ? { form: 'events', bytes, cleanMessage }
-    : { form: 'parts', parts: onePart(answer) };
+    : { form: 'events', bytes: oneEvent(answer), cleanMessage };
 }
 
-/** The answer of an upstream that ignored `stream`: a chunk has the same form, and is read as one of a chat. */
-async function* onePart(answer: PassedAnswer): AsyncGenerator<AnswerPart> {
+/** The answer of an upstream that ignored `stream`: a chunk has the same form. */
+async function* oneEvent(answer: PassedAnswer): AsyncGenerator<Buffer> {
   const source = answerBytes(answer);
   const chunks: Buffer[] = [];
   for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {
@@ -75,8 +81,7 @@ async function* onePart(answer: PassedAnswer): AsyncGenerator<AnswerPart> {
   const choices = property(value, 'choices');
   if (typeof value !== 'object' || value === null || !Array.isArray(choices))
     throw notACompletion();
-  const whole = { ...value, choices: choices.map(finishedChoice) };
-  yield { own: { api: CHAT_API, value: whole }, events: [] };
+  yield eventOf({ ...value, choices: choices.map(finishedChoice) });
 }
 
 /** The answer arrived as a whole, so that its choices have ended. */

@@ -18,7 +18,7 @@ import { billedUnits, unitsOfUpload } from './billed-units.ts';
 import { uploadSeconds, type PassedCall } from './passed-call.ts';
 import { readAnswer } from './read-answer.ts';
 import { allowedBy } from '../chat/model-rules.ts';
-import type { StreamCut } from '../chat/stream-chat.ts';
+import type { StreamCut } from '../chat/stream-turn.ts';
 import { tokenUsage } from './reported-usage.ts';
 
 /** The answer to a passed request. */

@@ -1,4 +1,3 @@
-import type { AnswerPart } from '@model-gateway/contracts';
 import { silentLog } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
 import { deltasOf, type ChatDelta } from './chat-delta.ts';
@@ -24,10 +23,10 @@ async function read(...parts: readonly (string | Buffer)[]) {
   let failure: unknown;
   try {
     const stream = { form: 'events', bytes: bytesOf(parts), cleanMessage } as const;
-    const onPart = (part: AnswerPart) => void deltas.push(...deltasOf(part));
     const reading = { passesUsage: true, parsesAll: false, log: silentLog };
-    const source = relay(stream, { ...reading, observer, onPart });
-    while ((await source.next()) !== undefined);
+    const source = relay(stream, { ...reading, passesEvents: false, observer });
+    for (let got = await source.next(); got !== undefined; got = await source.next())
+      if (!Buffer.isBuffer(got)) deltas.push(...got.flatMap(deltasOf));
   } catch (error) {
     failure = error;
   }

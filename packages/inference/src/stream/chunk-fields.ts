@@ -62,11 +62,6 @@ export function isFirstChoice(choice: unknown): boolean {
   return (property(choice, 'index') ?? 0) === 0;
 }
 
-/** Whether the `stream_options` of a request ask for the chunk with the usage. */
-export function asksForUsage(options: unknown): boolean {
-  return property(options, 'include_usage') === true;
-}
-
 /** The choices of a chunk. */
 export function choicesOf(chunk: unknown): readonly unknown[] {
   const choices = property(chunk, 'choices');

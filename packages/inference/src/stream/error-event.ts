@@ -1,9 +1,10 @@
-import { ServiceError, type RestErrorBody } from '@model-gateway/contracts';
+import { ServiceError } from '@model-gateway/contracts';
+import { chatErrorEvent } from '@model-gateway/dialects';
 import { describeError } from '@model-gateway/kernel';
 
 /** The last event of a stream that is not whole. */
-export function errorEvent(failure: unknown): Buffer {
-  const code = failure instanceof ServiceError ? failure.code : 'bad_gateway';
-  const error = { message: describeError(failure), type: 'server_error', code, param: null };
-  return Buffer.from(`data: ${JSON.stringify({ error } satisfies RestErrorBody)}\n\n`);
-}
+export const errorEvent = (failure: unknown): string =>
+  chatErrorEvent(
+    describeError(failure),
+    failure instanceof ServiceError ? failure.code : 'bad_gateway',
+  );

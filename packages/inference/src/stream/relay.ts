@@ -1,5 +1,5 @@
 import type { AnswerPart } from '@model-gateway/contracts';
-import { CHAT_API, ChatWriter } from '@model-gateway/dialects';
+import { CHAT_API } from '@model-gateway/dialects';
 import { describeError, readToEnd } from '@model-gateway/kernel';
 import type { UpstreamFailure, UpstreamStream } from '@model-gateway/router';
 import { brokenOff, brokenOffBy, CUT_OFF, exceeded } from './broken-off.ts';
@@ -10,22 +10,30 @@ import {
   type OnSign,
 } from './event-reader.ts';
 import { createEventSplitter } from './event-splitter.ts';
-import { errorOf, isUsageOnly } from './chunk-fields.ts';
+import { errorOf } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
 
-/** Forwards an upstream's stream to the client as server-sent events without the end mark; the observer sees all of them. */
+/** What of an answer is delivered at once: events of chat completions as their upstream sent them, without the end mark, or parts. */
+export type Portion = Buffer | readonly AnswerPart[];
+
+/** Reads an upstream's stream for its client; the observer sees all of it. */
 export interface Relay {
   /**
-   * The next events; undefined when the response is complete. Rejects with an UpstreamFailure when it is not. The first time it
+   * The next portion; undefined when the response is complete. Rejects with an UpstreamFailure when it is not. The first time it
    * waits for the first content, so that an earlier failure can still be answered by another target.
    */
-  next(): Promise<Buffer | undefined>;
+  next(): Promise<Portion | undefined>;
   /** Cancels the rest of the stream. */
   leave(): void;
 }
 
+interface RelayOptions extends Omit<EventReaderOptions, 'onPart'> {
+  /** Whether events of chat completions are delivered as they are, because the client speaks that API. */
+  readonly passesEvents: boolean;
+}
+
 /** Forwards one stream. */
-export function relay(stream: UpstreamStream, options: EventReaderOptions): Relay {
+export function relay(stream: UpstreamStream, options: RelayOptions): Relay {
   return stream.form === 'events'
     ? new EventRelay(stream, options)
     : new PartRelay(stream.parts, options);
@@ -33,18 +41,17 @@ export function relay(stream: UpstreamStream, options: EventReaderOptions): Rela
 
 const TOO_LONG = 'the upstream generated more text than an answer may have';
 
-/** Instead of the bytes of a chunk that its reader took: nothing would read them. */
-const TAKEN = Buffer.alloc(0);
+const NOTHING = Buffer.alloc(0);
 /** An upstream may send comments for as long as it likes. */
 const COMMENTS_BYTES_MAX = 4 * 1024;
 /** With more than that, a stream has begun, whatever it says. */
 const EARLY_BYTES_MAX = 64 * 1024;
-const EARLY_CHUNKS_MAX = 1_000;
+const EARLY_PARTS_MAX = 1_000;
 
-type EventStream = UpstreamStream & { readonly form: 'events' };
+export type EventStream = UpstreamStream & { readonly form: 'events' };
 
 /** Classes, because this runs for each token: nested generators cost as much as reading the token. */
-class EventRelay implements Relay {
+export class EventRelay implements Relay {
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #cleanMessage: EventStream['cleanMessage'];
   readonly #observer: StreamObserver;
@@ -54,19 +61,29 @@ class EventRelay implements Relay {
   #isOver = false;
   #hasBegun = false;
   /** What came before the first content, such as a role or comments, and waits for it. */
-  #early: Buffer = TAKEN;
+  #early: Buffer = NOTHING;
+  /** What was read and is not delivered yet; undefined where events are delivered. */
+  readonly #parts: AnswerPart[] | undefined;
   /** A failure that is thrown after the events before it. */
   #failure: UpstreamFailure | undefined;
 
-  constructor({ bytes, cleanMessage }: EventStream, options: EventReaderOptions) {
+  constructor({ bytes, cleanMessage }: EventStream, { passesEvents, ...options }: RelayOptions) {
     this.#cleanMessage = cleanMessage;
     this.#bytes = bytes[Symbol.asyncIterator]();
     this.#observer = options.observer;
     this.#onSign = options.onSign;
-    this.#reader = createEventReader(options);
+    const parts: AnswerPart[] | undefined = passesEvents ? undefined : [];
+    this.#parts = parts;
+    this.#reader = createEventReader({ ...options, onPart: parts && ((part) => parts.push(part)) });
   }
 
-  async next(): Promise<Buffer | undefined> {
+  async next(): Promise<Portion | undefined> {
+    const events = await this.nextEvents();
+    return events && (this.#parts?.splice(0) ?? events);
+  }
+
+  /** The bytes of the next portion. */
+  async nextEvents(): Promise<Buffer | undefined> {
     while (!this.#isOver) {
       const next = await this.#bytes.next();
       const passed = next.done === true ? this.#rest() : this.#pass(bufferOf(next.value));
@@ -93,7 +110,7 @@ class EventRelay implements Relay {
   #begin(): Buffer {
     this.#hasBegun = true;
     const early = this.#early;
-    this.#early = TAKEN;
+    this.#early = NOTHING;
     return early;
   }
 
@@ -147,87 +164,52 @@ class EventRelay implements Relay {
 
 class PartRelay implements Relay {
   readonly #parts: AsyncIterator<AnswerPart>;
-  readonly #options: EventReaderOptions;
-  readonly #writer: ChatWriter | undefined;
+  readonly #observer: StreamObserver;
   #hasBegun = false;
-  readonly #early: Buffer[] = [];
+  readonly #early: AnswerPart[] = [];
 
-  constructor(parts: AsyncIterable<AnswerPart>, options: EventReaderOptions) {
+  constructor(parts: AsyncIterable<AnswerPart>, { observer }: RelayOptions) {
     this.#parts = parts[Symbol.asyncIterator]();
-    this.#options = options;
-    this.#writer = options.head && new ChatWriter(options.head);
+    this.#observer = observer;
   }
 
-  async next(): Promise<Buffer | undefined> {
-    const { observer } = this.#options;
+  async next(): Promise<readonly AnswerPart[] | undefined> {
     for (;;) {
       const next = await this.#parts.next();
       if (next.done === true) {
-        if (!observer.isFinished) throw brokenOff(CUT_OFF);
+        if (!this.#observer.isFinished) throw brokenOff(CUT_OFF);
         return this.#early.length > 0 ? this.#begin() : undefined;
       }
-      const passed = this.#pass(next.value);
-      if (this.#hasBegun) {
-        if (passed !== undefined) return passed;
-      } else {
-        if (passed !== undefined) this.#early.push(passed);
-        if (observer.hasContent || this.#early.length > EARLY_CHUNKS_MAX) return this.#begin();
-      }
+      this.#observe(next.value);
+      if (this.#hasBegun) return [next.value];
+      this.#early.push(next.value);
+      if (this.#observer.hasContent || this.#early.length > EARLY_PARTS_MAX) return this.#begin();
     }
   }
 
-  #begin(): Buffer {
+  #begin(): readonly AnswerPart[] {
     this.#hasBegun = true;
-    return Buffer.concat(this.#early.splice(0));
-  }
-
-  /** The events for the client; undefined when it gets none. */
-  #pass(part: AnswerPart): Buffer | undefined {
-    const { observer, onPart } = this.#options;
-    this.#observe(part);
-    if (observer.isTooLong) {
-      this.leave();
-      throw exceeded(TOO_LONG);
-    }
-    if (onPart !== undefined) {
-      onPart(part);
-      return TAKEN;
-    }
-    const chunks = part.own?.api === CHAT_API ? [part.own.value] : this.#writer?.chunksOf(part);
-    const events = (chunks ?? []).map((chunk) => this.#eventOf(chunk)).join('');
-    return events === '' ? undefined : Buffer.from(events);
+    return this.#early.splice(0);
   }
 
   /** The chunks of an upstream that speaks chat completions can have more than their parts say, such as several choices. */
   #observe(part: AnswerPart): void {
-    const { observer } = this.#options;
-    if (part.own?.api !== CHAT_API) return observer.observePart(part);
-    const error = errorOf(part.own.value);
+    const isChat = part.own?.api === CHAT_API;
+    const error = isChat ? errorOf(part.own.value) : undefined;
     if (error !== undefined) {
       this.leave();
       throw brokenOffBy(error);
     }
-    observer.observe(part.own.value);
-  }
-
-  #eventOf(chunk: Chunk): string {
-    if (this.#options.passesUsage) return eventOf(chunk);
-    return isUsageOnly(chunk) ? '' : eventOf(withoutUsage(chunk));
+    if (isChat) this.#observer.observe(part.own.value);
+    else this.#observer.observePart(part);
+    if (!this.#observer.isTooLong) return;
+    this.leave();
+    throw exceeded(TOO_LONG);
   }
 
   leave(): void {
     giveUp(this.#parts);
   }
-}
-
-type Chunk = Readonly<Record<string, unknown>>;
-
-const eventOf = (chunk: Chunk): string => `data: ${JSON.stringify(chunk)}\n\n`;
-
-function withoutUsage(chunk: Chunk): Chunk {
-  if (!('usage' in chunk)) return chunk;
-  const { usage: _usage, ...rest } = chunk;
-  return rest;
 }
 
 /** A failure to cancel the upstream does not matter any more. */

@@ -1,0 +1,87 @@
+import { chatRequestSchema, type AnswerPart, type RestErrorBody } from '@model-gateway/contracts';
+import type {
+  AnswerWriter,
+  Dialect,
+  DialectRequest,
+  StreamFailure,
+  StreamHead,
+} from '../dialect.ts';
+import { DONE, KEEP_ALIVE } from '../event-marks.ts';
+import { fieldOf } from '../turn/fields.ts';
+import { CHAT_API } from '../turn/upstream-turn.ts';
+import { ChatWriter } from './write-stream.ts';
+
+/** `POST /v1/chat/completions`. */
+export const chatDialect: Dialect = {
+  api: CHAT_API,
+  request: chatRequestSchema.transform((chat): DialectRequest => ({
+    model: chat.model,
+    models: chat.models,
+    chat,
+    ignored: [],
+  })),
+  isFailureEnough: false,
+  answer: ({ text, completion }) => ({ body: completion, text, ignored: [] }),
+  stream: ({ chat }) => new ChatAnswerWriter(asksForUsage(chat)),
+};
+
+/** Whether a request asks for the chunk with the usage. */
+export const asksForUsage = (body: object): boolean =>
+  fieldOf(fieldOf(body, 'stream_options'), 'include_usage') === true;
+
+/** The last event of a stream that is not whole. */
+export function chatErrorEvent(message: string, code: string): string {
+  const error = { message, type: 'server_error', code, param: null };
+  return `data: ${JSON.stringify({ error } satisfies RestErrorBody)}\n\n`;
+}
+
+/** Writes the parts of upstreams of other APIs; the events of its own pass as they are. */
+class ChatAnswerWriter implements AnswerWriter {
+  readonly ignored = [];
+  readonly #hasUsage: boolean;
+  #writer: ChatWriter | undefined;
+
+  constructor(hasUsage: boolean) {
+    this.#hasUsage = hasUsage;
+  }
+
+  begin({ id, model, created }: StreamHead): string {
+    this.#writer = new ChatWriter({ id, object: 'chat.completion.chunk', created, model });
+    return '';
+  }
+
+  alive(): string {
+    return KEEP_ALIVE;
+  }
+
+  write(part: AnswerPart): string {
+    const chunks = this.#writer?.chunksOf(part) ?? [];
+    return chunks.map((chunk) => this.#eventOf(chunk)).join('');
+  }
+
+  answer(): undefined {
+    return undefined;
+  }
+
+  end(): string {
+    return DONE;
+  }
+
+  fail({ message, code = 'bad_gateway' }: StreamFailure): string {
+    return chatErrorEvent(message, code);
+  }
+
+  #eventOf(chunk: Readonly<Record<string, unknown>>): string {
+    if (this.#hasUsage) return `data: ${JSON.stringify(chunk)}\n\n`;
+    const { usage, ...rest } = chunk;
+    if (!isEmptyUsage(usage) && isWithoutChoices(chunk)) return '';
+    return `data: ${JSON.stringify('usage' in chunk ? rest : chunk)}\n\n`;
+  }
+}
+
+const isEmptyUsage = (usage: unknown): boolean => usage === undefined || usage === null;
+
+function isWithoutChoices(chunk: Readonly<Record<string, unknown>>): boolean {
+  const { choices } = chunk;
+  return !Array.isArray(choices) || choices.length === 0;
+}

@@ -1,0 +1,192 @@
+import type { AnswerPart, TokenUsage } from '@model-gateway/contracts';
+import { asksForUsage, type ChunkHead } from '@model-gateway/dialects';
+import { newId, type Clock } from '@model-gateway/kernel';
+import { attempt, settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import type { AcceptedChat } from './accept-chat.ts';
+import type { ChatDependencies } from './chat-turn.ts';
+import { cannotChat } from './complete-chat.ts';
+import type { OnSign } from '../stream/event-reader.ts';
+import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
+import { relay, type Portion, type Relay } from '../stream/relay.ts';
+import { settleStream, type SettledTurn } from './settle-turn.ts';
+import { createStreamObserver, type StreamObserver } from '../stream/stream-observer.ts';
+import { upstreamTurn } from './upstream-turn.ts';
+
+/** Why an answer is not whole. */
+export interface StreamCut {
+  readonly failure: unknown;
+}
+
+interface StreamDependencies extends ChatDependencies {
+  readonly clock: Clock;
+}
+
+/** A turn that is streamed while it is generated. */
+interface StreamedTurn {
+  /** The name of the backend that serves the turn. */
+  readonly backend: string;
+  /** Fields of the request that this backend could not be sent. */
+  readonly ignored: readonly string[] | undefined;
+  /** The model as that backend lists it. */
+  readonly model: string;
+  readonly head: ChunkHead;
+  /** The first part, which is delivered too; undefined if there is none, or where events are delivered. */
+  readonly first: AnswerPart | undefined;
+  /**
+   * Writes the answer, with the billed usage if the upstream did not report all of it, or without the end whose failure it
+   * resolves to. Then the turn is metered. Awaits the promise of the writer, if any. Call it once, also when the client has
+   * disconnected; then it resolves to undefined.
+   */
+  deliver(take: TakePortion): Promise<StreamCut | TurnEnd | undefined>;
+}
+
+/** Writes a portion; returns a promise while its buffer is full. */
+export type TakePortion = (portion: Portion) => Promise<void> | undefined;
+
+/** The end of a complete answer. */
+export interface TurnEnd {
+  readonly finishReason: string | null;
+  readonly usage: TokenUsage;
+  /** The upstream's name of the model. */
+  readonly model: string;
+  /** The id of the reply in its conversation. */
+  readonly messageId: string | undefined;
+}
+
+interface Begun {
+  readonly ignored: readonly string[] | undefined;
+  readonly observer: StreamObserver;
+  /** The fields of the gateway's own chunks. */
+  readonly head: ChunkHead;
+  readonly first: Portion | undefined;
+  readonly rest: Relay;
+}
+
+interface StreamOptions {
+  /** Whether events of chat completions are delivered as they are, because the client speaks that API. */
+  readonly passesEvents: boolean;
+  /** Takes comments of an upstream of that API. */
+  readonly onSign?: OnSign;
+  /** Whether the reply is needed in any case. */
+  readonly keepsReply?: boolean;
+  /** The backend, if it was chosen before. */
+  readonly accepted?: AcceptedChat;
+}
+
+/** Begins a turn: resolves with the first content, so that an earlier failure can be retried on another backend. */
+export async function streamTurn(
+  turn: PreparedTurn,
+  dependencies: StreamDependencies,
+  options: StreamOptions,
+): Promise<StreamedTurn> {
+  const { begun, delivery } = await begin(turn, dependencies, options);
+  const { head, ignored, first } = begun;
+  const { lease } = delivery.activeCall;
+  return {
+    backend: lease.backend.name,
+    ignored,
+    model: lease.model,
+    head,
+    first: Buffer.isBuffer(first) ? undefined : first?.[0],
+    async deliver(take) {
+      const ended = await deliver(begun, delivery, dependencies, take);
+      if (ended === undefined || 'failure' in ended) return ended;
+      const { finishReason = null, model = lease.model } = begun.observer;
+      const { usage = NO_USAGE, messageId } = ended;
+      return { finishReason, usage, model, messageId };
+    },
+  };
+}
+
+const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+async function begin(turn: PreparedTurn, dependencies: StreamDependencies, options: StreamOptions) {
+  const { passesEvents, onSign, accepted } = options;
+  const { full } = turn;
+  const served = accepted === undefined ? turn : { ...turn, fallbacks: accepted.fallbacks };
+  const passesUsage = !passesEvents || asksForUsage(full);
+  const { clock, log } = dependencies;
+  const { keepsReply = turn.record !== undefined || turn.memory !== 'disabled' } = options;
+  const { n } = full;
+  const parsesAll = n !== undefined && (!passesEvents || keepsReply || n !== 1);
+  const query = { ...routeRequestOf(served, dependencies), ...accepted?.chosen };
+  const { answer, lease, call } = await attempt(
+    dependencies,
+    query,
+    async ({ backend, model }, signal): Promise<Begun> => {
+      if (backend.chatStream === undefined) throw cannotChat(backend.name);
+      const stream = await backend.chatStream(upstreamTurn(turn, { backend, model }), signal);
+      const observer = createStreamObserver({ keepsReply });
+      const head = headOf(model, clock);
+      const reading = { passesEvents, passesUsage, parsesAll, log, onSign };
+      const rest = relay(stream, { ...reading, observer, head });
+      return { ignored: stream.ignored, observer, head, rest, first: await rest.next() };
+    },
+    accepted?.lease,
+  );
+  call.begun();
+  lease.begun();
+  const firstTokenAt = performance.now();
+  return { begun: answer, delivery: { turn, activeCall: { lease, call }, firstTokenAt } };
+}
+
+interface Delivery {
+  readonly turn: PreparedTurn;
+  readonly activeCall: ActiveCall;
+  /** When the first chunk arrived, by `performance.now()`. */
+  readonly firstTokenAt: number;
+}
+
+/** How a delivery ended; undefined where the client left. */
+type Ended = StreamCut | SettledTurn | undefined;
+
+async function deliver(
+  { observer, first, rest }: Begun,
+  { turn, activeCall: { lease, call }, firstTokenAt }: Delivery,
+  dependencies: StreamDependencies,
+  take: TakePortion,
+): Promise<Ended> {
+  let ended: Ended = undefined;
+  let isComplete = false;
+  let estimated: TokenUsage | undefined;
+  try {
+    for (let portion = first; portion !== undefined; portion = await rest.next()) {
+      if (turn.signal.aborted) return undefined;
+      const written = take(portion);
+      if (written !== undefined) await written;
+    }
+    isComplete = true;
+    void lease.settle('success');
+  } catch (failure) {
+    await settleFailure({ lease, call }, failure, turn.signal);
+    if (turn.signal.aborted) return undefined;
+    const { name } = lease.backend;
+    dependencies.log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
+    ended = { failure };
+  } finally {
+    // Also runs when the client has disconnected: the streamed part is settled, and the lease gets an outcome. Earlier
+    // reports stay valid.
+    if (!isComplete) rest.leave();
+    void lease.settle('left');
+    const answered = { lease, call };
+    const outcome = { observer, answered, firstTokenAt, isComplete };
+    const settled = await settleStream(turn, dependencies, outcome);
+    const { usage } = settled;
+    estimated = usage === observer.usage ? undefined : usage;
+    ended ??= settled;
+  }
+  if (isComplete && estimated !== undefined) await take([usagePart(estimated)]);
+  return ended;
+}
+
+const usagePart = ({ prompt_tokens, completion_tokens }: TokenUsage): AnswerPart => {
+  const usage = { promptTokens: prompt_tokens, completionTokens: completion_tokens };
+  return { events: [{ type: 'usage', usage }] };
+};
+
+const headOf = (model: string, clock: Clock): ChunkHead => ({
+  id: `chatcmpl-${newId()}`,
+  object: 'chat.completion.chunk',
+  created: Math.floor(clock.now() / 1000),
+  model,
+});
