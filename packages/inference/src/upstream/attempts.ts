@@ -16,7 +16,7 @@ import type { UnbilledPrompt } from '../usage/meter.ts';
 import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
 import { failureKindOf } from './failure-kind.ts';
 import type { FallbackModel } from './fallback-model.ts';
-import { askTarget, race, type AskedTarget, type FailedTarget, type Race } from './hedge.ts';
+import { askTarget, race, type AskedTarget, type FailedTarget } from './hedge.ts';
 import { askWithin, isSafeToRepeat, mayRetry } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
@@ -114,7 +114,10 @@ class Attempts<Answer> {
     }
     this.#isBegun = true;
     for (;;) {
-      const answered = await this.#try(lease);
+      const afterMs = this.#hedgeAfterMs(lease);
+      const answered = await (afterMs === undefined
+        ? this.#askOne(lease)
+        : this.#askHedged(lease, afterMs));
       if (answered !== undefined) return answered;
       lease = this.#nextKey ?? (await this.#next());
       this.#nextKey = undefined;
@@ -124,86 +127,38 @@ class Attempts<Answer> {
   /** The next target of this model, or of one of the others. */
   async #next(): Promise<Lease> {
     for (;;) {
-      const lease = await this.#choose();
-      if (lease !== undefined) return lease;
-      this.#earlier = moreInformative(this.#earlier, this.#cause);
-      const { signal, canRepeat } = this.#query;
-      const isOver = !this.#isSafe || signal.aborted || canRepeat?.() === false;
-      const other = isOver ? undefined : this.#otherModels.shift();
-      if (other === undefined) throw this.#earlier;
-      this.#query = { ...this.#query, model: other.model, resolved: other.resolved };
-      this.#isBegun = false;
-      this.#count = 0;
-      this.#cause = undefined;
-    }
-  }
-
-  async #choose(): Promise<Lease | undefined> {
-    const query = this.#query;
-    if (this.#isBegun && (!this.#mayRetry || forbidsAnother(query.provider))) return undefined;
-    try {
-      const lease = await this.#dependencies.router.choose(query.model, this.#excluding(query));
-      this.#isBegun = true;
-      return lease;
-    } catch (error) {
-      // If there is no other backend, the failure is a better error than the refusal to choose one.
-      if (!this.#isBegun || !(error instanceof ServiceError)) this.#cause = error;
-      return undefined;
-    }
-  }
-
-  #excluding(query: RouteRequest, more: readonly TargetName[] = []): RouteRequest {
-    const tried = [...this.#tried, ...more];
-    return tried.length === 0 ? query : { ...query, exclude: [...(query.exclude ?? []), ...tried] };
-  }
-
-  /** Undefined if it failed. */
-  async #try(lease: Lease): Promise<Attempted<Answer> | undefined> {
-    const { winner, loser, failed } = await this.#race(lease);
-    if (loser !== undefined) {
-      const { answerKind = 'streamed' } = this.#query;
-      if (winner !== undefined)
-        loser.lease.lost(answerKind, performance.now() - winner.target.startedAt);
-      else this.#tried.push(nameOf(loser.lease));
-    }
-    if (winner !== undefined) {
-      for (const { target, failure } of failed) {
-        this.#noteFailure(target, failure);
-        await settleFailure(target, failure, this.#query.signal);
+      const query = this.#query;
+      if (!this.#isBegun || (this.#mayRetry && !forbidsAnother(query.provider))) {
+        try {
+          const { router } = this.#dependencies;
+          const lease = await router.choose(query.model, this.#excluding(query));
+          this.#isBegun = true;
+          return lease;
+        } catch (error) {
+          // If there is no other backend, the failure is a better error than the refusal to choose one.
+          if (!this.#isBegun || !(error instanceof ServiceError)) this.#cause = error;
+        }
       }
-      if (loser !== undefined) this.#leave(loser, loser.ended);
-      this.#noteAnswer(winner.target);
-      const { lease: answering, call } = winner.target;
-      return { answer: winner.answer, lease: answering, call };
+      this.#nextModel();
     }
-    if (loser !== undefined) {
-      // One that was cancelled, because another began first and then failed, is not asked again.
-      this.#leave(loser, loser.ended);
-      this.#count += 1;
-    }
-    // A client that leaves two targets pays for one of them.
-    const [, ...unpaid] = this.#query.signal.aborted ? failed.filter(isAtWork) : [];
-    for (const { target } of unpaid) this.#leave(target);
-    for (const one of failed) {
-      if (!unpaid.includes(one)) await this.#fail(one);
-    }
-    return undefined;
   }
 
-  /** Asks a target, and a second one if the first takes long and its route says so. */
-  #race(lease: Lease): Promise<Race<Answer>> {
-    const { telemetry, router } = this.#dependencies;
-    const { signal, capability, provider } = this.#query;
-    const request = { telemetry, capability, signal, ask: this.#ask };
-    const afterMs = this.#hedgeAfterMs(lease);
-    if (afterMs === undefined) return this.#alone(lease);
-    return race(askTarget(lease, request), afterMs, async () => {
-      if (signal.aborted || forbidsAnother(provider)) return undefined;
-      // A conversation stays with the first.
-      const query = { ...this.#query, conversationId: undefined };
-      const second = await router.choose(query.model, this.#excluding(query, [nameOf(lease)]));
-      return askTarget(second, request);
-    });
+  /** Throws the error of the request if no other model may be tried. */
+  #nextModel(): void {
+    this.#earlier = moreInformative(this.#earlier, this.#cause);
+    const { signal, canRepeat } = this.#query;
+    const isOver = !this.#isSafe || signal.aborted || canRepeat?.() === false;
+    const other = isOver ? undefined : this.#otherModels.shift();
+    if (other === undefined) throw this.#earlier;
+    this.#query = { ...this.#query, model: other.model, resolved: other.resolved };
+    this.#isBegun = false;
+    this.#count = 0;
+    this.#cause = undefined;
+  }
+
+  #excluding(query: RouteRequest, ...more: readonly TargetName[]): RouteRequest {
+    if (this.#tried.length === 0 && more.length === 0) return query;
+    return { ...query, exclude: [...(query.exclude ?? []), ...this.#tried, ...more] };
   }
 
   /** Undefined if only one target is asked at a time. */
@@ -214,16 +169,64 @@ class Attempts<Answer> {
     return this.#count + 2 > retries.attempts ? undefined : retries.hedgeAfterMs;
   }
 
-  async #alone(lease: Lease): Promise<Race<Answer>> {
+  /** Undefined if it failed. */
+  async #askOne(lease: Lease): Promise<Attempted<Answer> | undefined> {
     const { signal, capability } = this.#query;
     const call = this.#dependencies.telemetry.begin(capability, lease.backend, lease.model);
     const target = { lease, call, startedAt: performance.now() };
     try {
-      const answer = await call.run(() => askWithin(lease, signal, this.#ask));
-      return { winner: { target, answer }, loser: undefined, failed: [] };
+      const answer = await call.run(() =>
+        lease.retries?.timeoutMs === undefined
+          ? this.#ask(lease, signal)
+          : askWithin(lease, signal, this.#ask),
+      );
+      this.#noteAnswer(target);
+      return { answer, lease, call };
     } catch (failure) {
-      return { winner: undefined, loser: undefined, failed: [{ target, failure }] };
+      await this.#fail({ target, failure });
+      return undefined;
     }
+  }
+
+  /** The same, and asks a second target when the first takes long. */
+  async #askHedged(lease: Lease, afterMs: number): Promise<Attempted<Answer> | undefined> {
+    const { telemetry, router } = this.#dependencies;
+    const { signal, capability, provider, answerKind = 'streamed' } = this.#query;
+    const request = { telemetry, capability, signal, ask: this.#ask };
+    const askSecond = async () => {
+      if (signal.aborted || forbidsAnother(provider)) return undefined;
+      // A conversation stays with the first.
+      const query = { ...this.#query, conversationId: undefined };
+      const second = await router.choose(query.model, this.#excluding(query, nameOf(lease)));
+      return askTarget(second, request);
+    };
+    const { winner, loser, failed } = await race(askTarget(lease, request), afterMs, askSecond);
+    if (winner !== undefined) {
+      for (const { target, failure } of failed) {
+        this.#noteFailure(target, failure);
+        await settleFailure(target, failure, signal);
+      }
+      if (loser !== undefined) {
+        loser.lease.lost(answerKind, performance.now() - winner.target.startedAt);
+        this.#leave(loser, loser.ended);
+      }
+      this.#noteAnswer(winner.target);
+      const { lease: answering, call } = winner.target;
+      return { answer: winner.answer, lease: answering, call };
+    }
+    if (loser !== undefined) {
+      // One that was cancelled, because another began first and then failed, is not asked again.
+      this.#tried.push(nameOf(loser.lease));
+      this.#count += 1;
+      this.#leave(loser, loser.ended);
+    }
+    // A client that leaves two targets pays for one of them.
+    const [, ...unpaid] = signal.aborted ? failed.filter(isAtWork) : [];
+    for (const { target } of unpaid) this.#leave(target);
+    for (const one of failed) {
+      if (!unpaid.includes(one)) await this.#fail(one);
+    }
+    return undefined;
   }
 
   async #fail({ target, failure }: FailedTarget): Promise<void> {
@@ -306,7 +309,8 @@ class Attempts<Answer> {
 }
 
 /** Each other model once, by what its alias stands for: what failed is not tried again. */
-function othersOf({ resolved, fallbacks = [] }: RouteRequest): FallbackModel[] {
+function othersOf({ resolved, fallbacks }: RouteRequest): FallbackModel[] {
+  if (fallbacks === undefined || fallbacks.length === 0) return [];
   const named = new Set([resolved]);
   return fallbacks.filter((fallback) => {
     const isOther = !named.has(fallback.resolved);

@@ -29,7 +29,7 @@ export interface FailedTarget {
 }
 
 /** The target that began to answer, if one did, and what became of the others. */
-export interface Race<Answer> {
+interface Race<Answer> {
   readonly winner: { readonly target: AskedTarget; readonly answer: Answer } | undefined;
   /** Was cancelled, because the winner was faster. */
   readonly loser: PendingTarget<Answer> | undefined;

@@ -44,7 +44,7 @@ export interface Candidate {
   /** Of the route, where there is one. */
   readonly target?: RoutedModel | undefined;
   /** Why it gets no request now; undefined if it may get one. */
-  readonly obstacle?: PassReason | undefined;
+  obstacle?: PassReason | undefined;
 }
 
 /** A backend that a request was sent to, and its id of the model. */
@@ -85,56 +85,56 @@ export function allUnhealthy(waitMs = RETRY_SECS_DEFAULT * MS_PER_SECOND): Servi
 /** Whether a healthy backend matches the query. */
 export const isServed = (entries: readonly BackendEntry[], query: BackendQuery): boolean =>
   findListing(entries, query).some(({ entry, model }) => {
+    if (!isPreferred(entry, query)) return false;
     const isAble = query.capability === undefined || entry.can(query.capability, model);
     return isAble && entry.report.state === 'Healthy';
   });
 
-/** The backends that list a model which may serve the request, regardless of their capabilities. */
+/** Whether the hint of the request lets a backend serve it. */
+export const isPreferred = (
+  { backend }: BackendEntry,
+  { provider }: Pick<BackendQuery, 'provider'>,
+): boolean => provider === undefined || matchesProvider(backend, provider);
+
+/** The backends that list a model which may serve the request, regardless of its hint and of their capabilities. */
 export function findListing(
   entries: readonly BackendEntry[],
   query: BackendQuery,
 ): readonly Candidate[] {
-  const { requested, model: aliasTarget, allows } = query;
-  const all = findAll(entries, query);
+  const { requested, model: aliasTarget, allows, rule } = query;
+  const all =
+    rule === undefined
+      ? listing(entries, aliasTarget)
+      : rule.targets.flatMap((target) => {
+          const { backend: name } = target;
+          const named = entries.filter(
+            ({ backend }) => name === undefined || backend.name === name,
+          );
+          return listing(named, target.model, target);
+        });
   return allows === undefined
     ? all
     : all.filter(({ model: served }) => allows({ requested, aliasTarget, served }));
 }
 
-function findAll(
+function listing(
   entries: readonly BackendEntry[],
-  { model: query, provider, rule }: BackendQuery,
+  requested: string,
+  target?: RoutedModel,
 ): readonly Candidate[] {
-  if (rule !== undefined) {
-    return rule.targets.flatMap((target) => listingTarget(entries, target, provider));
-  }
-  const listing: Candidate[] = [];
-  const match = modelMatcher(query);
+  const found: Candidate[] = [];
+  const match = modelMatcher(requested);
   for (const entry of entries) {
-    if (provider !== undefined && !matchesProvider(entry.backend, provider)) continue;
     const model = match(entry.models);
-    if (model !== undefined) listing.push({ entry, model });
+    if (model !== undefined) found.push({ entry, model, target, obstacle: undefined });
   }
-  return listing;
-}
-
-/** The backends that list the model of a target, and are the one that it names. */
-function listingTarget(
-  entries: readonly BackendEntry[],
-  target: RoutedModel,
-  provider: ProviderHint | undefined,
-): readonly Candidate[] {
-  const { model, backend } = target;
-  const named = entries.filter((entry) => backend === undefined || entry.backend.name === backend);
-  return findAll(named, { requested: model, model, provider }).map((candidate) => ({
-    ...candidate,
-    target,
-  }));
+  return found;
 }
 
 function notServed(entries: readonly BackendEntry[], query: BackendQuery): ServiceError {
   const { requested, model, allows } = query;
-  if (allows !== undefined && findAll(entries, query).length > 0) {
+  const all = findListing(entries, { ...query, allows: undefined });
+  if (allows !== undefined && all.some(({ entry }) => isPreferred(entry, query))) {
     const refusal = `the rules of your key or group allow no model that serves: ${requested}`;
     return new ServiceError('model_not_allowed', refusal);
   }

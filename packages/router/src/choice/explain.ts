@@ -70,7 +70,7 @@ export function createExplain(dependencies: ExplainDependencies) {
   return async (query: BackendQuery): Promise<readonly ExplainedTarget[]> => {
     const { provider, rule } = query;
     const entries = list.all();
-    const listing = findListing(entries, { ...query, provider: undefined });
+    const listing = findListing(entries, query);
     const full = await fullOf(listing.map(({ entry }) => entry));
     const now = { ...facts, isFull: (name: string) => full.has(name) };
     const considered = consider(entries, query, [], now);

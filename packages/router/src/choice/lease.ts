@@ -127,11 +127,14 @@ export function createLeases(dependencies: LeaseDependencies): BeginLease {
     const times = rule?.strategy === 'fastest' ? timed(name, model) : undefined;
     const [first, ...others] = entry.targets.inTurn(clock.now());
     /** The keys that were refused with this request. */
-    const refused = new Map<Target, unknown>();
-    function rest(target: Target, outcome: Refused, failure?: unknown): void {
-      if (refused.has(target)) return;
-      target.refusal = { outcome, until: clock.now() + outcome.forMs };
-      refused.set(target, failure);
+    let refused: Map<Target, unknown> | undefined;
+    function rest(target: Target, outcome: Refused, failure?: unknown): readonly Target[] {
+      refused ??= new Map<Target, unknown>();
+      if (!refused.has(target)) {
+        target.refusal = { outcome, until: clock.now() + outcome.forMs };
+        refused.set(target, failure);
+      }
+      return [...refused.keys()];
     }
     const leaseOf = (target: Target): Lease => ({
       backend: target.backend,
@@ -140,10 +143,10 @@ export function createLeases(dependencies: LeaseDependencies): BeginLease {
       nextKey(failure) {
         const outcome = outcomeOf(failure);
         if (typeof outcome === 'string') return { next: undefined, failure };
-        rest(target, outcome, failure);
+        const resting = rest(target, outcome, failure);
         const next = others.shift();
-        const soonest = readyFirst([...refused.keys()], clock.now()) ?? target;
-        return { next: next && leaseOf(next), failure: refused.get(soonest) };
+        const soonest = readyFirst(resting, clock.now()) ?? target;
+        return { next: next && leaseOf(next), failure: refused?.get(soonest) };
       },
       begun: () => times?.took('streamed'),
       lost: (kind, otherMs) => times?.tookLonger([kind], otherMs),
@@ -163,8 +166,8 @@ export function createLeases(dependencies: LeaseDependencies): BeginLease {
         if (outcome === 'failure' || outcome === 'server_error') times?.tookLonger(ANSWER_KINDS);
         if (outcome === 'success') refusals.keyAccepted(name);
         if (typeof outcome === 'object') {
-          rest(target, outcome);
-          const ofBackend = entry.targets.refusalOf([...refused.keys()], outcome, clock.now());
+          const resting = rest(target, outcome);
+          const ofBackend = entry.targets.refusalOf(resting, outcome, clock.now());
           return settleRefused(name, model, permit, ofBackend);
         }
         if (outcome === 'server_error') return permit.settle(countedAs(query, permit));

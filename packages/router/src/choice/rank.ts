@@ -8,9 +8,15 @@ import {
   type RoutedModel,
 } from '../routes/route-rule.ts';
 import type { PassReason } from './choice-trace.ts';
-import { findListing, type BackendQuery, type Candidate, type TargetName } from './choice.ts';
+import {
+  findListing,
+  isPreferred,
+  type BackendQuery,
+  type Candidate,
+  type TargetName,
+} from './choice.ts';
 import { ANSWER_KINDS, type FirstTokens } from './first-tokens.ts';
-import { matchesProvider, providerRank } from './provider-match.ts';
+import { providerRank } from './provider-match.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** A candidate of a route. */
@@ -46,24 +52,22 @@ export function consider(
   tried: readonly TargetName[],
   facts: ChoiceFacts,
 ): readonly Candidate[] {
-  const listing = findListing(entries, { ...query, provider: undefined });
-  return listing.map(({ entry, model, target }) => ({
-    entry,
-    model,
-    target,
-    obstacle: obstacleOf({ entry, model }, query, tried, facts),
-  }));
+  const candidates = findListing(entries, query);
+  // In place, because this runs for every request.
+  for (const one of candidates) one.obstacle = obstacleOf(one, query, tried, facts);
+  return candidates;
 }
 
 function obstacleOf(
   candidate: Candidate,
-  { provider, capability }: BackendQuery,
+  query: BackendQuery,
   tried: readonly TargetName[],
   facts: ChoiceFacts,
 ): PassReason | undefined {
   const { entry, model } = candidate;
+  const { capability } = query;
   const { name } = entry.backend;
-  if (provider !== undefined && !matchesProvider(entry.backend, provider)) return 'not_preferred';
+  if (!isPreferred(entry, query)) return 'not_preferred';
   if (capability !== undefined && !entry.can(capability, model)) return 'no_capability';
   if (entry.report.state !== 'Healthy') return 'unhealthy';
   if (isTried(candidate, tried)) return 'tried';
@@ -77,7 +81,10 @@ export function usableOf(
   considered: readonly Candidate[],
   facts: ChoiceFacts,
 ): readonly Candidate[] {
-  const ready = considered.filter(({ obstacle }) => obstacle === undefined);
+  const isAnyPassed = considered.some(({ obstacle }) => obstacle !== undefined);
+  const ready = isAnyPassed
+    ? considered.filter(({ obstacle }) => obstacle === undefined)
+    : considered;
   if (facts.hasNoRefusals()) return ready;
   const trusted = ready.filter(({ entry: { backend } }) => !facts.isKeyRefused(backend.name));
   // The only backend is tried even so: its error says more than none, and its key may be good again.
@@ -115,8 +122,10 @@ export function* rank(
 /** The one of the usable candidates that a request is sent to. */
 function preferred(candidates: readonly Candidate[], policy: ChoicePolicy): Candidate | undefined {
   const { counts, provider, draw } = policy;
+  // With a route all of them are of it.
+  if (candidates[0]?.target === undefined)
+    return leastUsed(firstInOrder(candidates, provider), counts);
   const ruled = candidates.filter(isRuled);
-  if (ruled.length === 0) return leastUsed(firstInOrder(candidates, provider), counts);
   const random = draw(ruled);
   const first = firstInOrder(firstPriority(ruled), provider);
   if (policy.strategy === 'fastest') return fastest(first, policy, random);
