@@ -46,6 +46,13 @@ export async function startStandalone({ folder, opened }, variables = {}) {
   return {
     url,
     key,
+    /** For another process on the same stores. */
+    environment: {
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      SERVICE_DATA_DIR: folder,
+      ...variables,
+    },
     rpc: (method, params) => rpc(method, params, token),
     registerBackend: (backend) => post(`${url}/api/admin/backends`, backend, adminToken),
   };
