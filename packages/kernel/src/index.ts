@@ -1,11 +1,4 @@
-export {
-  abortReason,
-  createCanceller,
-  raceAbort,
-  untilAborted,
-  type Cancel,
-  type Canceller,
-} from './async/cancel.ts';
+export { abortReason, raceAbort, untilAborted } from './async/abort-signal.ts';
 export { manualClock, systemClock, type Clock, type ManualClock } from './clock.ts';
 export {
   decimal,

@@ -55,6 +55,7 @@ export {
   BACKEND_DIALECTS,
   CAPABILITIES,
   isPassedCapability,
+  type AnswerWatch,
   type Backend,
   type BackendDialect,
   type BackendKind,

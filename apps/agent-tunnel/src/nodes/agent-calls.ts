@@ -1,11 +1,11 @@
 import { createPendingCalls, serializeMessage } from '@model-gateway/json-rpc';
-import { raceAbort, type Cancel } from '@model-gateway/kernel';
+import { raceAbort } from '@model-gateway/kernel';
 import type { AgentResponse } from './agent-protocol.ts';
 
 /** Calls to a node that wait for its response. */
 export interface AgentCalls {
   /** Rejects with a NodeError when the node returns an error or disconnects, or when the signal is aborted. */
-  call(method: string, params: unknown, signal: Cancel): Promise<unknown>;
+  call(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** False when no call with this id was ever made. */
   settle(id: number, outcome: AgentResponse): boolean;
   /** Rejects every call because the node has disconnected. */
@@ -45,5 +45,5 @@ function resultOf(outcome: AgentResponse): unknown {
   throw new NodeError(outcome.message);
 }
 
-const cancelled = ({ reason }: Cancel): NodeError =>
+const cancelled = ({ reason }: AbortSignal): NodeError =>
   new NodeError(typeof reason === 'string' ? reason : 'the call was cancelled');

@@ -47,7 +47,7 @@ export function serveBackends(
   });
   serve(testBackend, async (request, response) => {
     const { model } = validated(testBackend.request.schema, await readAdminBody(request));
-    const cancel = disconnectSignal(response);
+    const { signal: cancel } = disconnectSignal(response);
     return backends.test(request.params.name, { model: model ?? undefined, cancel });
   });
 }

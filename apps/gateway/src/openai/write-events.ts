@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { beginResponse, breakOff, endsWithEvent } from '@model-gateway/http';
 import type { StreamCut } from '@model-gateway/inference';
-import type { Cancel } from '@model-gateway/kernel';
 
 /** How events are sent. */
 export interface EventOptions {
   /** Those that are known before anything is served; names and values alternate. */
   readonly headers: readonly string[];
-  readonly disconnected: Cancel;
+  readonly disconnected: AbortSignal;
   /** After this time without anything sent, a sign of life is sent, again and again; 0: never. */
   readonly silenceMs: number;
   /** What tells the client that its answer is being made. */

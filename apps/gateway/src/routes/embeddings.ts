@@ -45,8 +45,8 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
       const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
       try {
         const refId = serviceRefOf(request);
-        const signal = disconnectSignal(response);
-        const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, signal };
+        const client = disconnectSignal(response);
+        const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, ...client };
         const { embeddings, usage, backend, model } = await embedTexts(
           { ...turn, fallbacks, startedAt, reservation, trace: authorized.trace },
           dependencies,

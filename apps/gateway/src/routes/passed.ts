@@ -105,7 +105,7 @@ export async function servePassed(
   const { body, reservation, limitHeaders, ...others } = authorized;
   setLimitHeaders(response, limitHeaders);
   try {
-    const signal = disconnectSignal(response);
+    const { signal } = disconnectSignal(response);
     const call: PassedCall = {
       ...others,
       operation,

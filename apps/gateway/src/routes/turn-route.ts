@@ -83,7 +83,7 @@ export function createTurnRoute<Request extends NamedModels>(
     const refId = serviceRefOf(incoming);
     const checking = checkConversation(caller, chat.conversation_id);
     const conversationId = checking === undefined ? undefined : await checking;
-    const signal = disconnectSignal(response);
+    const { signal, onEnd } = disconnectSignal(response);
     const prepared = prepareTurn(
       {
         caller,
@@ -99,6 +99,7 @@ export function createTurnRoute<Request extends NamedModels>(
         reservation,
         trace,
         signal,
+        onEnd,
       },
       dependencies,
     );

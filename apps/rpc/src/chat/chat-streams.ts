@@ -11,9 +11,7 @@ import {
   type PreparedTurn,
 } from '@model-gateway/inference';
 import {
-  createCanceller,
   randomToken,
-  type Canceller,
   type Clock,
   type Entries,
   type Log,
@@ -72,7 +70,7 @@ interface ChatStreamsDependencies extends ChatDependencies {
 
 interface RunningStream {
   readonly userId: string;
-  readonly canceller: Canceller;
+  readonly controller: AbortController;
   readonly output: StreamOutput;
   readonly ended: Promise<void>;
 }
@@ -144,7 +142,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     } catch (error) {
       turn.reservation?.end();
       kept?.end();
-      const { reason } = turn.signal;
+      const reason: unknown = turn.signal.reason;
       const failure = reason instanceof TurnStopped ? reason.failure : toRpcError(error, log);
       // A turn that its user stopped has not failed.
       if (failure !== CANCELLED) noteChatFailure(dependencies.meter, turn, error);
@@ -163,8 +161,8 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
   async function begin({ onEnd, ...request }: RequestedTurn): Promise<StartedStream> {
     assertBelowLimit();
     const streamId = randomToken();
-    const canceller = createCanceller();
-    const turn = await prepareTurn({ ...request, signal: canceller.cancel }, dependencies);
+    const controller = new AbortController();
+    const turn = await prepareTurn({ ...request, signal: controller.signal }, dependencies);
     await Promise.all([
       sessions.setOwner(streamId, request.caller.userId),
       processes.add(streamId),
@@ -183,7 +181,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       processes.remove(streamId);
       onEnd?.();
     });
-    running.set(streamId, { userId: request.caller.userId, canceller, output, ended });
+    running.set(streamId, { userId: request.caller.userId, controller, output, ended });
     return { streamId, memory: turn.memory };
   }
 
@@ -191,14 +189,14 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     const stream = running.get(streamId);
     if (stream === undefined || stream.userId !== userId) return false;
     stream.output.skipListenerWait();
-    stream.canceller.abort(new TurnStopped(CANCELLED));
+    stream.controller.abort(new TurnStopped(CANCELLED));
     return true;
   }
 
   function drain(): void {
     for (const { output } of running.values()) output.skipListenerWait();
     deadline ??= setTimeout(() => {
-      for (const { canceller } of running.values()) canceller.abort(new TurnStopped(STOPPED));
+      for (const { controller } of running.values()) controller.abort(new TurnStopped(STOPPED));
     }, drainMs);
   }
 

@@ -1,7 +1,6 @@
 import { backendState, createBackendAdmin } from '@model-gateway/backends';
 import type { backendRegisteredSchema } from '@model-gateway/contracts';
 import type { DatabaseStores } from '@model-gateway/db';
-import { createCanceller } from '@model-gateway/kernel';
 import type { z } from 'zod';
 import type { AuditedCall } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
@@ -48,7 +47,7 @@ export function createBackendsMethods({
       audit: { none: 'it sends a test request and changes nothing' },
       handle: async ({ name, backend, model }) => {
         // A call has no signal that ends it; the test has a time limit.
-        const options = { model: model ?? undefined, cancel: createCanceller().cancel };
+        const options = { model: model ?? undefined, cancel: new AbortController().signal };
         return backend === undefined
           ? backends.test(name, options)
           : backends.testNew({ ...backend, name }, options);

@@ -7,7 +7,6 @@ import {
   type backendTestSchema,
   type backendViewSchema,
 } from '@model-gateway/contracts';
-import type { Cancel } from '@model-gateway/kernel';
 import type { BackendConfig, Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import {
@@ -27,7 +26,7 @@ type Tested = z.input<typeof backendTestSchema>;
 interface TestOptions {
   /** The model to chat with; otherwise one is chosen. */
   readonly model: string | undefined;
-  readonly cancel: Cancel;
+  readonly cancel: AbortSignal;
 }
 
 /**

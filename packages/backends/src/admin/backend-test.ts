@@ -4,7 +4,7 @@ import {
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
 import { chatTurn, completionOf } from '@model-gateway/dialects';
-import { describeError, type Cancel } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import {
   outcomeOf,
   UpstreamFailure,
@@ -24,7 +24,7 @@ interface BackendTestOptions {
   readonly name: string;
   /** The model to chat with; otherwise one is chosen. */
   readonly model: string | undefined;
-  readonly cancel: Cancel;
+  readonly cancel: AbortSignal;
 }
 
 const CHAT_TIMEOUT_MS = 30_000;
@@ -72,7 +72,7 @@ interface Probed {
   readonly health: Pick<HealthReport, 'state' | 'reason' | 'checkedAt' | 'models'>;
   readonly probeMs: number;
   readonly model: string | undefined;
-  readonly cancel: Cancel;
+  readonly cancel: AbortSignal;
 }
 
 async function testProbed(
@@ -96,7 +96,7 @@ async function testProbed(
 async function tryChat(
   backend: Backend,
   model: string | undefined,
-  cancel: Cancel,
+  cancel: AbortSignal,
 ): Promise<ChatTest> {
   if (backend.chat === undefined || !backend.capabilities().has('chat')) {
     return skipped('the backend does not support chat');
@@ -137,7 +137,7 @@ async function withAnyKey<Answer>(
 async function shortChat(
   backend: Backend,
   model: string,
-  cancel: Cancel,
+  cancel: AbortSignal,
 ): Promise<UpstreamCompletion> {
   const messages = [{ role: 'user', content: 'Reply with the word OK.' }];
   const send = (limit: Readonly<Record<string, number>>) =>

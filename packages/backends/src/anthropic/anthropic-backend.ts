@@ -1,5 +1,4 @@
 import { MESSAGES_API } from '@model-gateway/dialects';
-import type { Cancel } from '@model-gateway/kernel';
 import type { Backend, Capability } from '@model-gateway/router';
 import { upstreamRefused } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
@@ -35,7 +34,7 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
     ...keyHeader({ apiKey, authHeader }),
   };
 
-  const posted = (body: unknown, signal: Cancel) => ({
+  const posted = (body: unknown, signal: AbortSignal) => ({
     method: 'POST' as const,
     path: `${pathname}/messages${options.search}`,
     headers,
@@ -52,9 +51,9 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
-    async chat(turn, signal) {
+    async chat(turn, signal, watch) {
       const { body: sent, ignored } = messagesRequest(turn, { stream: false });
-      const request = posted(sent, signal);
+      const request = { ...posted(sent, signal), watch };
       const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
       if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
       const message = readSmallJson(text);

@@ -1,4 +1,4 @@
-import { startPeerTimeout, type Cancel } from '@model-gateway/kernel';
+import { startPeerTimeout } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { aborted, timedOut } from '../json-rpc/rpc-failures.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
@@ -14,7 +14,7 @@ export interface ChunkQueue<Chunk> {
 interface ChunkQueueOptions {
   /** No chunk for this long, while the reader waits for one, is a failure. */
   readonly idleMs: number;
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
   /** Called once, when reading has ended: complete, failed, or abandoned. */
   readonly onOver: (why: UpstreamFailure | undefined) => void;
 }

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '@model-gateway/kernel';
+import type { Clock } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
@@ -63,7 +63,7 @@ export function createEngineBackend(options: EngineBackendOptions): Backend {
     method: string,
     params: object,
     schema: Schema,
-    signal: Cancel,
+    signal: AbortSignal,
   ): Promise<z.output<Schema>> {
     const connection = await link.connected(signal);
     return connection.call(method, params, { signal, read: readResult(method, schema) });

@@ -1,4 +1,3 @@
-import type { Cancel } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeLink, type RealtimeOpening } from '@model-gateway/router';
 import { createSendQueue } from '../realtime/send-queue.ts';
 import { RpcTimeout } from '../json-rpc/rpc-failures.ts';
@@ -27,8 +26,8 @@ export interface EngineConnection {
     options: Pick<CallOptions<Result>, 'read' | 'signal'>,
   ): Promise<Result>;
   /** Starts a streamed chat; a reader that stops, or a signal that aborts, cancels it. */
-  stream(params: object, signal: Cancel): Promise<AsyncGenerator<EngineChatChunk>>;
-  openRealtime(opening: RealtimeOpening, signal: Cancel): Promise<RealtimeLink>;
+  stream(params: object, signal: AbortSignal): Promise<AsyncGenerator<EngineChatChunk>>;
+  openRealtime(opening: RealtimeOpening, signal: AbortSignal): Promise<RealtimeLink>;
   close(): void;
 }
 
@@ -119,7 +118,7 @@ function createConnection(
       release();
     }
   }
-  function openStream(chatId: string, signal: Cancel): ChunkQueue<EngineChatChunk> {
+  function openStream(chatId: string, signal: AbortSignal): ChunkQueue<EngineChatChunk> {
     underWay += 1;
     const queue = createChunkQueue<EngineChatChunk>({
       idleMs: timeouts.idleMs,

@@ -1,11 +1,11 @@
-import { raceAbort, type Cancel } from '@model-gateway/kernel';
+import { raceAbort } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { abortedUnsent } from '../json-rpc/rpc-failures.ts';
 import type { EngineConnection } from './engine-connection.ts';
 
 /** The one connection to an engine: opened by the first call that needs it, and again after it was lost. */
 export interface EngineLink {
-  connected(signal: Cancel): Promise<EngineConnection>;
+  connected(signal: AbortSignal): Promise<EngineConnection>;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
 import type { UpstreamChat, UpstreamTurn } from '@model-gateway/contracts';
 import { CHAT_API } from '@model-gateway/dialects';
-import type { Cancel, Clock, Tracing } from '@model-gateway/kernel';
+import type { Clock, Tracing } from '@model-gateway/kernel';
 import type {
+  AnswerWatch,
   Backend,
   BackendDialect,
   BackendKind,
@@ -84,7 +85,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 
   const cleaned = (message: string): string => cleanMessage(message, apiKey);
 
-  const posted = (path: string, body: string, signal: Cancel) => ({
+  const posted = (path: string, body: string, signal: AbortSignal) => ({
     method: 'POST' as const,
     path,
     headers,
@@ -98,7 +99,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   async function post(
     path: string,
     body: unknown,
-    signal: Cancel,
+    signal: AbortSignal,
     isWhole = false,
   ): Promise<UpstreamResponse> {
     const request = posted(path, JSON.stringify(body), signal);
@@ -108,7 +109,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   async function postStream(
     path: string,
     body: StreamedBody,
-    signal: Cancel,
+    signal: AbortSignal,
   ): Promise<UpstreamResponse> {
     const streamed = { ...headers, ...streamHeaders(body) };
     const request = { method: 'POST', path, body, signal, isWhole: true } as const;
@@ -121,8 +122,14 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
   }
 
-  function postWhole(path: string, body: unknown, signal: Cancel): Promise<WholeResponse> {
-    return http.requestWhole(posted(path, JSON.stringify(body), signal), answerBytesMax);
+  function postWhole(
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+    watch: AnswerWatch | undefined,
+  ): Promise<WholeResponse> {
+    const request = { ...posted(path, JSON.stringify(body), signal), watch };
+    return http.requestWhole(request, answerBytesMax);
   }
 
   function assertSuccess({ status, text, retryAfter }: WholeResponse): void {
@@ -136,8 +143,8 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   const responses = dialects.has('responses')
     ? createResponsesUpstream({
         post: (body, signal) => post(responsesPath, body, signal),
-        async postWhole(body, signal) {
-          const response = await postWhole(responsesPath, body, signal);
+        async postWhole(body, signal, watch) {
+          const response = await postWhole(responsesPath, body, signal, watch);
           assertSuccess(response);
           return response.text;
         },
@@ -157,12 +164,12 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const { status, body } = await http.request({ method: 'GET', path, headers, signal });
       return probeResult(status, await readText(body, LISTING_BYTES_MAX), options);
     },
-    async chat(turn, signal) {
-      const passed = responses?.chat(turn, signal);
+    async chat(turn, signal, watch) {
+      const passed = responses?.chat(turn, signal, watch);
       if (passed !== undefined) return passed;
       const path = fullPath(turn.model, CHAT);
       const sent = await sendChat(chatBody(turn), optionsOf(turn), async (chat) => {
-        const response = await postWhole(path, chat, signal);
+        const response = await postWhole(path, chat, signal, watch);
         assertSuccess(response);
         return response;
       });
@@ -170,8 +177,8 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const ignored = [...turn.lost, ...sent.ignored];
       return ignored.length === 0 ? answer : { ...answer, ignored };
     },
-    async chatStream(turn, signal) {
-      const passed = responses?.chatStream(turn, signal);
+    async chatStream(turn, signal, watch) {
+      const passed = responses?.chatStream(turn, signal, watch);
       if (passed !== undefined) return passed;
       const path = fullPath(turn.model, CHAT);
       const sent = await sendChat(streamBody(turn), optionsOf(turn), (chat) =>
@@ -181,13 +188,14 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const ignored = [...turn.lost, ...sent.ignored];
       if (response.contentType.startsWith('text/event-stream'))
         return { form: 'events', bytes: response.body, cleanMessage: cleaned, ignored };
-      const text = await readTextAnswer(response.body, { ...wholeLimits, signal });
+      const text = await readTextAnswer(response.body, { ...wholeLimits, signal, watch });
       const answer = { status: response.status, text };
       const { completion } = readCompletion(answer, contextOf(turn.model));
       return { form: 'parts', parts: partsOf(completion), ignored };
     },
-    async embed(request, signal) {
-      const response = await postWhole(fullPath(request.model, EMBEDDINGS), request, signal);
+    async embed(request, signal, watch) {
+      const path = fullPath(request.model, EMBEDDINGS);
+      const response = await postWhole(path, request, signal, watch);
       assertSuccess(response);
       return readEmbeddings(response, request.model, apiKey);
     },

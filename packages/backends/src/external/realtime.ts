@@ -1,4 +1,4 @@
-import { raceAbort, type Cancel } from '@model-gateway/kernel';
+import { raceAbort } from '@model-gateway/kernel';
 import type {
   RealtimeEvent,
   RealtimeLink,
@@ -14,7 +14,7 @@ import { openUpstreamSocket, type UpstreamSocket } from '../transport/upstream-s
 
 /** The realtime sessions of one upstream. */
 export interface ExternalRealtime {
-  open(opening: RealtimeOpening, cancel: Cancel): Promise<RealtimeLink>;
+  open(opening: RealtimeOpening, cancel: AbortSignal): Promise<RealtimeLink>;
   /** Ends every session. */
   close(): void;
 }

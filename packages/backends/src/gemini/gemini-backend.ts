@@ -1,6 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { isCheapJson, tryParseJson, type Cancel } from '@model-gateway/kernel';
-import type { Backend, Probe } from '@model-gateway/router';
+import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
+import type { AnswerWatch, Backend, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
@@ -58,7 +58,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
   const authHeader = options.authHeader ?? 'x-goog-api-key';
   const headers = { ...JSON_HEADERS, ...keyHeader({ apiKey, authHeader }) };
 
-  const posted = (model: string, method: string, body: unknown, signal: Cancel) => ({
+  const posted = (model: string, method: string, body: unknown, signal: AbortSignal) => ({
     method: 'POST' as const,
     path: `${base}/${MODEL_PREFIX}${encodeURIComponent(model)}:${method}`,
     headers,
@@ -70,9 +70,9 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
     model: string,
     method: string,
     body: unknown,
-    signal: Cancel,
+    call: { readonly signal: AbortSignal; readonly watch: AnswerWatch | undefined },
   ): Promise<string> {
-    const request = posted(model, method, body, signal);
+    const request = { ...posted(model, method, body, call.signal), watch: call.watch };
     const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
     if (!isSuccess(status)) throw geminiRefused(status, text, apiKey, retryAfter);
     return text;
@@ -87,9 +87,11 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       const answer = await http.request({ method: 'GET', path: listPath, headers, signal });
       return probeResult(answer.status, await readText(answer.body, LISTING_BYTES_MAX), options);
     },
-    async chat(turn, signal) {
+    async chat(turn, signal, watch) {
       const { body: sent, ignored } = generateRequest(turn);
-      const answer = readSmallJson(await whole(turn.model, 'generateContent', sent, signal));
+      const answer = readSmallJson(
+        await whole(turn.model, 'generateContent', sent, { signal, watch }),
+      );
       return { answer: answerOf(answer, { model: turn.model, clock }), ignored };
     },
     async chatStream(turn, signal) {
@@ -103,7 +105,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       const parts = await begunStream(partsOfAnswer(response.body, apiKey));
       return { form: 'parts', parts, ignored };
     },
-    async embed({ model, input, dimensions }, signal) {
+    async embed({ model, input, dimensions }, signal, watch) {
       const texts = typeof input === 'string' ? [input] : input;
       const requests = texts.map((text) => {
         if (typeof text !== 'string') {
@@ -113,7 +115,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
         const size = typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {};
         return { model: `${MODEL_PREFIX}${model}`, content, ...size };
       });
-      const text = await whole(model, 'batchEmbedContents', { requests }, signal);
+      const text = await whole(model, 'batchEmbedContents', { requests }, { signal, watch });
       const answer = embedded.safeParse(readJson(text));
       const vectors = answer.success
         ? await readVectors(answer.data.embeddings, readVector)

@@ -1,4 +1,4 @@
-import { describeError, type Cancel } from '@model-gateway/kernel';
+import { describeError } from '@model-gateway/kernel';
 import { RPC_ERRORS, type RpcMessage } from '@model-gateway/json-rpc';
 import { UpstreamFailure } from '@model-gateway/router';
 import { cleanMessage } from '../errors/upstream-error.ts';
@@ -21,12 +21,13 @@ export function timedOut(milliseconds: number): RpcTimeout {
 }
 
 /** The failure of an aborted call. */
-export function aborted({ reason }: Cancel): UpstreamFailure {
+export function aborted({ reason }: AbortSignal): UpstreamFailure {
   return new UpstreamFailure(describeError(reason), { isBackendAtFault: false, cause: reason });
 }
 
 /** The failure of a call that was aborted before it was sent. */
-export function abortedUnsent({ reason }: Cancel): UpstreamFailure {
+export function abortedUnsent(signal: AbortSignal): UpstreamFailure {
+  const reason: unknown = signal.reason;
   const details = { isBackendAtFault: false, hadNoEffect: true, cause: reason };
   return new UpstreamFailure(describeError(reason), details);
 }

@@ -4,7 +4,6 @@ import {
   raceAbort,
   tryParseJson,
   withTimeout,
-  type Cancel,
 } from '@model-gateway/kernel';
 import { createPendingCalls, isMessage, type RpcMessage } from '@model-gateway/json-rpc';
 import type { UpstreamFailure } from '@model-gateway/router';
@@ -17,7 +16,7 @@ import { aborted, abortedUnsent, refused, timedOut } from './rpc-failures.ts';
 
 /** The options of one call. */
 export interface CallOptions<Result> {
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** Reads the result as soon as its frame arrives, before any later frame. */
   readonly read: (result: unknown) => Result;

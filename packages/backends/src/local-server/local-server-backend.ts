@@ -1,5 +1,5 @@
 import { ServiceError, type UpstreamTurn } from '@model-gateway/contracts';
-import { tryParseJson, type Cancel, type Clock, type Tracing } from '@model-gateway/kernel';
+import { tryParseJson, type Clock, type Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../transport/answers/begun-stream.ts';
@@ -67,7 +67,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
   async function post(
     to: string,
     body: unknown,
-    { signal, isWhole }: { readonly signal: Cancel; readonly isWhole: boolean },
+    { signal, isWhole }: { readonly signal: AbortSignal; readonly isWhole: boolean },
   ): Promise<UpstreamResponse> {
     const response = await http.request({
       method: 'POST',
@@ -82,7 +82,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
   }
 
-  async function postChat(turn: UpstreamTurn, stream: boolean, signal: Cancel) {
+  async function postChat(turn: UpstreamTurn, stream: boolean, signal: AbortSignal) {
     const { answer, ignored } = await sendChat(
       withOneInstruction(turn),
       { mayLeaveEffort: true },
@@ -96,10 +96,15 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     kind: 'local-server',
     capabilities: () => CAPABILITIES,
     probe: async (signal) => probeResult(await control.get('/api/tags', signal)),
-    chat: (turn, signal) =>
+    chat: (turn, signal, watch) =>
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const { answer, ignored } = await postChat(turn, false, bounded);
-        const value = await readJsonAnswer(answer.body, { bytesMax, memory, signal: bounded });
+        const value = await readJsonAnswer(answer.body, {
+          bytesMax,
+          memory,
+          signal: bounded,
+          watch,
+        });
         const read = readLocalAnswer(answer.status, value, apiKey);
         return { answer: localAnswer(read, { model: turn.model, clock }), ignored };
       }),
@@ -108,7 +113,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       const parts = await begunStream(localParts(answer, apiKey));
       return { form: 'parts', parts, ignored };
     },
-    async embed(request, signal) {
+    async embed(request, signal, watch) {
       const { input } = request;
       if (typeof input !== 'string' && input.some((text) => typeof text !== 'string')) {
         throw new ServiceError('invalid_request', 'a local server embeds texts, not token ids');
@@ -116,7 +121,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       return boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const embed = { ...request, encoding_format: undefined };
         const { body } = await post('/api/embed', embed, { signal: bounded, isWhole: true });
-        const answer = await readJsonAnswer(body, { bytesMax, memory, signal: bounded });
+        const answer = await readJsonAnswer(body, { bytesMax, memory, signal: bounded, watch });
         return readEmbeddings(answer, request.model);
       });
     },

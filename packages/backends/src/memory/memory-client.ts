@@ -1,11 +1,5 @@
 import type { MemoryService } from '@model-gateway/inference';
-import {
-  createCanceller,
-  describeError,
-  raceAbort,
-  type Clock,
-  type Log,
-} from '@model-gateway/kernel';
+import { describeError, raceAbort, type Clock, type Log } from '@model-gateway/kernel';
 import { boundedCall } from '../transport/bounded-call.ts';
 import { aborted, RpcRefusal } from '../json-rpc/rpc-failures.ts';
 import { openRpcSocket } from '../json-rpc/rpc-socket.ts';
@@ -38,7 +32,7 @@ export function createMemoryClient({
   clock,
   log,
 }: MemoryClientOptions): MemoryService {
-  const closing = createCanceller();
+  const closing = new AbortController();
   const outage = createOutage(clock, { firstPauseMs: FIRST_PAUSE_MS, pauseMsMax: PAUSE_MS_MAX });
   const link = createMemoryLink((onClosed) =>
     openRpcSocket({
@@ -52,7 +46,7 @@ export function createMemoryClient({
   let quietUntil = 0;
 
   function warn(method: string, { message, cause }: MemoryFailure): void {
-    if (clock.now() < quietUntil || closing.cancel.aborted) return;
+    if (clock.now() < quietUntil || closing.signal.aborted) return;
     quietUntil = clock.now() + WARN_EVERY_MS;
     const reason = describeError(cause);
     log.warn({ method, failure: message, reason }, 'a call to the memory service failed');
@@ -63,13 +57,13 @@ export function createMemoryClient({
     params: object,
     read: (result: unknown) => Result,
   ): Promise<Result> {
-    if (closing.cancel.aborted || outage.isPaused) throw new MemoryFailure('unavailable');
+    if (closing.signal.aborted || outage.isPaused) throw new MemoryFailure('unavailable');
     let isConnected = false;
     let isLate = false;
     try {
-      return await boundedCall(timeoutMs, closing.cancel, (bounded) => {
+      return await boundedCall(timeoutMs, closing.signal, (bounded) => {
         bounded.addEventListener('abort', () => {
-          isLate = !closing.cancel.aborted;
+          isLate = !closing.signal.aborted;
         });
         return link.use(async (opening) => {
           const socket = await raceAbort(opening, bounded, aborted);

@@ -1,22 +1,22 @@
-import { abortReason, createCanceller, startPeerTimeout, type Cancel } from '@model-gateway/kernel';
+import { abortReason, startPeerTimeout } from '@model-gateway/kernel';
 
 /** Runs a call with a total time limit; it ends with its caller. */
 export async function boundedCall<Result>(
   milliseconds: number,
-  cancel: Cancel,
-  call: (bounded: Cancel) => Promise<Result>,
+  signal: AbortSignal,
+  call: (bounded: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const canceller = createCanceller(cancel.onEnd, cancel.onFirstByte);
-  const onAbort = (): void => canceller.abort(abortReason(cancel));
-  cancel.addEventListener('abort', onAbort, { once: true });
-  if (cancel.aborted) onAbort();
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(abortReason(signal));
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   const timeout = startPeerTimeout(milliseconds, () => {
-    canceller.abort(new Error(`the upstream took longer than ${milliseconds} ms`));
+    controller.abort(new Error(`the upstream took longer than ${milliseconds} ms`));
   });
   try {
-    return await call(canceller.cancel);
+    return await call(controller.signal);
   } finally {
     timeout.stop();
-    cancel.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
   }
 }

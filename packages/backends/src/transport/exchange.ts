@@ -1,4 +1,4 @@
-import { abortReason, type Cancel } from '@model-gateway/kernel';
+import { abortReason } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import type { Dispatcher } from 'undici';
 import { upstreamFailed } from '../errors/upstream-error.ts';
@@ -20,7 +20,7 @@ export interface UpstreamResponse {
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  signal: Cancel,
+  signal: AbortSignal,
 ): Promise<UpstreamResponse> {
   return new Promise((resolve, reject) => {
     dispatcher.dispatch(request, new Exchange(signal, resolve, reject));
@@ -43,7 +43,7 @@ interface Reader {
  * stream of Node, costs each token of a stream a fifth more, and it does not say whether a request was sent.
  */
 class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<Buffer> {
-  readonly #signal: Cancel;
+  readonly #signal: AbortSignal;
   readonly #onResponse: (response: UpstreamResponse) => void;
   readonly #onFailure: (failure: UpstreamFailure) => void;
   readonly #onAbort = (): void => this.#controller?.abort(abortReason(this.#signal));
@@ -60,7 +60,7 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<Buffer> {
   #end: { readonly failure?: UpstreamFailure } | undefined;
 
   constructor(
-    signal: Cancel,
+    signal: AbortSignal,
     onResponse: (response: UpstreamResponse) => void,
     onFailure: (failure: UpstreamFailure) => void,
   ) {

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createCanceller } from '@model-gateway/kernel';
+import type { AnswerWatch } from '@model-gateway/router';
 import { waitUntil } from '@model-gateway/testkit';
 import { createAnswerMemory } from './answers/answer-memory.ts';
 import { boundedCall } from './bounded-call.ts';
@@ -30,10 +30,7 @@ async function startServer(answer: (response: ServerResponse) => void = () => un
   return { url: `http://127.0.0.1:${port}`, arrived, close };
 }
 
-type Ask = (
-  http: UpstreamHttp,
-  signal: ReturnType<typeof createCanceller>['cancel'],
-) => Promise<unknown>;
+type Ask = (http: UpstreamHttp, signal: AbortSignal, watch?: AnswerWatch) => Promise<unknown>;
 
 const post = { method: 'POST' as const, path: '/', headers: {}, body: '{}' };
 
@@ -44,9 +41,9 @@ describe.each<{ how: string; ask: Ask }>([
   test('after it was sent may have had effects', async () => {
     const server = await startServer();
     const http = createUpstreamHttp(server.url, timeouts);
-    const canceller = createCanceller();
-    const call = ask(http, canceller.cancel);
-    void server.arrived.then(() => canceller.abort(new Error('left')));
+    const controller = new AbortController();
+    const call = ask(http, controller.signal);
+    void server.arrived.then(() => controller.abort(new Error('left')));
     await expect(call).rejects.toMatchObject({ message: 'left', hadNoEffect: false });
     await http.close();
     await server.close();
@@ -55,14 +52,14 @@ describe.each<{ how: string; ask: Ask }>([
   test('before it was sent had none', async () => {
     const server = await startServer();
     const http = createUpstreamHttp(server.url, timeouts);
-    const canceller = createCanceller();
-    canceller.abort(new Error('left'));
-    await expect(ask(http, canceller.cancel)).rejects.toMatchObject({
+    const controller = new AbortController();
+    controller.abort(new Error('left'));
+    await expect(ask(http, controller.signal)).rejects.toMatchObject({
       message: 'left',
       hadNoEffect: true,
     });
     await server.close();
-    const { cancel } = createCanceller();
+    const { signal: cancel } = new AbortController();
     await expect(ask(http, cancel)).rejects.toMatchObject({ hadNoEffect: true });
     await http.close();
   });
@@ -79,7 +76,7 @@ describe('an answer that is compressed without being asked for', () => {
     const outcomeOf = async (status: number): Promise<unknown> => {
       const server = await startServer(compressed(status));
       const http = createUpstreamHttp(server.url, timeouts);
-      const [outcome] = await Promise.allSettled([ask(http, createCanceller().cancel)]);
+      const [outcome] = await Promise.allSettled([ask(http, new AbortController().signal)]);
       await http.close();
       await server.close();
       return outcome;
@@ -93,7 +90,7 @@ describe('an answer that is compressed without being asked for', () => {
 test('a whole answer that takes longer than the total time is a timeout', async () => {
   const server = await startServer();
   const http = createUpstreamHttp(server.url, { ...timeouts, totalMs: 50 });
-  const { cancel } = createCanceller();
+  const { signal: cancel } = new AbortController();
   await expect(http.requestWhole({ ...post, signal: cancel }, bytesMax)).rejects.toMatchObject({
     message: 'the upstream took longer than 50 ms',
     isTimeout: true,
@@ -103,13 +100,16 @@ test('a whole answer that takes longer than the total time is a timeout', async 
 });
 
 test.each<{ how: string; ask: Ask }>([
-  { how: 'whole', ask: (http, signal) => http.requestWhole({ ...post, signal }, bytesMax) },
+  {
+    how: 'whole',
+    ask: (http, signal, watch) => http.requestWhole({ ...post, signal, watch }, bytesMax),
+  },
   {
     how: 'streamed and read whole',
-    ask: (http, signal) =>
+    ask: (http, signal, watch) =>
       boundedCall(60_000, signal, async (bounded) => {
         const { status, body } = await http.request({ ...post, signal: bounded });
-        const limits = { bytesMax, memory: undefined, signal: bounded };
+        const limits = { bytesMax, memory: undefined, signal: bounded, watch };
         return { status, text: await readTextAnswer(body, limits) };
       }),
   },
@@ -123,11 +123,14 @@ test.each<{ how: string; ask: Ask }>([
     });
     const http = createUpstreamHttp(server.url, timeouts);
     let reports = 0;
-    const { cancel } = createCanceller(undefined, () => {
+    const onFirstByte = (): void => {
       reports += 1;
       sendRest();
+    };
+    expect(await ask(http, new AbortController().signal, { onFirstByte })).toMatchObject({
+      status: 200,
+      text: 'first rest',
     });
-    expect(await ask(http, cancel)).toMatchObject({ status: 200, text: 'first rest' });
     expect(reports).toBe(1);
     await http.close();
     await server.close();
@@ -159,7 +162,7 @@ describe('a whole answer', () => {
       response.on('error', () => undefined).end(text);
     });
     const http = createUpstreamHttp(server.url, timeouts);
-    const { cancel: signal } = createCanceller();
+    const { signal } = new AbortController();
     await expect(http.requestWhole({ ...post, signal }, limit)).rejects.toMatchObject({
       message,
       isBackendAtFault: false,
@@ -175,7 +178,7 @@ describe('a whole answer', () => {
   ])('$what is read', async ({ text, limit }) => {
     const server = await startServer((response) => response.end(text));
     const http = createUpstreamHttp(server.url, timeouts);
-    const { cancel: signal } = createCanceller();
+    const { signal } = new AbortController();
     const answer = await http.requestWhole({ ...post, signal }, limit);
     expect(answer.text === text).toBe(true);
     await http.close();
@@ -193,9 +196,9 @@ describe('a whole answer', () => {
     const answerMemory = createAnswerMemory({ bytesMax: 1 });
     const http = createUpstreamHttp(server.url, timeouts, { answerMemory });
     const other = answerMemory.take(undefined, 1, () => undefined);
-    const left = createCanceller();
-    const { cancel: signal } = createCanceller();
-    const leaves = http.requestWhole({ ...post, signal: left.cancel }, 8 * MEBIBYTE);
+    const left = new AbortController();
+    const { signal } = new AbortController();
+    const leaves = http.requestWhole({ ...post, signal: left.signal }, 8 * MEBIBYTE);
     await waitUntil(() => answerMemory.waiting === 1);
     const waits = http.requestWhole({ ...post, signal }, 8 * MEBIBYTE);
     await waitUntil(() => answerMemory.waiting === 2);

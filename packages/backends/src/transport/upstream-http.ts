@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { Cancel, Tracing } from '@model-gateway/kernel';
-import type { StreamedBody } from '@model-gateway/router';
+import type { Tracing } from '@model-gateway/kernel';
+import type { AnswerWatch, StreamedBody } from '@model-gateway/router';
 import { Pool } from 'undici';
 import type { AnswerMemory } from './answers/answer-memory.ts';
 import { readText, readTextAnswer } from './answers/read-text.ts';
@@ -26,7 +26,8 @@ interface UpstreamRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | StreamedBody;
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
+  readonly watch?: AnswerWatch | undefined;
   /** The response is not streamed, so that the upstream may be silent until the total time is over. */
   readonly isWhole?: boolean;
 }
@@ -98,7 +99,13 @@ export function createUpstreamHttp(
           isWhole: true,
         });
         const text = isSuccess(status)
-          ? await readTextAnswer(body, { bytesMax, length, memory: answerMemory, signal })
+          ? await readTextAnswer(body, {
+              bytesMax,
+              length,
+              memory: answerMemory,
+              signal,
+              watch: request.watch,
+            })
           : await readText(body, ERROR_BODY_BYTES_MAX);
         return { status, text, retryAfter };
       }),

@@ -2,7 +2,6 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Cancel } from '@model-gateway/kernel';
 import { disconnectSignal } from './disconnect-signal.ts';
 
 setFlagsFromString('--expose-gc');
@@ -19,14 +18,18 @@ class Response extends EventEmitter {
   }
 }
 
-function begin(): { readonly response: Response; readonly signal: Cancel; ends: number } {
+function begin(): {
+  readonly response: Response;
+  readonly client: ReturnType<typeof disconnectSignal>;
+  ends: number;
+} {
   const response = new Response();
   const begun = {
     response,
-    signal: disconnectSignal(response as unknown as ServerResponse),
+    client: disconnectSignal(response as unknown as ServerResponse),
     ends: 0,
   };
-  begun.signal.onEnd?.(() => (begun.ends += 1));
+  begun.client.onEnd(() => (begun.ends += 1));
   return begun;
 }
 
@@ -35,25 +38,25 @@ test.each([
   { what: 'a client that left', isFinished: false },
 ])('tells of $what once', ({ isFinished }) => {
   const begun = begin();
-  expect([begun.signal.aborted, begun.ends]).toEqual([false, 0]);
+  expect([begun.client.signal.aborted, begun.ends]).toEqual([false, 0]);
   begun.response.close(isFinished);
-  expect([begun.signal.aborted, begun.ends]).toEqual([!isFinished, 1]);
-  begun.signal.onEnd?.(() => (begun.ends += 1));
+  expect([begun.client.signal.aborted, begun.ends]).toEqual([!isFinished, 1]);
+  begun.client.onEnd(() => (begun.ends += 1));
   expect(begun.ends).toBe(2);
 });
 
 test('a client that left before is known at once', () => {
   const response = new Response();
   response.destroyed = true;
-  expect(disconnectSignal(response as unknown as ServerResponse).aborted).toBe(true);
+  expect(disconnectSignal(response as unknown as ServerResponse).signal.aborted).toBe(true);
 });
 
 test('a signal that is still held keeps nothing of its response in memory', async () => {
-  const held = new Set<Cancel>();
+  const held = new Set<AbortSignal>();
   const responses: WeakRef<Response>[] = [];
   for (let count = 0; count < 10; count += 1) {
-    const { response, signal } = begin();
-    held.add(signal);
+    const { response, client } = begin();
+    held.add(client.signal);
     responses.push(new WeakRef(response));
     response.close(true);
   }

@@ -1,18 +1,24 @@
 import type { ServerResponse } from 'node:http';
-import { createCanceller, type Cancel } from '@model-gateway/kernel';
 
-/** A signal that aborts when the client disconnects before it has the whole response. */
-export function disconnectSignal(response: ServerResponse): Cancel {
+interface ClientEnd {
+  /** Aborts when the client disconnects before it has the whole response. */
+  readonly signal: AbortSignal;
+  /** Calls the listener when the client has the response, or has left. */
+  readonly onEnd: (listener: () => void) => void;
+}
+
+/** How the client of a response ends. */
+export function disconnectSignal(response: ServerResponse): ClientEnd {
   const ending = createEnding();
-  const canceller = createCanceller(ending.onEnd);
+  const controller = new AbortController();
   const onClose = () => {
-    if (!response.writableFinished) canceller.abort(new Error('the client disconnected'));
+    if (!response.writableFinished) controller.abort(new Error('the client disconnected'));
     ending.end();
   };
   // The client may have disconnected while its key was looked up.
   if (response.destroyed) onClose();
   else response.on('close', onClose);
-  return canceller.cancel;
+  return { signal: controller.signal, onEnd: ending.onEnd };
 }
 
 /**

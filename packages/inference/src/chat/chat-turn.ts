@@ -1,8 +1,8 @@
 import type { ConversationStore } from '@model-gateway/accounts';
 import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { OwnRequest } from '@model-gateway/dialects';
-import type { Cancel, Log } from '@model-gateway/kernel';
-import type { Router } from '@model-gateway/router';
+import type { Log } from '@model-gateway/kernel';
+import type { AnswerWatch, Router } from '@model-gateway/router';
 import type { SettledCall } from '../call/settle.ts';
 import type { Caller } from './caller.ts';
 import type { Reservation } from '../quota/reservation.ts';
@@ -36,7 +36,9 @@ export interface ChatTurn {
   readonly reservation?: Reservation | undefined;
   readonly trace?: RequestTrace | undefined;
   /** Aborted when the client disconnected. */
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
+  /** Calls the listener when the client has the answer, or has left. Absent where that is not known. */
+  readonly onEnd?: AnswerWatch['onEnd'];
 }
 
 /** The dependencies of serving a turn. */

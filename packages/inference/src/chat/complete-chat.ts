@@ -35,9 +35,10 @@ export async function completeChat(
   const { answer, lease, call } = await attempt(
     dependencies,
     query,
-    ({ backend, model }, signal) => {
+    ({ backend, model }, signal, onFirstByte) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
-      return backend.chat(upstreamTurn(turn, { backend, model }), signal);
+      const watch = { onFirstByte, onEnd: turn.onEnd };
+      return backend.chat(upstreamTurn(turn, { backend, model }), signal, watch);
     },
   );
   const completion = 'completion' in answer ? answer.completion : completionOf(answer.answer);

@@ -1,7 +1,7 @@
 import { estimateTokens } from '@model-gateway/billing';
 import type { EmbeddingsRequest, TokenUsage } from '@model-gateway/contracts';
-import type { Cancel } from '@model-gateway/kernel';
 import {
+  type AnswerWatch,
   UnsupportedByBackend,
   UpstreamFailure,
   type BackendKind,
@@ -13,6 +13,7 @@ import {
 } from '@model-gateway/router';
 import { settle } from '../call/settle.ts';
 import { attempt } from '../upstream/attempts.ts';
+import type { Ask } from '../upstream/retries.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { Caller } from './caller.ts';
 import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
@@ -38,7 +39,9 @@ export interface EmbeddingsTurn {
   readonly reservation?: Reservation | undefined;
   readonly trace?: RequestTrace | undefined;
   /** Aborted when the client disconnected. */
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
+  /** Calls the listener when the client has the answer, or has left. Absent where that is not known. */
+  readonly onEnd?: AnswerWatch['onEnd'];
 }
 
 export interface EmbeddingsAnswer {
@@ -91,10 +94,11 @@ export async function embedTexts(
       await settle(settledCall(turn), { lease }, { usage }, 'left', meter);
     },
   } as const;
-  const ask = async ({ backend, model }: Lease, cancel: Cancel): Promise<UpstreamEmbeddings> => {
+  const ask: Ask<UpstreamEmbeddings> = async ({ backend, model }, cancel, onFirstByte) => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
     if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
-    const embeddings = await backend.embed(upstreamBody(request, model), cancel);
+    const watch = { onFirstByte, onEnd: turn.onEnd };
+    const embeddings = await backend.embed(upstreamBody(request, model), cancel, watch);
     requireAll(embeddings, input);
     return embeddings;
   };

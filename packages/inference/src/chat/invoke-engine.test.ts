@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createMetrics, type Cancel } from '@model-gateway/kernel';
+import { createMetrics } from '@model-gateway/kernel';
 import { UpstreamFailure, type Lease, type Router } from '@model-gateway/router';
 import { invokeEngine } from './invoke-engine.ts';
 import { createUpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -38,7 +38,7 @@ async function invoking(invoke: Invoke | undefined, timeoutMs = 1_000) {
   return { answer, settled };
 }
 
-const untilCancelled = (cancel: Cancel): Promise<never> =>
+const untilCancelled = (cancel: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
     cancel.addEventListener('abort', () => {
       reject(new UpstreamFailure(String(cancel.reason), { isBackendAtFault: false }));

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createCanceller, startPeerTimeout } from '@model-gateway/kernel';
+import { startPeerTimeout } from '@model-gateway/kernel';
 import { outcomeOf, UpstreamFailure, type Router } from '@model-gateway/router';
 import { chooseSupporting } from '../upstream/choose-supporting.ts';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
@@ -32,20 +32,20 @@ export async function invokeEngine(
   });
   const { backend, model } = lease;
   const call = telemetry.begin('invoke', backend, model);
-  const canceller = createCanceller();
-  const { cancel } = canceller;
-  const timeout = startPeerTimeout(timeoutMs, () => canceller.abort(tooLate(timeoutMs)));
+  const controller = new AbortController();
+  const { signal } = controller;
+  const timeout = startPeerTimeout(timeoutMs, () => controller.abort(tooLate(timeoutMs)));
   try {
     const answer = await call.run(async () => {
       if (backend.invoke === undefined) throw notInvocable(requested);
-      return backend.invoke(model, method, params, cancel);
+      return backend.invoke(model, method, params, signal);
     });
     call.end();
     void lease.settle('success');
     return answer;
   } catch (error) {
     call.fail(error);
-    const isTooLate = error instanceof UpstreamFailure && cancel.aborted;
+    const isTooLate = error instanceof UpstreamFailure && signal.aborted;
     await lease.settle(isTooLate ? 'failure' : outcomeOf(error));
     throw error;
   } finally {

@@ -30,7 +30,7 @@ export function prepareTurn(
     // Field by field, because this runs for every request and `...` costs some microseconds.
     const { caller, surface, request, resolvedModel, conversationId, history, refId, signal } =
       turn;
-    const { reservation, startedAt, fallbacks, trace, own } = turn;
+    const { reservation, startedAt, fallbacks, trace, own, onEnd } = turn;
     return {
       caller,
       surface,
@@ -45,6 +45,7 @@ export function prepareTurn(
       reservation,
       trace,
       signal,
+      onEnd,
       full: request,
       added: [],
       memory: 'disabled',

@@ -113,9 +113,11 @@ async function begin(turn: PreparedTurn, dependencies: StreamDependencies, optio
   const { answer, lease, call } = await attempt(
     dependencies,
     query,
-    async ({ backend, model }, signal): Promise<Begun> => {
+    async ({ backend, model }, signal, onFirstByte): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
-      const stream = await backend.chatStream(upstreamTurn(turn, { backend, model }), signal);
+      const watch = { onFirstByte, onEnd: served.onEnd };
+      const asked = upstreamTurn(turn, { backend, model });
+      const stream = await backend.chatStream(asked, signal, watch);
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
       const reading = { passesEvents, passesUsage, parsesAll, log, onSign };

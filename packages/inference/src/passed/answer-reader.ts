@@ -1,5 +1,4 @@
 import type { TokenUsage } from '@model-gateway/contracts';
-import type { Cancel } from '@model-gateway/kernel';
 import type { OnSign } from '../stream/event-reader.ts';
 import type { ReportedUnits } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
@@ -38,7 +37,7 @@ export interface AnswerReaderOptions {
   readonly fields: PassedFields;
   /** As the backend lists it. */
   readonly model: string;
-  /** Of the call. */
-  readonly signal: Pick<Cancel, 'onFirstByte'>;
+  /** Called when the first byte of an answer arrives that is read to its end. */
+  readonly onFirstByte?: (() => void) | undefined;
   readonly onSign?: OnSign | undefined;
 }

@@ -20,7 +20,7 @@ test('the first byte of an answer is reported once, before the rest', async () =
       operation: PASSED_OPERATIONS.rerank,
       fields: {},
       model: 'm',
-      signal: { onFirstByte },
+      onFirstByte,
       mustBeJson: true,
     },
   );
@@ -40,7 +40,6 @@ test.each([
       operation: PASSED_OPERATIONS.images,
       fields: {},
       model: 'm',
-      signal: {},
       mustBeJson: true,
     },
   );

@@ -24,7 +24,7 @@ interface JsonReaderOptions extends AnswerReaderOptions {
  */
 export function readJsonAnswer(
   answer: PassedAnswer,
-  { operation, signal, mustBeJson }: JsonReaderOptions,
+  { operation, onFirstByte, mustBeJson }: JsonReaderOptions,
 ): AnswerReader {
   const source = answerBytes(answer);
   let whole: Buffer | undefined;
@@ -35,7 +35,7 @@ export function readJsonAnswer(
     const chunks: Buffer[] = [];
     let size = 0;
     for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {
-      if (chunks.length === 0) signal.onFirstByte?.();
+      if (chunks.length === 0) onFirstByte?.();
       chunks.push(chunk);
       size += chunk.length;
       if (size > WHOLE_BYTES_MAX) {

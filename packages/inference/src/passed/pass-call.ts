@@ -67,14 +67,14 @@ export async function passCall(
   const { answer, lease, call } = await attempt(
     dependencies,
     query,
-    async ({ backend, model }, signal) => {
+    async ({ backend, model }, signal, onFirstByte) => {
       if (backend.pass === undefined) throw cannotPass(backend.name, operation.capability);
       try {
         const request = { model, path: operation.path, content: source.contentFor(model) };
         const response = await backend.pass(request, signal);
         const reader = readAnswer(
           response,
-          { operation, fields, model, signal, onSign },
+          { operation, fields, model, onFirstByte, onSign },
           dependencies,
         );
         return { reader, first: await reader.next() };

@@ -1,5 +1,4 @@
 import type { ProviderHint } from '@model-gateway/contracts';
-import type { Cancel } from '@model-gateway/kernel';
 import type { PassedContent } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import type { OnSign } from '../stream/event-reader.ts';
@@ -29,7 +28,7 @@ export interface PassedCall {
   readonly reservation: Reservation;
   readonly trace?: RequestTrace | undefined;
   /** Aborted when the client disconnected. */
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
   readonly onSign?: OnSign;
 }
 

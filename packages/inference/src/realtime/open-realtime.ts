@@ -1,4 +1,4 @@
-import { createCanceller, startPeerTimeout } from '@model-gateway/kernel';
+import { startPeerTimeout } from '@model-gateway/kernel';
 import {
   UnsupportedByBackend,
   type RealtimeLink,
@@ -31,21 +31,21 @@ export async function openRealtime(
   resolvedModel: string,
   { router, telemetry, requests }: OpenRealtimeDependencies,
 ): Promise<OpenRealtime> {
-  const canceller = createCanceller();
+  const controller = new AbortController();
   const timeout = startPeerTimeout(OPENING_TIMEOUT_MS, () => {
-    canceller.abort(new Error(`the upstream took longer than ${OPENING_TIMEOUT_MS} ms`));
+    controller.abort(new Error(`the upstream took longer than ${OPENING_TIMEOUT_MS} ms`));
   });
   const query = {
     model: opening.model,
     resolved: resolvedModel,
     capability: 'realtime',
-    signal: canceller.cancel,
+    signal: controller.signal,
     onAccepted: () => requests.accepted(),
   } as const;
   try {
     const ask = async ({ backend, model }: Lease): Promise<RealtimeLink> => {
       if (backend.openRealtime === undefined) throw noRealtime(opening.model);
-      return backend.openRealtime({ ...opening, model }, canceller.cancel);
+      return backend.openRealtime({ ...opening, model }, controller.signal);
     };
     const { answer, lease, call } = await attempt({ router, telemetry }, query, ask);
     // Only the opening is measured: the length of a session depends on its users.

@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createCanceller, createMetrics } from '@model-gateway/kernel';
+import { createMetrics } from '@model-gateway/kernel';
 import { outcomeOf, UpstreamFailure, type Lease, type Router } from '@model-gateway/router';
 import { createRequestTrace } from '../usage/request-trace.ts';
 import { attempt, type RouteRequest } from './attempts.ts';
@@ -44,7 +44,7 @@ describe('a request with other models', () => {
       resolved: 'a',
       fallbacks: ['b', 'a', 'b', 'c'].map((model) => ({ model, resolved: model })),
       capability: 'chat',
-      signal: createCanceller().cancel,
+      signal: new AbortController().signal,
       onAccepted: () => void (accepted += 1),
       ...options,
     };
@@ -98,7 +98,7 @@ describe('a request with other models', () => {
         resolved: 'a',
         fallbacks,
         capability: 'chat',
-        signal: createCanceller().cancel,
+        signal: new AbortController().signal,
         onAccepted: () => void (accepted += 1),
       },
       async ({ model }) => {
@@ -140,7 +140,7 @@ describe('a backend with several keys', () => {
     const query = {
       model: 'm',
       capability: 'chat' as const,
-      signal: createCanceller().cancel,
+      signal: new AbortController().signal,
       onAccepted: () => undefined,
       trace,
       ...options,

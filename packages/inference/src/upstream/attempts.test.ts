@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { createCanceller, createMetrics } from '@model-gateway/kernel';
+import { createMetrics } from '@model-gateway/kernel';
 import {
   UnsupportedByBackend,
   UpstreamFailure,
@@ -37,7 +37,7 @@ async function chooseNext(names: string[]): Promise<Lease> {
 /** Calls backends that fail with these in turn; the client leaves during the last call. */
 async function leftAt(...failures: readonly unknown[]): Promise<readonly string[]> {
   const left: string[] = [];
-  const canceller = createCanceller();
+  const controller = new AbortController();
   const names = ['first', 'second'];
   const remaining = [...failures];
   const calling = attempt(
@@ -45,13 +45,13 @@ async function leftAt(...failures: readonly unknown[]): Promise<readonly string[
     {
       model: 'm',
       capability: 'chat',
-      signal: canceller.cancel,
+      signal: controller.signal,
       onAccepted: () => undefined,
       onLeft: async ({ model }) => void left.push(model),
     },
     async () => {
       const failure = remaining.shift();
-      if (remaining.length === 0) canceller.abort(new Error('the client left'));
+      if (remaining.length === 0) controller.abort(new Error('the client left'));
       throw failure;
     },
   );
@@ -148,7 +148,7 @@ test.each<{
     {
       model: 'm',
       capability: 'chat',
-      signal: createCanceller().cancel,
+      signal: new AbortController().signal,
       onAccepted: () => undefined,
     },
     async ({ backend }) => {
@@ -186,7 +186,7 @@ test.each([
     ...routeTo('a'),
     settle: async (told) => void outcomes.push(told),
   };
-  await settleFailure({ lease, call }, failure, createCanceller().cancel);
+  await settleFailure({ lease, call }, failure, new AbortController().signal);
   expect(outcomes).toEqual([outcome]);
 });
 
@@ -222,7 +222,7 @@ describe('a hedged request', () => {
       {
         model: 'm',
         capability: 'chat',
-        signal: createCanceller().cancel,
+        signal: new AbortController().signal,
         onAccepted: () => undefined,
         unbilled: () => ({ prompt_tokens: 1, cost: null }),
         answerKind: 'whole',

@@ -1,5 +1,4 @@
 import { ServiceError, type RequestAttempt } from '@model-gateway/contracts';
-import type { Cancel } from '@model-gateway/kernel';
 import {
   forbidsAnother,
   outcomeOf,
@@ -17,7 +16,7 @@ import { addAttempt, type RequestTrace } from '../usage/request-trace.ts';
 import { failureKindOf } from './failure-kind.ts';
 import type { FallbackModel } from './fallback-model.ts';
 import { askTarget, race, type AskedTarget, type FailedTarget } from './hedge.ts';
-import { askWithin, isSafeToRepeat, mayRetry } from './retries.ts';
+import { askWithin, isSafeToRepeat, mayRetry, type Ask } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** The requirements of a request. */
@@ -27,7 +26,7 @@ export interface RouteRequest extends ChoiceOptions {
   readonly fallbacks?: readonly FallbackModel[] | undefined;
   readonly capability: Capability;
   /** Aborted when the client disconnected. */
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
   /** Called once, when a backend was found; not if the backend was chosen before. */
   readonly onAccepted: () => void;
   /** Whether the request can be sent again; false when its body was read and is not kept. */
@@ -58,8 +57,6 @@ export interface ActiveCall {
 export interface Attempted<Answer> extends ActiveCall {
   readonly answer: Answer;
 }
-
-type Ask<Answer> = (lease: Lease, signal: Cancel) => Promise<Answer>;
 
 /**
  * Asks one target after the other until one answers. For each model of the request: a backend, with its next key while the
@@ -333,14 +330,14 @@ const nameOf = ({ backend, model }: Lease): TargetName => ({ backend: backend.na
 const isAtWork = ({ failure }: FailedTarget): boolean =>
   !(failure instanceof UpstreamFailure) || failure.status === undefined;
 
-const isBackendFault = (failure: unknown, signal: Cancel): boolean =>
+const isBackendFault = (failure: unknown, signal: AbortSignal): boolean =>
   failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;
 
 /** Reports a failure to the router. */
 export async function settleFailure(
   { lease, call }: ActiveCall,
   failure: unknown,
-  signal: Cancel,
+  signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) call.leave();
   else call.fail(failure);

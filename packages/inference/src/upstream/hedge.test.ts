@@ -1,9 +1,4 @@
-import {
-  createCanceller,
-  createMetrics,
-  startPeerTimeout,
-  untilAborted,
-} from '@model-gateway/kernel';
+import { createMetrics, startPeerTimeout, untilAborted } from '@model-gateway/kernel';
 import { UpstreamFailure, type Lease } from '@model-gateway/router';
 import { askTarget, race } from './hedge.ts';
 import { createUpstreamTelemetry } from './upstream-telemetry.ts';
@@ -29,7 +24,7 @@ const target = (name: string, ask: Ask) => {
     answered: async () => undefined,
     settle: async () => undefined,
   };
-  const { cancel: signal } = createCanceller();
+  const { signal } = new AbortController();
   return askTarget(lease, { telemetry, capability: 'chat', signal, ask });
 };
 
@@ -39,8 +34,8 @@ const hanging: Ask = async (_route, signal) => {
 };
 
 test('a whole answer whose first byte has arrived is waited for', async () => {
-  const first = target('first', async (_route, signal) => {
-    signal.onFirstByte?.();
+  const first = target('first', async (_route, _signal, onFirstByte) => {
+    onFirstByte?.();
     await new Promise<void>((resolve) => void startPeerTimeout(20 * AFTER_MS, resolve));
     return 'answer';
   });
@@ -56,10 +51,10 @@ test('a whole answer whose first byte has arrived is waited for', async () => {
 async function overtaken(end: () => string) {
   let isLeft = (): void => undefined;
   const left = new Promise<void>((resolve) => void (isLeft = resolve));
-  const first = target('first', (lease, signal) => hanging(lease, signal).finally(isLeft));
+  const first = target('first', (...call) => hanging(...call).finally(isLeft));
   return race(first, AFTER_MS, async () =>
-    target('second', async (_route, signal) => {
-      signal.onFirstByte?.();
+    target('second', async (_route, _signal, onFirstByte) => {
+      onFirstByte?.();
       await left;
       return end();
     }),

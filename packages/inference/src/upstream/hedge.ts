@@ -1,6 +1,6 @@
-import { createCanceller, withTimeout, type Cancel } from '@model-gateway/kernel';
+import { withTimeout } from '@model-gateway/kernel';
 import type { Lease } from '@model-gateway/router';
-import { askWithin } from './retries.ts';
+import { askWithin, type Ask } from './retries.ts';
 import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** A target that was asked. */
@@ -40,8 +40,8 @@ interface Race<Answer> {
 interface TargetRequest<Answer> {
   readonly telemetry: UpstreamTelemetry;
   readonly capability: Parameters<UpstreamTelemetry['begin']>[0];
-  readonly signal: Cancel;
-  readonly ask: (lease: Lease, signal: Cancel) => Promise<Answer>;
+  readonly signal: AbortSignal;
+  readonly ask: Ask<Answer>;
 }
 
 /** Sends a request to a target; it can be cancelled without the other targets. */
@@ -51,15 +51,15 @@ export function askTarget<Answer>(
 ): PendingTarget<Answer> {
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => void (begin = resolve));
-  const canceller = createCanceller(signal.onEnd, () => begin());
+  const controller = new AbortController();
   const follow = (): void =>
-    canceller.abort(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
+    controller.abort(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
   if (signal.aborted) follow();
   // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
   signal.addEventListener('abort', follow, { once: true });
   const call = telemetry.begin(capability, lease.backend, lease.model);
   const startedAt = performance.now();
-  const answer = call.run(() => askWithin(lease, canceller.cancel, ask));
+  const answer = call.run(() => askWithin(lease, controller.signal, ask, () => begin()));
   return {
     lease,
     call,
@@ -70,7 +70,7 @@ export function askTarget<Answer>(
     ended: answer.catch(() => undefined),
     leave: () => {
       signal.removeEventListener('abort', follow);
-      canceller.abort(new Error('another target answered first'));
+      controller.abort(new Error('another target answered first'));
     },
   };
 }

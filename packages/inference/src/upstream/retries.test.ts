@@ -1,4 +1,4 @@
-import { createCanceller, startPeerTimeout, untilAborted } from '@model-gateway/kernel';
+import { startPeerTimeout, untilAborted } from '@model-gateway/kernel';
 import { DEFAULT_RETRIES, type Lease } from '@model-gateway/router';
 import { askWithin } from './retries.ts';
 
@@ -28,16 +28,20 @@ const afterTimeout = () =>
   });
 
 test('a target that has begun to answer may take longer than its time until the first byte', async () => {
-  const answer = await askWithin(lease, createCanceller().cancel, async (_lease, signal) => {
-    signal.onFirstByte?.();
-    await afterTimeout();
-    return signal.aborted ? 'aborted' : 'answered';
-  });
+  const answer = await askWithin(
+    lease,
+    new AbortController().signal,
+    async (_lease, signal, onFirstByte) => {
+      onFirstByte?.();
+      await afterTimeout();
+      return signal.aborted ? 'aborted' : 'answered';
+    },
+  );
   expect(answer).toBe('answered');
 });
 
 test('one that has not begun may not', async () => {
-  const asking = askWithin(lease, createCanceller().cancel, async (_lease, signal) => {
+  const asking = askWithin(lease, new AbortController().signal, async (_lease, signal) => {
     await untilAborted(signal);
     throw signal.reason;
   });
@@ -45,11 +49,11 @@ test('one that has not begun may not', async () => {
 });
 
 test('a client that leaves ends one that has begun', async () => {
-  const canceller = createCanceller();
+  const controller = new AbortController();
   const left = new Error('left');
-  const asking = askWithin(lease, canceller.cancel, async (_lease, signal) => {
-    signal.onFirstByte?.();
-    canceller.abort(left);
+  const asking = askWithin(lease, controller.signal, async (_lease, signal, onFirstByte) => {
+    onFirstByte?.();
+    controller.abort(left);
     await untilAborted(signal);
     throw signal.reason;
   });

@@ -1,4 +1,4 @@
-import { createCanceller, startPeerTimeout, type Cancel } from '@model-gateway/kernel';
+import { startPeerTimeout } from '@model-gateway/kernel';
 import {
   DEFAULT_RETRIES,
   UnsupportedByBackend,
@@ -44,20 +44,29 @@ function reasonOf({ isRateLimit, isTimeout, status = 0 }: UpstreamFailure): Retr
   return status >= SERVER_ERROR ? '5xx' : 'transport';
 }
 
+/** Calls a target. `onFirstByte`, where something depends on it, is called when the first byte of a whole answer arrives. */
+export type Ask<Answer> = (
+  lease: Lease,
+  signal: AbortSignal,
+  onFirstByte?: () => void,
+) => Promise<Answer>;
+
 /** Calls a target, which may take as long as its route says until the first byte. */
 export async function askWithin<Answer>(
   lease: Lease,
-  signal: Cancel,
-  ask: (lease: Lease, signal: Cancel) => Promise<Answer>,
+  signal: AbortSignal,
+  ask: Ask<Answer>,
+  onFirstByte?: () => void,
 ): Promise<Answer> {
   const timeoutMs = lease.retries?.timeoutMs;
-  if (timeoutMs === undefined) return ask(lease, signal);
-  const canceller = createCanceller(signal.onEnd, () => {
+  if (timeoutMs === undefined) return ask(lease, signal, onFirstByte);
+  const controller = new AbortController();
+  const begin = (): void => {
     timeout.stop();
-    signal.onFirstByte?.();
-  });
+    onFirstByte?.();
+  };
   const leave = (): void => {
-    canceller.abort(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
+    controller.abort(signal.reason instanceof Error ? signal.reason : new Error('the caller left'));
   };
   if (signal.aborted) leave();
   // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
@@ -65,10 +74,10 @@ export async function askWithin<Answer>(
   let tooLate: string | undefined;
   const timeout = startPeerTimeout(timeoutMs, () => {
     tooLate = `timeout: the upstream sent nothing for ${timeoutMs / MS_PER_SECOND} s`;
-    canceller.abort(new Error(tooLate));
+    controller.abort(new Error(tooLate));
   });
   try {
-    return await ask(lease, canceller.cancel);
+    return await ask(lease, controller.signal, begin);
   } catch (failure) {
     signal.removeEventListener('abort', leave);
     if (tooLate === undefined) throw failure;

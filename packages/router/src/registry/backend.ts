@@ -5,7 +5,6 @@ import type {
   UpstreamCompletion,
   UpstreamTurn,
 } from '@model-gateway/contracts';
-import type { Cancel } from '@model-gateway/kernel';
 import type { UpstreamFailure } from './upstream-failure.ts';
 
 /** The health of a backend. Only Healthy ones get requests. */
@@ -200,6 +199,14 @@ export interface RealtimeLink {
   close(): void;
 }
 
+/** Who is told about an answer that is read to its end. */
+export interface AnswerWatch {
+  /** Called when its first byte arrives. */
+  readonly onFirstByte?: (() => void) | undefined;
+  /** Calls the listener when the caller has the answer, or has left. Absent where that is not known. */
+  readonly onEnd?: ((listener: () => void) => void) | undefined;
+}
+
 /** One upstream of the gateway. A backend without a method does not support it. */
 export interface Backend {
   readonly name: string;
@@ -211,17 +218,25 @@ export interface Backend {
   /** Whether it has the capability for this model; without this method all models have the same. */
   serves?(capability: Capability, model: string): boolean;
   probe(signal: AbortSignal): Promise<Probe>;
-  chat?(turn: UpstreamTurn, cancel: Cancel): Promise<UpstreamAnswer>;
+  chat?(turn: UpstreamTurn, signal: AbortSignal, watch?: AnswerWatch): Promise<UpstreamAnswer>;
   /** Resolves when a successful response has begun; a later failure fails the iteration. */
-  chatStream?(turn: UpstreamTurn, cancel: Cancel): Promise<UpstreamStream>;
+  chatStream?(
+    turn: UpstreamTurn,
+    signal: AbortSignal,
+    watch?: AnswerWatch,
+  ): Promise<UpstreamStream>;
   /** Token ids are passed only to kinds that forward requests unchanged. */
-  embed?(request: UpstreamEmbedding, cancel: Cancel): Promise<UpstreamEmbeddings>;
+  embed?(
+    request: UpstreamEmbedding,
+    signal: AbortSignal,
+    watch?: AnswerWatch,
+  ): Promise<UpstreamEmbeddings>;
   /** Passes a request of a capability that needs no translation. Resolves when a successful answer has begun. */
-  pass?(request: PassedRequest, cancel: Cancel): Promise<PassedAnswer>;
+  pass?(request: PassedRequest, signal: AbortSignal): Promise<PassedAnswer>;
   /** Calls a method of the engine behind a model; returns its result. */
-  invoke?(model: string, method: string, params: unknown, cancel: Cancel): Promise<unknown>;
+  invoke?(model: string, method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Resolves when the session is open at the upstream. */
-  openRealtime?(opening: RealtimeOpening, cancel: Cancel): Promise<RealtimeLink>;
+  openRealtime?(opening: RealtimeOpening, signal: AbortSignal): Promise<RealtimeLink>;
   /** Submits a video task. The same key creates no second task if the upstream supports that. */
   submitVideo?(
     body: UpstreamVideo,

@@ -1,4 +1,3 @@
-import { createCanceller } from '@model-gateway/kernel';
 import {
   COUNTED_BYTES_MIN,
   createAnswerMemory,
@@ -59,7 +58,7 @@ test('an answer that waits too long is refused, with the time of a retry', async
   let refused = 0;
   const memory = createAnswerMemory({ bytesMax: 1, waitMsMax: 4, onRefused: () => (refused += 1) });
   memory.take(undefined, 1, ignore);
-  const { cancel } = createCanceller();
+  const { signal: cancel } = new AbortController();
   await expect(takeWithin(memory, 1, cancel)).rejects.toMatchObject({
     code: 'overloaded',
     message: expect.stringContaining('SERVICE_UPSTREAM_ANSWERS_BYTES_MAX'),
@@ -71,16 +70,17 @@ test('an answer that waits too long is refused, with the time of a retry', async
 test('a call that is cancelled stops waiting', async () => {
   const memory = createAnswerMemory({ bytesMax: 1 });
   memory.take(undefined, 1, ignore);
-  const canceller = createCanceller();
-  const waiting = takeWithin(memory, 1, canceller.cancel);
+  const controller = new AbortController();
+  const waiting = takeWithin(memory, 1, controller.signal);
   expect(memory.waiting).toBe(1);
-  canceller.abort(new Error('left'));
+  controller.abort(new Error('left'));
   await expect(waiting).rejects.toThrow('left');
-  await expect(takeWithin(memory, 1, canceller.cancel)).rejects.toThrow('left');
+  await expect(takeWithin(memory, 1, controller.signal)).rejects.toThrow('left');
   expect(memory.waiting).toBe(0);
 });
 
 describe('an answer that is read from a stream', () => {
+  const { signal } = new AbortController();
   const bytesMax = 4 * COUNTED_BYTES_MIN;
   async function* bodyOf(sizes: readonly number[], failure?: Error) {
     for (const size of sizes) yield Buffer.alloc(size, 'x');
@@ -90,9 +90,14 @@ describe('an answer that is read from a stream', () => {
   test('keeps its memory until its client has it', async () => {
     const memory = createAnswerMemory({ bytesMax });
     let end = ignore;
-    const { cancel: signal } = createCanceller((listener) => (end = listener));
+    const onEnd = (listener: () => void): void => void (end = listener);
     const sizes = [COUNTED_BYTES_MIN, 5];
-    const text = await readTextAnswer(bodyOf(sizes), { bytesMax, memory, signal });
+    const text = await readTextAnswer(bodyOf(sizes), {
+      bytesMax,
+      memory,
+      signal,
+      watch: { onEnd },
+    });
     expect([text.length, memory.heldBytes]).toEqual([COUNTED_BYTES_MIN + 5, text.length]);
     end();
     expect(memory.heldBytes).toBe(0);
@@ -104,15 +109,15 @@ describe('an answer that is read from a stream', () => {
     { why: 'is too large', sizes: [COUNTED_BYTES_MIN, 1, bytesMax], failure: undefined },
   ])('keeps none if it $why', async ({ sizes, failure }) => {
     const memory = createAnswerMemory({ bytesMax });
-    const { cancel: signal } = createCanceller((listener) => void listener);
+    const onEnd = (listener: () => void): void => void listener;
     const body = bodyOf(sizes, failure);
-    await readTextAnswer(body, { bytesMax, memory, signal }).catch(ignore);
+    await readTextAnswer(body, { bytesMax, memory, signal, watch: { onEnd } }).catch(ignore);
     expect(memory.heldBytes).toBe(0);
   });
 
   test('keeps none where the end of its client is not known', () => {
     const memory = createAnswerMemory({ bytesMax });
-    keepUntilSent(memory.take(undefined, 5, ignore), new AbortController().signal);
+    keepUntilSent(memory.take(undefined, 5, ignore), {});
     expect(memory.heldBytes).toBe(0);
   });
 });

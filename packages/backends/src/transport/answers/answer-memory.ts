@@ -4,8 +4,8 @@ import {
   createByteSemaphore,
   type ByteSemaphore,
   type ByteShare,
-  type Cancel,
 } from '@model-gateway/kernel';
+import type { AnswerWatch } from '@model-gateway/router';
 import { upstreamFailed } from '../../errors/upstream-error.ts';
 
 /** The default of `SERVICE_UPSTREAM_ANSWERS_BYTES_MAX`. */
@@ -48,28 +48,28 @@ export function createAnswerMemory({
 export function takeWithin(
   memory: AnswerMemory,
   bytes: number,
-  cancel: Cancel,
+  signal: AbortSignal,
 ): Promise<ByteShare> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       share.release();
-      reject(upstreamFailed(abortReason(cancel)));
+      reject(upstreamFailed(abortReason(signal)));
     };
     const share = memory.take(undefined, bytes, (refusal) => {
-      cancel.removeEventListener('abort', onAbort);
+      signal.removeEventListener('abort', onAbort);
       if (refusal === undefined) resolve(share);
       else reject(refusal);
     });
     if (share.isGranted) resolve(share);
-    else if (cancel.aborted) onAbort();
-    else cancel.addEventListener('abort', onAbort, { once: true });
+    else if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
 }
 
 /** Keeps the memory of a complete answer until its client has it, as far as that is known. */
-export function keepUntilSent(share: ByteShare, cancel: Cancel): void {
-  if (cancel.onEnd === undefined) share.release();
-  else cancel.onEnd(() => share.release());
+export function keepUntilSent(share: ByteShare, watch: AnswerWatch | undefined): void {
+  if (watch?.onEnd === undefined) share.release();
+  else watch.onEnd(() => share.release());
 }
 
 const tooManyAnswers = (waitedMs: number): ServiceError =>

@@ -3,8 +3,8 @@ import {
   isNestedTooDeeply,
   tryParseJson,
   type ByteShare,
-  type Cancel,
 } from '@model-gateway/kernel';
+import type { AnswerWatch } from '@model-gateway/router';
 import { answerRefused, upstreamFailed } from '../../errors/upstream-error.ts';
 import { createAnswerLimits, tooLarge } from './answer-limits.ts';
 import {
@@ -35,7 +35,8 @@ interface AnswerOptions {
   readonly length?: number | undefined;
   readonly memory: AnswerMemory | undefined;
   /** The signal of the call. */
-  readonly signal: Cancel;
+  readonly signal: AbortSignal;
+  readonly watch: AnswerWatch | undefined;
 }
 
 /** Reads a JSON response; one that is too large, truncated or not JSON is a failure of the upstream. */
@@ -49,7 +50,7 @@ export async function readJsonAnswer(
 /** Reads a response; one that is too large, or would take long to parse, is refused while it arrives. */
 export async function readTextAnswer(
   body: AsyncIterable<Uint8Array>,
-  { bytesMax, length, memory, signal }: AnswerOptions,
+  { bytesMax, length, memory, signal, watch }: AnswerOptions,
 ): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -58,7 +59,7 @@ export async function readTextAnswer(
   try {
     for await (const chunk of body) {
       if (length !== undefined && length > bytesMax) throw tooLarge(bytesMax);
-      if (size === 0) signal.onFirstByte?.();
+      if (size === 0) watch?.onFirstByte?.();
       const refused = limits.add(chunk);
       if (refused !== undefined) throw refused;
       chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk));
@@ -71,7 +72,7 @@ export async function readTextAnswer(
     throw error;
   }
   share?.shrink(size);
-  if (share !== undefined) keepUntilSent(share, signal);
+  if (share !== undefined) keepUntilSent(share, watch);
   return Buffer.concat(chunks).toString('utf8');
 }
 
