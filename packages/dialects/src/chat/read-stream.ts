@@ -1,5 +1,5 @@
 import type { AnswerPart, OwnForm, TurnEvent } from '@model-gateway/contracts';
-import { createChunkReader } from '../turn/answer-of-chat.ts';
+import { createChunkReader } from './read-answer.ts';
 import { CHAT_API } from '../turn/upstream-turn.ts';
 
 /** Reads the chunks of one streamed completion. What they say is read when it is first asked for, in their order. */

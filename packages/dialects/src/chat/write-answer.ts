@@ -6,11 +6,11 @@ import type {
   TurnAnswer,
   UpstreamCompletion,
 } from '@model-gateway/contracts';
-import { chatUsage } from '../turn/answer-of-chat.ts';
+import { chatUsage } from './read-answer.ts';
 import { callSignatureFields } from '../turn/call-signatures.ts';
-import { imageFields } from '../turn/generated-images.ts';
-import { reasoningFields } from '../turn/reply-parts.ts';
-import { citationFields } from '../turn/url-citations.ts';
+import { imageFields } from './images.ts';
+import { reasoningFields } from './reply-parts.ts';
+import { citationFields } from './url-citations.ts';
 import { finishFields } from './write-stream.ts';
 
 /** A whole answer as a chat completion, with the fields that clients expect in each, null where they say nothing. */

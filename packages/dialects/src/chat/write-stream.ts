@@ -5,12 +5,12 @@ import type {
   TurnEvent,
   UrlCitation,
 } from '@model-gateway/contracts';
-import { chatUsage } from '../turn/answer-of-chat.ts';
+import { chatUsage } from './read-answer.ts';
 import { callSignatureFields } from '../turn/call-signatures.ts';
-import { imageFields } from '../turn/generated-images.ts';
-import { reasoningFields } from '../turn/reply-parts.ts';
+import { imageFields } from './images.ts';
+import { reasoningFields } from './reply-parts.ts';
 import { CHAT_API } from '../turn/upstream-turn.ts';
-import { citationFields } from '../turn/url-citations.ts';
+import { citationFields } from './url-citations.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

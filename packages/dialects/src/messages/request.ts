@@ -15,7 +15,7 @@ import { sha256Hex } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { DialectRequest, OwnRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
-import { chatOfTurn } from '../turn/chat-of-turn.ts';
+import { chatOfTurn } from '../chat/write-request.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
 import { ownBody } from './own-body.ts';
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';

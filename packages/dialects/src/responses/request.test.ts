@@ -1,4 +1,4 @@
-import { turnOfChat } from '../turn/turn-of-chat.ts';
+import { turnOfChat } from '../chat/read-request.ts';
 import { AGENT_REQUEST } from './fixtures/agent-request.ts';
 import { responsesRequestSchema, type ResponsesRequest } from './request.ts';
 

@@ -1,7 +1,7 @@
 import type { AssistantPart, TurnAnswer, TurnEvent } from '@model-gateway/contracts';
 import * as fc from 'fast-check';
-import { createChunkReader } from '../turn/answer-of-chat.ts';
-import { turnOfChat } from '../turn/turn-of-chat.ts';
+import { createChunkReader } from '../chat/read-answer.ts';
+import { turnOfChat } from '../chat/read-request.ts';
 import { AGENT_REQUEST } from './fixtures/agent-request.ts';
 import { STREAMED_EVENTS } from './fixtures/streamed-events.ts';
 import { responsesDialect } from './index.ts';

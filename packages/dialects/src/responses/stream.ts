@@ -7,7 +7,7 @@ import type {
   UrlCitation,
 } from '@model-gateway/contracts';
 import type { EventWriter, StreamFailure, StreamHead } from '../dialect.ts';
-import { annotationOf } from '../turn/url-citations.ts';
+import { annotationOf } from '../chat/url-citations.ts';
 import { DONE } from '../event-marks.ts';
 import type { Item } from './body.ts';
 import {

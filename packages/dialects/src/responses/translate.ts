@@ -6,7 +6,7 @@ import {
   type TurnMessage,
 } from '@model-gateway/contracts';
 import { gatewayFieldsOf } from '../gateway-fields.ts';
-import { chatOfTurn } from '../turn/chat-of-turn.ts';
+import { chatOfTurn } from '../chat/write-request.ts';
 import { present } from '../turn/fields.ts';
 import type { Item, ResponsesBody } from './body.ts';
 import { FieldProblem, type Path } from './field-problem.ts';

@@ -5,7 +5,7 @@ import type {
   UpstreamChat,
   UpstreamTurn,
 } from '@model-gateway/contracts';
-import { turnMessage, turnOfChat } from './turn-of-chat.ts';
+import { turnMessage, turnOfChat } from '../chat/read-request.ts';
 import type { OwnRequest } from '../dialect.ts';
 
 /** The name of chat completions among the APIs. */

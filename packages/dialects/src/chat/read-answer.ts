@@ -12,9 +12,9 @@ import {
   type TurnUsage,
 } from '@model-gateway/contracts';
 import { randomToken } from '@model-gateway/kernel';
-import { callSignatureOf } from './call-signatures.ts';
-import { countField, fieldOf, listField, present, textField } from './fields.ts';
-import { imagePartsOf } from './generated-images.ts';
+import { callSignatureOf } from '../turn/call-signatures.ts';
+import { countField, fieldOf, listField, present, textField } from '../turn/fields.ts';
+import { imagePartsOf } from './images.ts';
 import { citationsOf } from './url-citations.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 

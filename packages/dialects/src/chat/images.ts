@@ -1,6 +1,6 @@
 import type { ImagePart } from '@model-gateway/contracts';
-import { dataUrl } from './data-url.ts';
-import { fieldOf, listField, textField } from './fields.ts';
+import { dataUrl } from '../turn/data-url.ts';
+import { fieldOf, listField, textField } from '../turn/fields.ts';
 
 const NONE: readonly ImagePart[] = [];
 

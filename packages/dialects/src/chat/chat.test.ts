@@ -1,8 +1,8 @@
 import type { ToolChoice, Turn, TurnEvent, TurnMessage } from '@model-gateway/contracts';
 import * as fc from 'fast-check';
-import { answerOfChat, chatUsage, createChunkReader } from './answer-of-chat.ts';
-import { chatOfTurn } from './chat-of-turn.ts';
-import { turnOfChat } from './turn-of-chat.ts';
+import { answerOfChat, chatUsage, createChunkReader } from './read-answer.ts';
+import { chatOfTurn } from './write-request.ts';
+import { turnOfChat } from './read-request.ts';
 
 const text = fc.string({ minLength: 1 }).map((value) => ({ type: 'text' as const, text: value }));
 const image = fc.oneof(

@@ -1,6 +1,6 @@
 import type { ReasoningPart, ToolCallPart } from '@model-gateway/contracts';
-import { callSignatureOf } from './call-signatures.ts';
-import { fieldOf, listField, present, textField } from './fields.ts';
+import { callSignatureOf } from '../turn/call-signatures.ts';
+import { fieldOf, listField, present, textField } from '../turn/fields.ts';
 
 /**
  * The reasoning of a chat message or delta. `reasoning_details` has signatures and encrypted thoughts; without it the text

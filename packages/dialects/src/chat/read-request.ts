@@ -11,9 +11,9 @@ import {
   type TurnMessage,
   type UserPart,
 } from '@model-gateway/contracts';
-import { fieldOf, listField, present, textField } from './fields.ts';
-import { dataUrl } from './data-url.ts';
-import { imagePartsOf } from './generated-images.ts';
+import { fieldOf, listField, present, textField } from '../turn/fields.ts';
+import { dataUrl } from '../turn/data-url.ts';
+import { imagePartsOf } from './images.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
 
 /** The fields of a chat body that a turn expresses by itself. */

@@ -1,5 +1,5 @@
 import type { UrlCitation } from '@model-gateway/contracts';
-import { countField, fieldOf, listField, textField } from './fields.ts';
+import { countField, fieldOf, listField, textField } from '../turn/fields.ts';
 
 const TYPE = 'url_citation';
 const NONE: readonly UrlCitation[] = [];

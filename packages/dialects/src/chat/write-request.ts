@@ -12,8 +12,8 @@ import type {
   TurnMessage,
   UserPart,
 } from '@model-gateway/contracts';
-import { callSignatureFields } from './call-signatures.ts';
-import { present } from './fields.ts';
+import { callSignatureFields } from '../turn/call-signatures.ts';
+import { present } from '../turn/fields.ts';
 import { reasoningFields } from './reply-parts.ts';
 
 /** Budgets up to these are low and medium efforts. */
