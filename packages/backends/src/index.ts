@@ -2,7 +2,7 @@ export { createBackendAdmin, type BackendAdmin } from './admin/backend-admin.ts'
 export { registrationOf } from './admin/backend-registration.ts';
 export { backendState } from './admin/backend-state.ts';
 export { backendEntry } from './admin/backend-view.ts';
-export { createAnswerMemory, type AnswerMemory } from './transport/answers/answer-memory.ts';
+export { createMeasuredAnswerMemory } from './transport/answers/measured-answer-memory.ts';
 export { assertRegistration } from './factory/assert-registration.ts';
 export { createBackendFactory } from './factory/backend-factory.ts';
 export { cleanMessage } from './errors/upstream-error.ts';

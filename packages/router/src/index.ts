@@ -61,7 +61,6 @@ export {
   type BackendKind,
   type Capability,
   type EmbeddingInput,
-  type HealthState,
   type PassedAnswer,
   type PassedCapability,
   type PassedContent,
@@ -93,7 +92,7 @@ export {
 } from './limits/backend-limits.ts';
 export { PLACE_KEPT_MS, type LimitStore } from './limits/limit-store.ts';
 export { createLocalLimits } from './limits/local-limits.ts';
-export type { Circuit, CircuitState, CircuitStore } from './circuits/circuit-store.ts';
+export type { Circuit, CircuitStore } from './circuits/circuit-store.ts';
 export type { Aliases } from './choice/aliases.ts';
 export { forbidsAnother } from './choice/provider-match.ts';
 export { matchModel } from './choice/model-match.ts';
@@ -101,6 +100,7 @@ export { QUICK_START_MODELS, QUICK_START_OWNER } from './choice/quick-start-mode
 export { createLocalCircuits } from './circuits/local-circuits.ts';
 export { fingerprintOf, type BackendBuilder, type Changed } from './registry/registry.ts';
 export type { HealthReport } from './health/health-report.ts';
+export { exposeBackends } from './expose-backends.ts';
 export { createRouter, type BackendStatus, type Router, type ServingTarget } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
 export {

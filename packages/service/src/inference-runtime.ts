@@ -23,8 +23,8 @@ import {
   type VideoJobs,
 } from '@model-gateway/inference';
 import type { Part } from '@model-gateway/kernel';
+import { createQuotaEvents } from '@model-gateway/webhooks';
 import { createEntryRules } from './entry-rules.ts';
-import { createQuotaEvents } from './quota-events.ts';
 import { createServiceMemory } from './service-memory.ts';
 import { createServiceRouter, type RouterOptions, type ServiceRouter } from './service-router.ts';
 import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';

@@ -1,4 +1,4 @@
-import { createBackendFactory } from '@model-gateway/backends';
+import { createBackendFactory, createMeasuredAnswerMemory } from '@model-gateway/backends';
 import { createFileEntries, type FileEntries } from '@model-gateway/config-file';
 import type { AppContext } from '@model-gateway/server-process';
 import type { Part } from '@model-gateway/kernel';
@@ -7,14 +7,13 @@ import {
   createBackendAnnouncer,
   createDeployNotices,
   createRouter,
+  exposeBackends,
   isTunneled,
   type BackendConfig,
   type BackendBuilder,
   type Router,
 } from '@model-gateway/router';
-import { exposeBackends } from './expose-backends.ts';
 import type { RoutingConfig } from './inference-runtime-settings.ts';
-import { createMeasuredAnswerMemory } from './measured-answer-memory.ts';
 
 /** A router that knows what the configuration file made. */
 export interface ServiceRouter extends Router {

@@ -12,6 +12,7 @@ export type {
   Receiver,
 } from './event-store.ts';
 export type { EventSources } from './event-sources.ts';
+export { createQuotaEvents } from './quota-events.ts';
 export { createWatch } from './watch.ts';
 export { newSigningSecret } from './signature.ts';
 export { assertGroupEvents, createWebhooks, webhookNotFound, type Webhooks } from './webhooks.ts';

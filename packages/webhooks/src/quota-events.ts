@@ -1,5 +1,5 @@
 import { describeError, type Clock, type Log } from '@model-gateway/kernel';
-import type { EventOutbox } from '@model-gateway/webhooks';
+import type { EventOutbox } from './event-store.ts';
 
 interface QuotaEventsDependencies {
   readonly outbox: Pick<EventOutbox, 'add'>;

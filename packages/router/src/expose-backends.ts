@@ -1,5 +1,7 @@
 import type { Metrics } from '@model-gateway/kernel';
-import type { CircuitState, HealthState, BackendStatus, Router } from '@model-gateway/router';
+import type { CircuitState } from './circuits/circuit-store.ts';
+import type { HealthState } from './registry/backend.ts';
+import type { BackendStatus, Router } from './router.ts';
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = {
   closed: 0,

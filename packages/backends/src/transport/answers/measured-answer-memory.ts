@@ -1,5 +1,5 @@
-import { createAnswerMemory, type AnswerMemory } from '@model-gateway/backends';
 import type { Metrics } from '@model-gateway/kernel';
+import { createAnswerMemory, type AnswerMemory } from './answer-memory.ts';
 
 /** The memory of large upstream answers in this process, with its metrics. */
 export function createMeasuredAnswerMemory(bytesMax: number, metrics: Metrics): AnswerMemory {
