@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { createKeyGrants } from '@model-gateway/accounts';
 import { createBackendAdmin } from '@model-gateway/backends';
-import { createExplainRoute } from '@model-gateway/inference';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createClientIp,
@@ -26,7 +24,12 @@ import {
   responsesDialect,
 } from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
+import {
+  createCachedKeys,
+  createInferenceRuntime,
+  createSignIns,
+  type InferenceRuntime,
+} from '@model-gateway/service';
 import { Router } from 'express';
 import { createAdminAudit } from './admin/admin-audit.ts';
 import { createAdminCheck } from './admin/admin-check.ts';
@@ -47,12 +50,10 @@ import { inference } from './operations/inference.ts';
 import { createServeOperation } from './operations/serve-operation.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createFreeRequests } from './free-requests.ts';
-import { createGatewayKeys } from './gateway-keys.ts';
 import { createKeepBodies } from './kept-bodies.ts';
 import { createKeyChecks } from './key-checks.ts';
 import { createKeyAuthenticator } from './key-authenticator.ts';
 import { createModelListing } from './openai/model-listing.ts';
-import { createGatewaySignIns } from './gateway-sign-ins.ts';
 import { createReaderAuthenticator } from './reader-authenticator.ts';
 import { createRequestAuthorizer } from './request-authorizer.ts';
 import { createRequestLimiter } from './request-limiter.ts';
@@ -92,7 +93,7 @@ export function createGateway(
   const { database, bus, clock, log } = context;
   const { router, quotas } = runtime;
   const cors = createCors(config.corsOrigins);
-  const keys = createGatewayKeys(context);
+  const keys = createCachedKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
   const checks = createKeyChecks({ clientIp: createClientIp(config.trustProxy), clock });
   const keyAuthenticator = createKeyAuthenticator({
@@ -103,7 +104,7 @@ export function createGateway(
     quotas,
     clock,
   });
-  const signIns = createGatewaySignIns(context);
+  const signIns = createSignIns(context);
   const authenticateReader = createReaderAuthenticator({ keys, checks, limiter, signIns });
   const { bodyBytesMax, uploadBytesMax } = config;
   const bodyMemory =
@@ -215,11 +216,9 @@ export function createGateway(
   serveBackends(serve, router, createBackendAdmin(router));
   serveAliases(serve, router);
   serveUsageQuery(serve, database.usageQueries);
-  const policies = createKeyGrants(database);
-  const explainRoute = createExplainRoute({ router, keys: database.keys, policies, clock });
   serve(administration.explainRoute, ({ query: given }) => {
     const { key, ...query } = validated(administration.explainRoute.query, given);
-    return explainRoute({ ...query, keyId: key });
+    return runtime.explainRoute({ ...query, keyId: key });
   });
   serveAuditExport(serve, database.audit);
   routes.use(createModelRoute({ authenticateReader, listing, log }));
@@ -257,12 +256,12 @@ export function createGateway(
     leanPaths: leanRoutes.paths,
     async start() {
       await keys.start();
-      await signIns.start();
+      await signIns.ends.start();
       if (options.runtime === undefined) await runtime.start();
     },
     async stop() {
       if (options.runtime === undefined) await runtime.stop();
-      await signIns.stop();
+      await signIns.ends.stop();
       await keys.stop();
     },
     handle(request, response) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isKeyForm, type KeyCache, type ModelPolicy } from '@model-gateway/accounts';
 import { apiKeyOf } from '@model-gateway/http';
-import type { GatewaySignIns } from './gateway-sign-ins.ts';
+import type { SignIns } from '@model-gateway/service';
 import type { KeyChecks } from './key-checks.ts';
 import { requestHeaders, type LimitHeaders } from './limit-headers.ts';
 import { refuse, refuseLimit } from './refuse.ts';
@@ -23,7 +23,7 @@ interface ReaderAuthenticatorDependencies {
   readonly keys: Pick<KeyCache, 'find'>;
   readonly checks: KeyChecks;
   readonly limiter: RequestLimiter;
-  readonly signIns: Pick<GatewaySignIns, 'userOf'>;
+  readonly signIns: Pick<SignIns, 'userOf'>;
 }
 
 /** The request limit applies per key, and per user for access tokens. */

@@ -1,11 +1,7 @@
 import {
-  createAccessTokens,
-  createAccountChanges,
-  createAccountEvents,
   createAccounts,
   createConversations,
   createGroupRules,
-  createKeyGrants,
   createKeys,
   createKnownAddresses,
   createLoginLimits,
@@ -13,11 +9,8 @@ import {
   createPasswords,
   createProviders,
   createRegistrationLimits,
-  createCachedUsers,
-  createSignInEnds,
   createUserDirectory,
   type AccountEvents,
-  type CachedUsers,
   type Conversations,
   type SignInEnds,
 } from '@model-gateway/accounts';
@@ -26,8 +19,8 @@ import { createCheckConfigText } from '@model-gateway/config-file';
 import type { DatabaseStores } from '@model-gateway/db';
 import type { BodyMemory } from '@model-gateway/http';
 import type { AppContext } from '@model-gateway/server-process';
-import { createExplainRoute, createSystemMonitor } from '@model-gateway/inference';
-import { createEntryRules, type InferenceRuntime } from '@model-gateway/service';
+import { createSystemMonitor } from '@model-gateway/inference';
+import { createEntryRules, createSignIns, type InferenceRuntime } from '@model-gateway/service';
 import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
 import type { RouteRule } from '@model-gateway/router';
 import { createWebhooks } from '@model-gateway/webhooks';
@@ -65,16 +58,9 @@ export function createServices(
   { chatStreams, realtime, sessions, requestWatches, bodyMemory }: Streams,
 ) {
   const { database, bus, clock, log } = context;
-  const users: CachedUsers = createCachedUsers(database.users, clock);
   const { admission, channels, counters } = bus;
-  const events: AccountEvents = createAccountEvents({ channels, counters, log });
-  const signInEnds = createSignInEnds({
-    changes: createAccountChanges({ channels, counters, log }),
-    events,
-  });
-  signInEnds.onEnd((end) => {
-    if (end.kind === 'user-deactivated') users.forget(end.userId);
-  });
+  const signIns = createSignIns(context, config.accessTokenTtlSecs);
+  const { users, events, ends: signInEnds } = signIns;
   const conversations: Conversations = createConversations(database.conversations);
   const knownAddresses = createKnownAddresses(database.signInAddresses, clock);
   const { passwords = createPasswords() } = context;
@@ -83,11 +69,7 @@ export function createServices(
     users,
     database,
     refreshTokens: database.refreshTokens,
-    accessTokens: createAccessTokens({
-      secret: context.jwtSecret,
-      expiresInSecs: config.accessTokenTtlSecs,
-      clock,
-    }),
+    accessTokens: signIns.accessTokens,
     passwords,
     loginLimits,
     registrationLimits: createRegistrationLimits({
@@ -125,12 +107,6 @@ export function createServices(
     requestLog: database.requestLog,
     pointsPerUsd,
     users,
-    explainRoute: createExplainRoute({
-      router: runtime.router,
-      keys: database.keys,
-      policies: createKeyGrants(database),
-      clock,
-    }),
     checkConfigText: createCheckConfigText(createEntryRules(config), database),
     agents: createAgentRules(config, context),
     resolveReceiver: createResolveReceiver({ allowPrivate: config.webhookAllowPrivate }),

@@ -5,7 +5,7 @@ export {
 } from './identity/provider-identity.ts';
 export type { IdentityStore, ProviderAccount } from './identity/identity-store.ts';
 export { addressKey } from './login/address-key.ts';
-export { createAccessTokens } from './users/access-tokens.ts';
+export { createAccessTokens, type AccessTokens } from './users/access-tokens.ts';
 export {
   createAccounts,
   type Accounts,

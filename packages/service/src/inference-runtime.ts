@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createConfigFile, readFileVariables } from '@model-gateway/config-file';
+import { createKeyGrants } from '@model-gateway/accounts';
 import { createPriceBook, type PriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
 import {
+  createExplainRoute,
   createMeter,
   createModelPrices,
   createQuotas,
@@ -41,6 +43,8 @@ export interface InferenceRuntime extends Part {
   readonly memory: Memory;
   readonly videoJobs: VideoJobs;
   readonly storageLimit: StorageLimit;
+  /** Where a request for a model would go now. */
+  readonly explainRoute: ReturnType<typeof createExplainRoute>;
 }
 
 /** The name under which backends list a model, healthy or not, so that failed requests are counted for it. */
@@ -102,6 +106,12 @@ export function createInferenceRuntime(
       log,
     }),
     requestLogWriter,
+    explainRoute: createExplainRoute({
+      router,
+      keys: database.keys,
+      policies: createKeyGrants(database),
+      clock,
+    }),
     storageLimit: createStorageLimit({
       responses: database.responses,
       bytesMax: config.storedBytesPerUserMax,

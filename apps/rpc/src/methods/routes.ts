@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 
 const MS_PER_SECOND = 1_000;
 
-type RoutesServices = Pick<Services, 'runtime' | 'routeChanges' | 'explainRoute'>;
+type RoutesServices = Pick<Services, 'runtime' | 'routeChanges'>;
 
 type RouteCall = AuditedCall<'routes.set' | 'routes.remove'>;
 
@@ -23,11 +23,11 @@ const audit = {
 export function createRoutesMethods({
   runtime,
   routeChanges,
-  explainRoute,
 }: RoutesServices): HandlersOf<'routes'> {
   const { routes, fileEntries } = runtime.router;
   return {
-    'routes.explain': ({ key_id: keyId, ...request }) => explainRoute({ ...request, keyId }),
+    'routes.explain': ({ key_id: keyId, ...request }) =>
+      runtime.explainRoute({ ...request, keyId }),
     'routes.list': async (page) =>
       pageAfter(routes.list(), ({ model }) => model, page).map((rule) =>
         routeRecord(rule, fileEntries),

@@ -8,12 +8,12 @@ import type { AppContext } from '@model-gateway/server-process';
 import type { Subscription } from '@model-gateway/kernel';
 
 /** API keys, cached until an account change invalidates them. */
-export interface GatewayKeys extends Pick<KeyCache, 'find' | 'recall'> {
+export interface CachedKeys extends Pick<KeyCache, 'find' | 'recall'> {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function createGatewayKeys(context: AppContext): GatewayKeys {
+export function createCachedKeys(context: AppContext): CachedKeys {
   const { database, bus, clock, log } = context;
   const changes = createAccountChanges({ channels: bus.channels, counters: bus.counters, log });
   const grants = createKeyGrants(database);
