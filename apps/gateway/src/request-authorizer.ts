@@ -22,8 +22,6 @@ import type { Router } from '@model-gateway/router';
 import type { z } from 'zod';
 import type { AuthorizedRequest } from './authorized-request.ts';
 import type { AnswerCache, CacheOptions } from './cache/answer-cache.ts';
-import type { ComparedBody } from './cache/cache-key.ts';
-import { createRepeatedBodies } from './cache/repeated-bodies.ts';
 import type {
   AdmittedCaller,
   HeldCall,
@@ -76,19 +74,6 @@ interface JobRequest {
   readonly costUsd: number;
 }
 
-/** Undefined when a stored answer was sent. */
-type ServedRequest<Body> = AuthorizedRequest<Body> | undefined;
-
-/** The text of a request whose answer was looked up in the cache. */
-interface LookedUpText<Schema extends z.ZodType> {
-  readonly schema: Schema;
-  readonly text: string;
-  /** Whether the text was parsed for an earlier request. */
-  readonly isRepeated: boolean;
-  readonly body: z.output<Schema>;
-  readonly compared: ComparedBody;
-}
-
 /** An admitted request that what is stored for its user completes. */
 interface CompletedRequest<Body> {
   /** With the other models that the first decision allows. */
@@ -128,46 +113,32 @@ export function createRequestAuthorizer(
 ): RequestAuthorizer {
   const { keyAuthenticator, quotas, router, bodyBytesMax, keepBodies, logBodies } = dependencies;
   const { answerCache, bodyMemory: memory } = dependencies;
-  const repeatedBodies = createRepeatedBodies();
 
   /** What the body asks for, or what is wrong with it. */
   async function readRequest<Schema extends z.ZodType<RequestedModels>>(
     request: IncomingMessage,
     schema: Schema,
     { userId, keep, response }: ReadContext,
-    { read, complete, expected, job, cache }: AuthorizationOptions<z.output<Schema>>,
+    { read, expected, job }: AuthorizationOptions<z.output<Schema>>,
   ) {
     let value: unknown;
     try {
       const counted = { memory, owner: userId, response };
       const text = read === undefined ? await readBody(request, bodyBytesMax, counted) : undefined;
       if (text !== undefined) keep?.(text);
-      const repeatable = cache === undefined || complete !== undefined ? undefined : text;
-      const repeated =
-        repeatable === undefined ? undefined : repeatedBodies.find(schema, repeatable);
       // Undefined for a body that is large or no JSON.
-      value =
-        repeated !== undefined || text === undefined || text.length > ONE_STEP_CHARS_MAX
-          ? undefined
-          : parseJson(text);
-      const compared = repeated?.compared ?? { value, last: undefined };
-      const given: z.output<Schema> =
-        repeated !== undefined
-          ? repeated.body
-          : value !== undefined
-            ? validated(schema, value)
-            : text === undefined
-              ? validated(schema, await read?.(request, userId))
-              : await parseInSteps(schema, text);
-      const body = given;
-      const isRepeated = repeated !== undefined;
+      value = text === undefined || text.length > ONE_STEP_CHARS_MAX ? undefined : parseJson(text);
+      const body: z.output<Schema> =
+        value !== undefined
+          ? validated(schema, value)
+          : text === undefined
+            ? validated(schema, await read?.(request, userId))
+            : await parseInSteps(schema, text);
       const resolvedModel = router.aliases.resolve(body.model);
       if (job === undefined) {
         return {
           body,
-          compared,
-          repeatable,
-          isRepeated,
+          value,
           resolvedModel,
           admission: {
             model: resolvedModel,
@@ -184,27 +155,13 @@ export function createRequestAuthorizer(
       const usage = () => ({ ...expected(body), costUsd });
       return {
         body,
-        compared,
-        repeatable,
-        isRepeated,
+        value,
         resolvedModel,
         admission: { model: null, expected: usage, jobId },
       };
     } catch (error) {
       return { error, model: namedModel(value) };
     }
-  }
-
-  /** Remembers a text that got a stored answer. What serves a request may change its body, so that it gets one of its own. */
-  async function rememberText<Schema extends z.ZodType>(
-    serving: ServedRequest<z.output<Schema>> | Promise<ServedRequest<z.output<Schema>>>,
-    { schema, text, isRepeated, body, compared }: LookedUpText<Schema>,
-  ): Promise<ServedRequest<z.output<Schema>>> {
-    const served = await serving;
-    if (served !== undefined && isRepeated)
-      return { ...served, body: validated(schema, parseJson(text)) };
-    if (served === undefined && !isRepeated) repeatedBodies.keep(schema, text, { body, compared });
-    return served;
   }
 
   /** The other models of a request that the rules allow; one that the quota does not cover is not tried. */
@@ -301,7 +258,7 @@ export function createRequestAuthorizer(
         setLimitHeaders(response, limitHeaders);
         throw read.error;
       }
-      const { compared, repeatable, isRepeated, resolvedModel, admission } = read;
+      const { value, resolvedModel, admission } = read;
       let { body } = read;
       const { call, reservation } = held;
       let fallbacks: readonly FallbackModel[] = [];
@@ -340,16 +297,13 @@ export function createRequestAuthorizer(
         trace,
       };
       if (options.cache === undefined) return authorized;
-      const serving = answerCache.serve(authorized, {
+      return answerCache.serve(authorized, {
         options: options.cache,
         request,
         response,
-        compared,
+        value,
         keySecs: cacheTtlSecs,
       });
-      return repeatable === undefined || (!isRepeated && !(serving instanceof Promise))
-        ? serving
-        : rememberText(serving, { schema, text: repeatable, isRepeated, body, compared });
     },
   };
 }

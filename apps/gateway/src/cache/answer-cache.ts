@@ -14,7 +14,7 @@ import { setLimitHeaders } from '../limit-headers.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import { createCacheCounts } from './cache-counts.ts';
-import { cacheKey, type ComparedBody } from './cache-key.ts';
+import { cacheKey } from './cache-key.ts';
 import { cacheUse } from './cache-use.ts';
 import { recordAnswer, type RecordedAnswer } from './record-answer.ts';
 import { isStateful, type StatefulFields } from './stateless.ts';
@@ -49,7 +49,8 @@ export interface CacheLookup<Body> {
   readonly options: CacheOptions<Body>;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly compared: ComparedBody;
+  /** The whole body, as parsed; undefined for one that is too large to be compared. */
+  readonly value: unknown;
   /** How old an answer may be by the key; null: the key has no cache. */
   readonly keySecs: number | null;
 }
@@ -115,10 +116,10 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
 
   function keyOf<Body extends CachedBody>(
     { caller, body, resolvedModel, fallbacks }: AuthorizedRequest<Body>,
-    { request, compared, options: { state, headers = [] } }: CacheLookup<Body>,
+    { request, value, options: { state, headers = [] } }: CacheLookup<Body>,
     targets: Parameters<typeof cacheKey>[0]['targets'],
   ): string | undefined {
-    if (compared.value === undefined || isStateful(request, state(body), memory.isConfigured))
+    if (value === undefined || isStateful(request, state(body), memory.isConfigured))
       return undefined;
     const facts = {
       tenant: caller.groupId === null ? `user:${caller.userId}` : `group:${caller.groupId}`,
@@ -133,7 +134,7 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
       })),
       headers: headers.map((name) => request.headers[name]?.toString()),
     };
-    return cacheKey(facts, compared);
+    return cacheKey(facts, value);
   }
 
   async function lookUp<Body extends CachedBody>(

@@ -5,8 +5,7 @@ interface AskedFacts extends AnswerFacts {
   readonly body: unknown;
 }
 
-const keyOf = ({ body: value, ...others }: AskedFacts) =>
-  cacheKey(others, { value, last: undefined });
+const keyOf = ({ body: value, ...others }: AskedFacts) => cacheKey(others, value);
 
 const json = fc.jsonValue({ maxDepth: 4 });
 const body = fc.dictionary(fc.string(), json);

@@ -21,19 +21,11 @@ export interface AnswerFacts {
   readonly headers: readonly (string | undefined)[];
 }
 
-/** A body as the cache compares it. */
-export interface ComparedBody {
-  /** The whole body, as parsed; undefined for one that is too large to be compared. */
-  readonly value: unknown;
-  /** The last key, so that it is computed once for a body that is looked up again with the same other facts. */
-  last: { readonly others: string; readonly key: string } | undefined;
-}
-
 /** Changes with the form of stored answers, so that no version reads those of another. */
 const VERSION = 2;
 
 /** Two requests have the same key only if their bodies and all facts are equal; undefined for a body that has none. */
-export function cacheKey(facts: AnswerFacts, body: ComparedBody): string | undefined {
+export function cacheKey(facts: AnswerFacts, body: unknown): string | undefined {
   const { tenant, path, model, resolvedModel, targets = null, fallbacks, headers } = facts;
   const others = JSON.stringify([
     tenant,
@@ -44,10 +36,7 @@ export function cacheKey(facts: AnswerFacts, body: ComparedBody): string | undef
     fallbacks.map((fallback) => [fallback.model, fallback.resolvedModel, fallback.targets ?? null]),
     headers.map((value) => value ?? null),
   ]);
-  if (body.last?.others === others) return body.last.key;
-  const text = canonicalJson(body.value);
+  const text = canonicalJson(body);
   if (text === undefined) return undefined;
-  const key = `answer${VERSION}:${hash('sha256', `${others}\n${text}`, 'base64url')}`;
-  body.last = { others, key };
-  return key;
+  return `answer${VERSION}:${hash('sha256', `${others}\n${text}`, 'base64url')}`;
 }
