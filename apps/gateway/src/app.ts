@@ -56,7 +56,7 @@ import { createKeyAuthenticator } from './key-authenticator.ts';
 import { createModelListing } from './openai/model-listing.ts';
 import { createReaderAuthenticator } from './reader-authenticator.ts';
 import { createRequestAuthorizer } from './request-authorizer.ts';
-import { createRequestLimiter } from './request-limiter.ts';
+import { createRequestLimiter } from './surface/request-limiter.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';

@@ -1,5 +1,5 @@
 import type { Caller, FallbackModel, RequestTrace, Reservation } from '@model-gateway/inference';
-import type { LimitHeaders } from './limit-headers.ts';
+import type { LimitHeaders } from './surface/limit-headers.ts';
 
 /** A request that may be routed: its key, limits, body and quota have been checked, in this order. */
 export interface AuthorizedRequest<Body> {

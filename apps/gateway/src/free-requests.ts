@@ -7,7 +7,7 @@ import {
 } from '@model-gateway/http';
 import { FREE_ADMISSION } from '@model-gateway/inference';
 import type { KeyAuthenticator } from './key-authenticator.ts';
-import { setLimitHeaders } from './limit-headers.ts';
+import { setLimitHeaders } from './surface/limit-headers.ts';
 
 /** Serves requests that cost nothing and are limited like those that do: by rates, and by calls at a time. */
 export interface FreeRequests {

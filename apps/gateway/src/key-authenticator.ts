@@ -33,9 +33,9 @@ import {
   setLimitHeaders,
   tokenHeaders,
   type LimitHeaders,
-} from './limit-headers.ts';
-import { refuse, refuseLimit } from './refuse.ts';
-import type { RequestLimiter } from './request-limiter.ts';
+} from './surface/limit-headers.ts';
+import { refuse, refuseLimit } from './surface/refusals.ts';
+import type { RequestLimiter } from './surface/request-limiter.ts';
 import { traceRequest } from './traced-request.ts';
 
 /** A request with a known API key whose shared limits have not been checked yet. */

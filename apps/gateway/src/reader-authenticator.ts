@@ -3,9 +3,9 @@ import { isKeyForm, type KeyCache, type ModelPolicy } from '@model-gateway/accou
 import { apiKeyOf } from '@model-gateway/http';
 import type { SignIns } from '@model-gateway/service';
 import type { KeyChecks } from './key-checks.ts';
-import { requestHeaders, type LimitHeaders } from './limit-headers.ts';
-import { refuse, refuseLimit } from './refuse.ts';
-import type { RequestLimiter } from './request-limiter.ts';
+import { requestHeaders, type LimitHeaders } from './surface/limit-headers.ts';
+import { refuse, refuseLimit } from './surface/refusals.ts';
+import type { RequestLimiter } from './surface/request-limiter.ts';
 
 /** Accepts an API key or an access token. On refusal it sends the response and resolves to undefined. */
 export type AuthenticateReader = (

@@ -28,7 +28,7 @@ import type {
   KeyAuthenticator,
   KeyedRequest,
 } from './key-authenticator.ts';
-import { setLimitHeaders } from './limit-headers.ts';
+import { setLimitHeaders } from './surface/limit-headers.ts';
 import type { KeepBodies, KeptRequest } from './kept-bodies.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from './parse-in-steps.ts';
 import { tracedOf } from './traced-request.ts';

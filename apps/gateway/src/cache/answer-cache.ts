@@ -10,7 +10,7 @@ import {
 } from '@model-gateway/inference';
 import type { ByteCache, Clock, Metrics } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
-import { setLimitHeaders } from '../limit-headers.ts';
+import { setLimitHeaders } from '../surface/limit-headers.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import { createCacheCounts } from './cache-counts.ts';

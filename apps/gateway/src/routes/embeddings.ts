@@ -9,7 +9,7 @@ import {
 } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
 import type { StatefulFields } from '../cache/stateless.ts';
-import { setLimitHeaders } from '../limit-headers.ts';
+import { setLimitHeaders } from '../surface/limit-headers.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
 import { routeHeaders } from '../openai/backend-header.ts';

@@ -2,7 +2,7 @@ import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
 import { sendRestError } from '@model-gateway/http';
 import type { Log } from '@model-gateway/kernel';
 import { Router, type ErrorRequestHandler } from 'express';
-import { setLimitHeaders } from '../limit-headers.ts';
+import { setLimitHeaders } from '../surface/limit-headers.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 import { asksAsMessages, messagesModel, modelsErrorWriter } from '../dialects/messages-models.ts';
 import type { AuthenticateReader } from '../reader-authenticator.ts';

@@ -23,7 +23,7 @@ import {
 } from '@model-gateway/inference';
 import { z } from 'zod';
 import type { CacheOptions } from '../cache/answer-cache.ts';
-import { setLimitHeaders } from '../limit-headers.ts';
+import { setLimitHeaders } from '../surface/limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import { sendEvents } from '../openai/write-events.ts';

@@ -19,7 +19,7 @@ import type { z } from 'zod';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { CacheOptions } from '../cache/answer-cache.ts';
 import type { CheckConversation } from '../conversation-check.ts';
-import { setLimitHeaders } from '../limit-headers.ts';
+import { setLimitHeaders } from '../surface/limit-headers.ts';
 import { serviceRefOf } from '../openai/service-ref.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 

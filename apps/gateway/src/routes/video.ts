@@ -13,7 +13,7 @@ import {
 import { newId } from '@model-gateway/kernel';
 import type { Response } from 'express';
 import { z } from 'zod';
-import { setLimitHeaders } from '../limit-headers.ts';
+import { setLimitHeaders } from '../surface/limit-headers.ts';
 import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { RequestAuthorizer } from '../request-authorizer.ts';
 import type { KeyAuthenticator } from '../key-authenticator.ts';

@@ -3,7 +3,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { errorFormOf, sendText } from '@model-gateway/http';
 import { reachedHeaders, requestHeaders, setLimitHeaders } from './limit-headers.ts';
 import type { RequestLimiter } from './request-limiter.ts';
-import { tracedOf } from './traced-request.ts';
+import { tracedOf } from '../traced-request.ts';
 
 const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
 

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { manualClock } from '@model-gateway/kernel';
 import { setErrorForms } from '@model-gateway/http';
-import { refuseLimit } from './refuse.ts';
+import { refuseLimit } from './refusals.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 
 test.each([
