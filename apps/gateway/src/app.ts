@@ -10,7 +10,6 @@ import {
   createProbes,
   createUploadFiles,
   pathOf,
-  sendRestError,
   setErrorForms,
   STORED_ITEMS_MAX,
   validated,
@@ -49,13 +48,13 @@ import { OPERATIONS } from './operations/all.ts';
 import { inference } from './operations/inference.ts';
 import { createServeOperation } from './operations/serve-operation.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
-import { createFreeRequests } from './free-requests.ts';
-import { createKeepBodies } from './kept-bodies.ts';
-import { createKeyChecks } from './key-checks.ts';
-import { createKeyAuthenticator } from './key-authenticator.ts';
+import { createFreeRequests } from './surface/free-requests.ts';
+import { createKeepBodies } from './surface/kept-bodies.ts';
 import { createModelListing } from './openai/model-listing.ts';
-import { createReaderAuthenticator } from './reader-authenticator.ts';
-import { createRequestAuthorizer } from './request-authorizer.ts';
+import { createHttpAdmission } from './surface/http-admission.ts';
+import { createHttpCalls, type CallRoute } from './surface/http-call.ts';
+import { createIdentities } from './surface/identity.ts';
+import { sendError } from './surface/refusals.ts';
 import { createRequestLimiter } from './surface/request-limiter.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
@@ -66,7 +65,6 @@ import { createUploadRoutes } from './routes/uploads.ts';
 import { createResponsesRoutes } from './routes/responses.ts';
 import { createStoredResponses, STORED_RESPONSE_BYTES_MAX } from './responses/stored-responses.ts';
 import { serveVideos } from './routes/video.ts';
-import { createNoteFailure } from './traced-request.ts';
 
 export { gatewaySettings, type GatewayConfig } from './config.ts';
 
@@ -95,23 +93,15 @@ export function createGateway(
   const cors = createCors(config.corsOrigins);
   const keys = createCachedKeys(context);
   const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
-  const checks = createKeyChecks({ clientIp: createClientIp(config.trustProxy), clock });
-  const keyAuthenticator = createKeyAuthenticator({
-    keys,
-    checks,
-    limiter,
-    admission: bus.admission,
-    quotas,
-    clock,
-  });
+  const clientIp = createClientIp(config.trustProxy);
   const signIns = createSignIns(context);
-  const authenticateReader = createReaderAuthenticator({ keys, checks, limiter, signIns });
+  const identities = createIdentities({ keys, limiter, signIns, clientIp, clock });
+  const calls = createHttpCalls({ identities, limiter, meter: runtime.meter, clock, log });
   const { bodyBytesMax, uploadBytesMax } = config;
   const bodyMemory =
     options.bodyMemory ?? createMeasuredBodyMemory(config.requestBodiesBytesMax, context.metrics);
   const errorForms = config.upstreamErrors === 'pass' ? 'openai' : config.errors;
-  const authorizer = createRequestAuthorizer({
-    keyAuthenticator,
+  const admission = createHttpAdmission({
     quotas,
     router,
     bodyBytesMax,
@@ -124,7 +114,7 @@ export function createGateway(
   const listing = createModelListing({ ...runtime, ...config });
   const { conversations } = database;
   const silenceMs = config.streamKeepAliveSecs * MS_PER_SECOND;
-  const serving = { authorizer, ...runtime, clock, log, silenceMs };
+  const serving = { admission, ...runtime, clock, log, silenceMs };
   const chat = { ...serving, checkConversation, conversations };
   const uploadFiles = createUploadFiles({
     folder: join(config.dataDir, 'uploads'),
@@ -144,7 +134,7 @@ export function createGateway(
     log,
   });
   const { complete, isLinked, keep } = storedResponses;
-  const free = { keyAuthenticator, bodyMemory };
+  const free = { quotas, router, bodyMemory };
   const counting = {
     freeRequests: createFreeRequests({
       ...free,
@@ -159,55 +149,47 @@ export function createGateway(
     ...free,
     limits: { bytes: readBytesMax, items: Infinity },
   });
-  const noteFailure = createNoteFailure(runtime.meter);
+  const callRoutes: readonly CallRoute[] = [
+    createDialectRoute({ path: inference.createChatCompletion.path, dialect: chatDialect }, chat),
+    createDialectRoute({ path: inference.createMessage.path, dialect: messagesDialect }, chat),
+    createCountTokensRoute(
+      {
+        path: inference.countMessageTokens.path,
+        dialect: messagesDialect,
+        request: countTokensRequest,
+        writeAnswer: (tokens) => ({ input_tokens: tokens }),
+      },
+      counting,
+    ),
+    createDialectRoute(
+      { path: inference.createResponse.path, dialect: responsesDialect, complete, isLinked, keep },
+      chat,
+    ),
+    createCountTokensRoute(
+      {
+        path: inference.countResponseTokens.path,
+        dialect: responsesDialect,
+        request: responsesDialect.request,
+        complete,
+        writeAnswer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+      },
+      counting,
+    ),
+    createEmbeddingsRoute({ admission, ...runtime }),
+    ...passedRoutes,
+  ];
   const leanRoutes = createLeanRoutes(
     [
-      createDialectRoute({ path: inference.createChatCompletion.path, dialect: chatDialect }, chat),
-      createDialectRoute({ path: inference.createMessage.path, dialect: messagesDialect }, chat),
-      createCountTokensRoute(
-        {
-          path: inference.countMessageTokens.path,
-          dialect: messagesDialect,
-          request: countTokensRequest,
-          writeAnswer: (tokens) => ({ input_tokens: tokens }),
-        },
-        counting,
-      ),
-      createDialectRoute(
-        {
-          path: inference.createResponse.path,
-          dialect: responsesDialect,
-          complete,
-          isLinked,
-          keep,
-        },
-        chat,
-      ),
-      createCountTokensRoute(
-        {
-          path: inference.countResponseTokens.path,
-          dialect: responsesDialect,
-          request: responsesDialect.request,
-          complete,
-          writeAnswer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
-        },
-        counting,
-      ),
-      createEmbeddingsRoute({ authorizer, ...runtime }),
-      createModelsRoute({ authenticateReader, listing }),
-      ...passedRoutes,
+      ...callRoutes.map((route) => calls.leanRoute(route)),
+      createModelsRoute({ identities, listing }),
     ],
-    (error, request, response, { writeError = modelsErrorWriter(request) }) => {
-      sendRestError(error, request, response, log, writeError);
-      noteFailure(request, response, error);
-    },
-    noteFailure,
+    (error, request, response, { writeError = modelsErrorWriter(request) }) =>
+      sendError(error, request, response, log, writeError),
   );
   const hasOwnErrors = (path: string, request: IncomingMessage): boolean =>
     passedPaths.has(path) || OWN_ERRORS.test(path) || modelsErrorWriter(request) !== undefined;
   const routes = Router();
   const serve = createServeOperation(routes);
-  const clientIp = createClientIp(config.trustProxy);
   routes.use(
     '/api/admin',
     createAdminCheck(config.adminToken),
@@ -221,20 +203,15 @@ export function createGateway(
     return runtime.explainRoute({ ...query, keyId: key });
   });
   serveAuditExport(serve, database.audit);
-  routes.use(createModelRoute({ authenticateReader, listing, log }));
-  routes.use(
-    createResponsesRoutes({ keyAuthenticator, freeRequests: reading, storedResponses, log }),
-  );
-  serveVideos(serve, { authorizer, keyAuthenticator, videoJobs: runtime.videoJobs });
+  routes.use(createModelRoute({ identities, listing, log }));
+  routes.use(createResponsesRoutes({ calls, freeRequests: reading, storedResponses, log }));
+  serveVideos(serve, { calls, admission, videoJobs: runtime.videoJobs });
   routes.use(createDocsRoutes(config.publicUrl));
   routes.use(createConsoleRoutes(createConsoleFiles()));
   const handleExpress = createExpressApp({
     routes,
     trustProxy: config.trustProxy,
     log,
-    // A read is not a request to a model, so its failure is not noted in the request log.
-    onFailure: (request, response, error) =>
-      request.method === 'POST' ? noteFailure(request, response, error) : undefined,
   });
   const handleProbe = createProbes({
     buildHash: config.buildHash,

@@ -9,12 +9,10 @@ interface ExpressAppOptions {
   readonly routes: Router;
   readonly trustProxy: string;
   readonly log: Log;
-  /** Called after the response to an error was sent. */
-  readonly onFailure?: (request: IncomingMessage, response: ServerResponse, error: unknown) => void;
 }
 
 /** The Express app of a server: its routes, then one handler for unknown paths and one for thrown errors. */
-export function createExpressApp({ routes, trustProxy, log, onFailure }: ExpressAppOptions) {
+export function createExpressApp({ routes, trustProxy, log }: ExpressAppOptions) {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trustProxyOf(trustProxy));
@@ -24,7 +22,6 @@ export function createExpressApp({ routes, trustProxy, log, onFailure }: Express
   });
   const onError: ErrorRequestHandler = (error, request, response, _next) => {
     sendRestError(fromExpress(error), request, response, log);
-    onFailure?.(request, response, error);
   };
   app.use(onError);
   return (request: IncomingMessage, response: ServerResponse): void => {

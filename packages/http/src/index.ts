@@ -25,7 +25,7 @@ export { sendRedirect } from './responses/send-redirect.ts';
 export { createProbes } from './server/probes.ts';
 export { parseJson, readBody } from './requests/read-json.ts';
 export { identify, requestIdOf } from './requests/request-id.ts';
-export { REST_ERRORS, type RestError } from './responses/rest-error-table.ts';
+export { failureOf, REST_ERRORS, type RestError } from './responses/rest-error-table.ts';
 export {
   refuseUpgrade,
   sendJsonParts,

@@ -1,3 +1,21 @@
+export {
+  admit,
+  admitFree,
+  type AdmitServices,
+  type AdmittedContext,
+  type AskedCall,
+  type CountedCall,
+} from './call/admit.ts';
+export type {
+  AdmittedCall,
+  CallContext,
+  CallLog,
+  Grant,
+  Identity,
+  NamedModels,
+} from './call/call.ts';
+export { noteFailure, type CallFailure } from './call/call-log.ts';
+export { callOfUser, grantOfKey } from './call/grants.ts';
 export { settle, type AnsweredBy } from './call/settle.ts';
 export { allowedBy, isServable, modelNotAllowed } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
@@ -22,10 +40,9 @@ export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { createModelPrices } from './quota/model-prices.ts';
 export { acceptChat, type AcceptedChat } from './chat/accept-chat.ts';
-export { createQuotas, type PassedAdmission, type Quotas } from './quota/quotas.ts';
+export { createQuotas, type Quotas } from './quota/quotas.ts';
 export { drawingAccountOf, hasQuota, type Payer } from './quota/payer.ts';
 export { errorEvent } from './stream/error-event.ts';
-export { tierRemedy, tooManyCalls, tooManyTokens } from './quota/quota-refusals.ts';
 export {
   EXPECTED_NOTHING,
   FREE_ADMISSION,

@@ -1,18 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { beginResponse, pathOf } from '@model-gateway/http';
 import {
   allowedBy,
   SERVED_STATUS,
   settle,
+  type AdmittedCall,
   type Memory,
   type Meter,
+  type NamedModels,
   type RequestCounter,
 } from '@model-gateway/inference';
 import type { ByteCache, Clock, Metrics } from '@model-gateway/kernel';
 import type { Router } from '@model-gateway/router';
-import { setLimitHeaders } from '../surface/limit-headers.ts';
-import { serviceRefOf } from '../openai/service-ref.ts';
-import type { AuthorizedRequest } from '../authorized-request.ts';
+import type { HttpCall } from '../surface/http-call.ts';
 import { createCacheCounts } from './cache-counts.ts';
 import { cacheKey } from './cache-key.ts';
 import { cacheUse } from './cache-use.ts';
@@ -23,17 +23,14 @@ import { decodeAnswer, encodeAnswer, sendable, type SendableAnswer } from './sto
 /** The exact cache: equal requests of one tenant get the same answer again. */
 export interface AnswerCache {
   /**
-   * Sends a stored answer and resolves to undefined; otherwise resolves to the request, whose answer is then stored if it is
-   * complete. Returns the request at once where no cache is set.
+   * Sends a stored answer and resolves to true, when the call has ended; otherwise the answer to the request is stored if it is
+   * complete.
    */
-  serve<Body extends CachedBody>(
-    authorized: AuthorizedRequest<Body>,
+  answers<Body extends NamedModels>(
+    call: HttpCall,
+    admitted: AdmittedCall<Body>,
     lookup: CacheLookup<Body>,
-  ): Promise<AuthorizedRequest<Body> | undefined> | AuthorizedRequest<Body>;
-}
-
-interface CachedBody {
-  readonly model: string;
+  ): Promise<boolean>;
 }
 
 /** How the requests of a route are cached. */
@@ -47,12 +44,8 @@ export interface CacheOptions<Body> {
 /** A request as the cache looks it up. */
 export interface CacheLookup<Body> {
   readonly options: CacheOptions<Body>;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
   /** The whole body, as parsed; undefined for one that is too large to be compared. */
   readonly value: unknown;
-  /** How old an answer may be by the key; null: the key has no cache. */
-  readonly keySecs: number | null;
 }
 
 interface AnswerCacheDependencies {
@@ -94,16 +87,22 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
   }
 
   async function sendStored(
-    authorized: AuthorizedRequest<unknown>,
-    { request, response }: CacheLookup<never>,
+    call: HttpCall,
+    { caller, reservation, body: { model: requested } }: AdmittedCall<NamedModels>,
     { model, allHeaders, content }: SendableAnswer,
   ): Promise<void> {
-    const refId = serviceRefOf(request);
+    const { surface, refId, startedAt, log, response } = call;
     requests.accepted();
-    const repeated = { ...authorized, model, surface: 'gateway', refId };
+    const repeated = { caller, surface, model: requested, refId, reservation, startedAt };
     const stored = { lease: { model, backend: undefined } };
-    await settle(repeated, stored, { usage: NO_TOKENS }, 'complete', meter);
-    beginResponse(response, 200, [...authorized.limitHeaders, ...allHeaders]);
+    await settle(
+      { ...repeated, trace: log.trace },
+      stored,
+      { usage: NO_TOKENS },
+      'complete',
+      meter,
+    );
+    beginResponse(response, 200, [...call.headers, ...allHeaders]);
     response.end(content);
   }
 
@@ -114,9 +113,10 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     void byteCache.put(key, answer, { expiresAfterMs: ttlMs }).then(() => count('stored'));
   }
 
-  function keyOf<Body extends CachedBody>(
-    { caller, body, resolvedModel, fallbacks }: AuthorizedRequest<Body>,
-    { request, value, options: { state, headers = [] } }: CacheLookup<Body>,
+  function keyOf<Body extends NamedModels>(
+    request: IncomingMessage,
+    { caller, body, resolvedModel, fallbacks }: AdmittedCall<Body>,
+    { value, options: { state, headers = [] } }: CacheLookup<Body>,
     targets: Parameters<typeof cacheKey>[0]['targets'],
   ): string | undefined {
     if (value === undefined || isStateful(request, state(body), memory.isConfigured))
@@ -137,75 +137,64 @@ export function createAnswerCache(dependencies: AnswerCacheDependencies): Answer
     return cacheKey(facts, value);
   }
 
-  async function lookUp<Body extends CachedBody>(
-    authorized: AuthorizedRequest<Body>,
+  async function lookUp<Body extends NamedModels>(
+    call: HttpCall,
+    admitted: AdmittedCall<Body>,
     lookup: CacheLookup<Body>,
     rule: RouteRule | undefined,
-  ): Promise<AuthorizedRequest<Body> | undefined> {
-    const { limitHeaders, trace } = authorized;
-    const { request, response, keySecs } = lookup;
-    const ttls = { keySecs, routeSecs: rule?.cacheTtlSecs };
+  ): Promise<boolean> {
+    const { request, response, log } = call;
+    const ttls = { keySecs: admitted.grant.cacheTtlSecs, routeSecs: rule?.cacheTtlSecs };
     const use = cacheUse(ttls, request.headers[HEADER]?.toString());
-    if (use === undefined) return authorized;
-    const key = use === 'bypass' ? undefined : keyOf(authorized, lookup, rule?.targets);
+    if (use === undefined) return false;
+    const key = use === 'bypass' ? undefined : keyOf(request, admitted, lookup, rule?.targets);
     if (use === 'bypass' || key === undefined) {
       count('bypass');
-      return { ...authorized, limitHeaders: [...limitHeaders, HEADER, 'bypass'] };
+      call.headers = [...call.headers, HEADER, 'bypass'];
+      return false;
     }
     const { ttlMs, reads } = use;
     const found = reads ? await find(key, ttlMs) : undefined;
     // The rules may have changed since the answer was stored.
-    if (found !== undefined && isAllowed(authorized, found.model)) {
+    if (found !== undefined && isAllowed(admitted, found.model)) {
       count('hit');
-      await sendStored(authorized, lookup, found);
-      return undefined;
+      await sendStored(call, admitted, found);
+      return true;
     }
     count('miss');
     recordAnswer(response, ANSWER_BYTES_MAX, (recorded) => {
-      const served = trace?.served;
+      const served = log.trace?.served;
       const isWhole =
         recorded.status === SERVED_STATUS.complete &&
         served?.status === SERVED_STATUS.complete &&
         !response.destroyed;
       if (isWhole) store(key, ttlMs, served.model, recorded);
     });
-    return { ...authorized, limitHeaders: [...limitHeaders, HEADER, 'miss'] };
+    call.headers = [...call.headers, HEADER, 'miss'];
+    return false;
   }
 
   const isAllowed = (
-    { caller, body, resolvedModel }: AuthorizedRequest<CachedBody>,
+    { caller, body, resolvedModel }: AdmittedCall<NamedModels>,
     served: string,
   ): boolean =>
     allowedBy(caller)?.({ requested: body.model, aliasTarget: resolvedModel, served }) ?? true;
 
-  /** Ends the reservation of a request that is not to be served. */
-  async function serveCached<Body extends CachedBody>(
-    authorized: AuthorizedRequest<Body>,
-    lookup: CacheLookup<Body>,
-    rule: RouteRule | undefined,
-  ): Promise<AuthorizedRequest<Body> | undefined> {
-    const { reservation, limitHeaders } = authorized;
-    let toServe: AuthorizedRequest<Body> | undefined;
-    try {
-      toServe = await lookUp(authorized, lookup, rule);
-      return toServe;
-    } catch (error) {
-      setLimitHeaders(lookup.response, limitHeaders);
-      throw error;
-    } finally {
-      if (toServe === undefined) reservation.end();
-    }
-  }
-
   return {
-    serve(authorized, lookup) {
-      const { body, resolvedModel } = authorized;
-      const { request, keySecs } = lookup;
+    async answers(call, admitted, lookup) {
+      const { body, resolvedModel, grant, reservation } = admitted;
       const rule = router.routes.find(body.model, resolvedModel);
-      const isSet = keySecs !== null || rule?.cacheTtlSecs !== undefined;
+      const isSet = grant.cacheTtlSecs !== null || rule?.cacheTtlSecs !== undefined;
       // A header is checked even where no cache is set.
-      if (!isSet && request.headers[HEADER] === undefined) return authorized;
-      return serveCached(authorized, lookup, rule);
+      if (!isSet && call.request.headers[HEADER] === undefined) return false;
+      try {
+        const isAnswered = await lookUp(call, admitted, lookup, rule);
+        if (isAnswered) reservation.end();
+        return isAnswered;
+      } catch (error) {
+        reservation.end();
+        throw error;
+      }
     },
   };
 }

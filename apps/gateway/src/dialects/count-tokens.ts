@@ -6,13 +6,13 @@ import {
   sendJsonText,
   validated,
   type BodyMemory,
-  type LeanRoute,
   type StoredReader,
 } from '@model-gateway/http';
 import { estimatePromptInSteps } from '@model-gateway/inference';
 import type { z } from 'zod';
-import type { FreeRequests } from '../free-requests.ts';
-import { ONE_STEP_CHARS_MAX, parseInSteps } from '../parse-in-steps.ts';
+import type { FreeRequests } from '../surface/free-requests.ts';
+import type { CallRoute } from '../surface/http-call.ts';
+import { ONE_STEP_CHARS_MAX, parseInSteps } from '../surface/parse-in-steps.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 
@@ -35,16 +35,17 @@ interface CountTokensRoute<Request extends DialectRequest> {
 export function createCountTokensRoute<Request extends DialectRequest>(
   { path, dialect, request: schema, complete, writeAnswer }: CountTokensRoute<Request>,
   { freeRequests, bodyBytesMax, bodyMemory: memory }: CountTokensDependencies,
-): LeanRoute {
+): CallRoute {
   return {
     method: 'POST',
     path,
     writeError: (facts) => dialect.writeError(facts),
-    async handle(request, response) {
+    async handle(call) {
+      const { request, response } = call;
       const { requestIdHeader } = dialect;
       if (requestIdHeader !== undefined)
         response.setHeader(requestIdHeader, requestIdOf(request, response));
-      await freeRequests.handle(request, response, async (reader) => {
+      await freeRequests.handle(call, async (reader) => {
         const counted = { memory, owner: reader.userId, response };
         const body = await readBody(request, bodyBytesMax, counted);
         const given =

@@ -7,13 +7,7 @@ import {
   type DialectRequest,
   type StreamFailure,
 } from '@model-gateway/dialects';
-import {
-  REST_ERRORS,
-  requestIdOf,
-  sendJsonText,
-  type LeanRoute,
-  type StoredReader,
-} from '@model-gateway/http';
+import { REST_ERRORS, requestIdOf, sendJsonText, type StoredReader } from '@model-gateway/http';
 import {
   completeChat,
   estimatePrompt,
@@ -31,6 +25,7 @@ import {
   type ServedTurn,
   type TurnRouteDependencies,
 } from '../routes/turn-route.ts';
+import type { CallRoute } from '../surface/http-call.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 
@@ -49,7 +44,7 @@ interface DialectRoute<Request extends DialectRequest> {
 export function createDialectRoute<Request extends DialectRequest>(
   { path, dialect, complete, isLinked, keep }: DialectRoute<Request>,
   dependencies: TurnRouteDependencies,
-): LeanRoute {
+): CallRoute {
   const { silenceMs } = dependencies;
   const { flagsHeader, requestIdHeader } = dialect;
   const cache: CacheOptions<Request> = {

@@ -1,5 +1,5 @@
 import { embeddingsRequestSchema } from '@model-gateway/contracts';
-import { sendJsonParts, disconnectSignal, type LeanRoute } from '@model-gateway/http';
+import { sendJsonParts } from '@model-gateway/http';
 import {
   embedTexts,
   expectedEmbeddings,
@@ -9,15 +9,15 @@ import {
 } from '@model-gateway/inference';
 import type { Router } from '@model-gateway/router';
 import type { StatefulFields } from '../cache/stateless.ts';
+import type { CallRoute } from '../surface/http-call.ts';
+import type { HttpAdmission } from '../surface/http-admission.ts';
 import { setLimitHeaders } from '../surface/limit-headers.ts';
-import type { RequestAuthorizer } from '../request-authorizer.ts';
 import { embeddingList } from '../openai/embedding-list.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
-import { serviceRefOf } from '../openai/service-ref.ts';
 import { inference } from '../operations/inference.ts';
 
 interface EmbeddingsRouteDependencies {
-  readonly authorizer: RequestAuthorizer;
+  readonly admission: HttpAdmission;
   readonly router: Pick<Router, 'choose'>;
   readonly telemetry: UpstreamTelemetry;
   readonly meter: Meter;
@@ -28,27 +28,23 @@ interface EmbeddingsRouteDependencies {
 const CACHED_EMBEDDINGS = { state: (): StatefulFields => ({ memory: false }) };
 
 /** `POST /v1/embeddings`. */
-export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies): LeanRoute {
-  const { authorizer } = dependencies;
+export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies): CallRoute {
+  const { admission } = dependencies;
   return {
     method: 'POST',
     path: inference.createEmbeddings.path,
-    async handle(request, response) {
-      const authorized = await authorizer.authorizeRequest(
-        request,
-        response,
-        embeddingsRequestSchema,
-        { expected: expectedEmbeddings, cache: CACHED_EMBEDDINGS },
-      );
-      if (authorized === undefined) return;
-      setLimitHeaders(response, authorized.limitHeaders);
-      const { caller, body, resolvedModel, fallbacks, startedAt, reservation } = authorized;
+    async handle(call) {
+      const { response, surface, startedAt } = call;
+      const options = { expected: expectedEmbeddings, cache: CACHED_EMBEDDINGS };
+      const admitted = await admission.admit(call, embeddingsRequestSchema, options);
+      if (admitted === undefined) return;
+      const { caller, body, resolvedModel, fallbacks, reservation } = admitted;
+      setLimitHeaders(response, call.headers);
       try {
-        const refId = serviceRefOf(request);
-        const client = disconnectSignal(response);
-        const turn = { caller, surface: 'gateway', request: body, resolvedModel, refId, ...client };
+        const { refId, signal, onEnd } = call;
+        const turn = { caller, surface, request: body, resolvedModel, refId, signal, onEnd };
         const { embeddings, usage, backend, model } = await embedTexts(
-          { ...turn, fallbacks, startedAt, reservation, trace: authorized.trace },
+          { ...turn, fallbacks, startedAt, reservation, trace: call.log.trace },
           dependencies,
         );
         const [name = '', value = '', routeName = '', route = ''] = routeHeaders({

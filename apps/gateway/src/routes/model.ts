@@ -1,31 +1,26 @@
 import { ServiceError, type ModelEntry } from '@model-gateway/contracts';
-import { sendRestError } from '@model-gateway/http';
 import type { Log } from '@model-gateway/kernel';
 import { Router, type ErrorRequestHandler } from 'express';
 import { setLimitHeaders } from '../surface/limit-headers.ts';
 import { onlyTheseMethods } from '../only-these-methods.ts';
 import { asksAsMessages, messagesModel, modelsErrorWriter } from '../dialects/messages-models.ts';
-import type { AuthenticateReader } from '../reader-authenticator.ts';
+import type { Identities } from '../surface/identity.ts';
+import { isPlain, sendError } from '../surface/refusals.ts';
 import type { ModelListing } from '../openai/model-listing.ts';
 
 interface ModelRouteDependencies {
-  readonly authenticateReader: AuthenticateReader;
+  readonly identities: Pick<Identities, 'readerOf'>;
   readonly listing: ModelListing;
   readonly log: Log;
 }
 
 /** `GET /v1/models/{id}`: one entry of the listing, which official clients request. */
-export function createModelRoute({
-  authenticateReader,
-  listing,
-  log,
-}: ModelRouteDependencies): Router {
+export function createModelRoute({ identities, listing, log }: ModelRouteDependencies): Router {
   const routes = Router();
   routes
     .route('/v1/models/*id')
     .get(async (request, response) => {
-      const reader = await authenticateReader(request, response);
-      if (reader === undefined) return;
+      const reader = await identities.readerOf(request, response);
       setLimitHeaders(response, reader.limitHeaders);
       const requestedId = request.params.id.join('/');
       const model = listing.find(reader.modelPolicy, requestedId);
@@ -37,8 +32,8 @@ export function createModelRoute({
     .all(onlyTheseMethods('GET'));
   const onError: ErrorRequestHandler = (error, request, response, next) => {
     const writeError = modelsErrorWriter(request);
-    if (writeError === undefined) return next(error);
-    sendRestError(error, request, response, log, writeError);
+    if (writeError === undefined && !isPlain(error, response)) return next(error);
+    sendError(error, request, response, log, writeError);
   };
   routes.use(onError);
   return routes;

@@ -1,5 +1,5 @@
 import { DONE, KEEP_ALIVE } from '@model-gateway/dialects';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import {
   completionsRequestSchema,
   imagesRequestSchema,
@@ -8,7 +8,6 @@ import {
   speechRequestSchema,
   type ProviderHint,
 } from '@model-gateway/contracts';
-import { disconnectSignal, type LeanRoute } from '@model-gateway/http';
 import {
   errorEvent,
   expectedPassed,
@@ -16,6 +15,7 @@ import {
   PASSED_OPERATIONS,
   passCall,
   streamsText,
+  type AdmittedCall,
   type PassedCall,
   type PassedFields,
   type PassedOperation,
@@ -25,15 +25,14 @@ import { z } from 'zod';
 import type { CacheOptions } from '../cache/answer-cache.ts';
 import { setLimitHeaders } from '../surface/limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
-import { serviceRefOf } from '../openai/service-ref.ts';
 import { sendEvents } from '../openai/write-events.ts';
 import { writePassed } from '../openai/write-passed.ts';
-import type { AuthorizedRequest } from '../authorized-request.ts';
-import type { RequestAuthorizer } from '../request-authorizer.ts';
+import type { CallRoute, HttpCall } from '../surface/http-call.ts';
+import type { HttpAdmission } from '../surface/http-admission.ts';
 
 /** What a passed call needs to be served. */
 export type PassedRouteDependencies = Parameters<typeof passCall>[1] & {
-  readonly authorizer: RequestAuthorizer;
+  readonly admission: HttpAdmission;
   /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
   readonly silenceMs: number;
 };
@@ -52,13 +51,13 @@ const MODERATION_MODEL = 'omni-moderation-latest';
 const CACHED: CacheOptions<PassedBody> = { state: () => ({ memory: false }) };
 
 /** The routes whose JSON passes to upstreams without translation. */
-export function createPassedRoutes(dependencies: PassedRouteDependencies): readonly LeanRoute[] {
+export function createPassedRoutes(dependencies: PassedRouteDependencies): readonly CallRoute[] {
   const { completions, rerank, moderations, images, speech } = PASSED_OPERATIONS;
   const route = (
     operation: PassedOperation,
     schema: z.ZodType<PassedBody>,
     cache?: CacheOptions<PassedBody>,
-  ): LeanRoute => createPassedRoute(operation, schema, dependencies, cache);
+  ): CallRoute => createPassedRoute(operation, schema, dependencies, cache);
   return [
     route(completions, completionsRequestSchema, CACHED),
     route(rerank, rerankRequestSchema, CACHED),
@@ -73,48 +72,51 @@ function createPassedRoute(
   schema: z.ZodType<PassedBody>,
   dependencies: PassedRouteDependencies,
   cache: CacheOptions<PassedBody> | undefined,
-): LeanRoute {
+): CallRoute {
   const expected = expectedPassed(operation);
   return {
     method: 'POST',
     path: `/v1${operation.path}`,
-    async handle(request, response) {
-      const options = { expected, ...(cache && { cache }) };
-      const { authorizer } = dependencies;
-      const authorized = await authorizer.authorizeRequest(request, response, schema, options);
-      if (authorized === undefined) return;
-      const source = jsonSource(operation, authorized.body);
-      await servePassed({ operation, authorized, source, request, response }, dependencies);
+    async handle(call) {
+      const options = { expected, cache };
+      const admitted = await dependencies.admission.admit(call, schema, options);
+      if (admitted === undefined) return;
+      const source = jsonSource(operation, admitted.body);
+      await servePassed(call, { operation, admitted, source }, dependencies);
     },
   };
 }
 
 interface PassedExchange {
   readonly operation: PassedOperation;
-  readonly authorized: AuthorizedRequest<PassedBody>;
+  readonly admitted: AdmittedCall<PassedBody>;
   readonly source: PassedSource;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
-/** Serves a request that was authorized, and ends its reservation. */
+/** Serves a request that was admitted, and ends its reservation. */
 export async function servePassed(
-  { operation, authorized, source, request, response }: PassedExchange,
+  http: HttpCall,
+  { operation, admitted, source }: PassedExchange,
   dependencies: PassedRouteDependencies,
 ): Promise<void> {
-  const { body, reservation, limitHeaders, ...others } = authorized;
-  setLimitHeaders(response, limitHeaders);
+  const { response, surface, startedAt, log } = http;
+  const { body, caller, resolvedModel, fallbacks, reservation } = admitted;
+  setLimitHeaders(response, http.headers);
   try {
-    const { signal } = disconnectSignal(response);
+    const { refId, signal } = http;
     const call: PassedCall = {
-      ...others,
+      caller,
+      resolvedModel,
+      fallbacks,
+      startedAt,
+      trace: log.trace,
       operation,
-      surface: 'gateway',
+      surface,
       model: body.model,
       provider: body.provider ?? undefined,
       fields: body,
       source,
-      refId: serviceRefOf(request),
+      refId,
       reservation,
       signal,
     };

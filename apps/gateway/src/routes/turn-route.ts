@@ -1,30 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ChatRequest } from '@model-gateway/contracts';
-import {
-  disconnectSignal,
-  requestIdOf,
-  type ErrorWriter,
-  type LeanRoute,
-  type StoredReader,
-} from '@model-gateway/http';
+import { requestIdOf, type ErrorWriter, type StoredReader } from '@model-gateway/http';
 import {
   expectedChat,
   prepareTurn,
+  type AdmittedCall,
   type ChatDependencies,
+  type NamedModels,
   type PreparedTurn,
 } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import type { OwnRequest } from '@model-gateway/dialects';
 import type { z } from 'zod';
-import type { AuthorizedRequest } from '../authorized-request.ts';
 import type { CacheOptions } from '../cache/answer-cache.ts';
 import type { CheckConversation } from '../conversation-check.ts';
-import { setLimitHeaders } from '../surface/limit-headers.ts';
-import { serviceRefOf } from '../openai/service-ref.ts';
-import type { RequestAuthorizer } from '../request-authorizer.ts';
+import type { CallRoute, HttpCall } from '../surface/http-call.ts';
+import type { HttpAdmission } from '../surface/http-admission.ts';
 
 export interface TurnRouteDependencies extends ChatDependencies {
-  readonly authorizer: RequestAuthorizer;
+  readonly admission: HttpAdmission;
   readonly checkConversation: CheckConversation;
   readonly clock: Clock;
   /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
@@ -38,12 +32,6 @@ export interface ServedTurn<Request> {
   readonly response: ServerResponse;
   /** For every response to the turn. */
   readonly headers: readonly string[];
-}
-
-/** The models of a request, where limits and quotas look for them. */
-interface NamedModels {
-  readonly model: string;
-  readonly models?: readonly string[] | null | undefined;
 }
 
 /** How an API says what a turn is, and gets its answer. */
@@ -68,26 +56,20 @@ interface TurnRoute<Request extends NamedModels> {
 export function createTurnRoute<Request extends NamedModels>(
   route: TurnRoute<Request>,
   dependencies: TurnRouteDependencies,
-): LeanRoute {
+): CallRoute {
   const { path, schema, chatOf, complete, cache, writeError } = route;
-  const { authorizer, checkConversation, memory } = dependencies;
+  const { admission, checkConversation, memory } = dependencies;
 
-  async function serve(
-    authorized: AuthorizedRequest<Request>,
-    incoming: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const { caller, body, resolvedModel, fallbacks, startedAt, reservation, trace } = authorized;
+  async function serve(call: HttpCall, admitted: AdmittedCall<Request>): Promise<void> {
+    const { request: incoming, response, surface, startedAt, refId } = call;
+    const { caller, body, resolvedModel, fallbacks, reservation } = admitted;
     const request = route.withHeaders?.(body, incoming) ?? body;
     const chat = chatOf(request);
-    const refId = serviceRefOf(incoming);
-    const checking = checkConversation(caller, chat.conversation_id);
-    const conversationId = checking === undefined ? undefined : await checking;
-    const { signal, onEnd } = disconnectSignal(response);
-    const prepared = prepareTurn(
+    const conversationId = await checkConversation(caller, chat.conversation_id);
+    const turn = await prepareTurn(
       {
         caller,
-        surface: 'gateway',
+        surface,
         request: chat,
         own: route.ownOf(request),
         resolvedModel,
@@ -97,17 +79,15 @@ export function createTurnRoute<Request extends NamedModels>(
         refId,
         startedAt,
         reservation,
-        trace,
-        signal,
-        onEnd,
+        trace: call.log.trace,
+        signal: call.signal,
+        onEnd: call.onEnd,
       },
       dependencies,
     );
-    const turn = prepared instanceof Promise ? await prepared : prepared;
     const ofMemory = ['x-service-memory', turn.memory] as const;
     try {
-      const headers = authorized.limitHeaders.concat(ofMemory);
-      await route.respond({ turn, request, response, headers });
+      await route.respond({ turn, request, response, headers: call.headers.concat(ofMemory) });
     } catch (error) {
       if (!response.headersSent) response.setHeader(...ofMemory);
       throw error;
@@ -118,22 +98,20 @@ export function createTurnRoute<Request extends NamedModels>(
     method: 'POST',
     path,
     ...(writeError === undefined ? {} : { writeError }),
-    async handle(incoming, response) {
+    async handle(call) {
+      const { request, response } = call;
       if (route.requestIdHeader !== undefined)
-        response.setHeader(route.requestIdHeader, requestIdOf(incoming, response));
-      const authorized = await authorizer.authorizeRequest(incoming, response, schema, {
+        response.setHeader(route.requestIdHeader, requestIdOf(request, response));
+      const admitted = await admission.admit(call, schema, {
         complete,
-        expected: (request) => expectedChat(chatOf(request), memory),
+        expected: (body) => expectedChat(chatOf(body), memory),
         cache,
       });
-      if (authorized === undefined) return;
+      if (admitted === undefined) return;
       try {
-        await serve(authorized, incoming, response);
-      } catch (error) {
-        setLimitHeaders(response, authorized.limitHeaders);
-        throw error;
+        await serve(call, admitted);
       } finally {
-        authorized.reservation.end();
+        admitted.reservation.end();
       }
     },
   };

@@ -1,12 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { uploadFieldsSchema } from '@model-gateway/contracts';
-import {
-  readUpload,
-  type FormField,
-  type LeanRoute,
-  type Upload,
-  type UploadFiles,
-} from '@model-gateway/http';
+import { readUpload, type FormField, type Upload, type UploadFiles } from '@model-gateway/http';
 import {
   expectedPassed,
   isOwnField,
@@ -15,6 +9,7 @@ import {
   type PassedSource,
 } from '@model-gateway/inference';
 import { tryParseJson } from '@model-gateway/kernel';
+import type { CallRoute } from '../surface/http-call.ts';
 import { servePassed, type PassedRouteDependencies } from './passed.ts';
 
 interface UploadRouteDependencies extends PassedRouteDependencies {
@@ -27,7 +22,7 @@ const LIST = '[]';
 const ROUTING = ['model', 'models', `models${LIST}`, 'provider'] as const;
 
 /** The routes whose audio passes to upstreams while the client sends it. */
-export function createUploadRoutes(dependencies: UploadRouteDependencies): readonly LeanRoute[] {
+export function createUploadRoutes(dependencies: UploadRouteDependencies): readonly CallRoute[] {
   const { transcriptions, translations } = PASSED_OPERATIONS;
   return [transcriptions, translations].map((operation) =>
     createUploadRoute(operation, dependencies),
@@ -37,30 +32,24 @@ export function createUploadRoutes(dependencies: UploadRouteDependencies): reado
 function createUploadRoute(
   operation: PassedOperation,
   dependencies: UploadRouteDependencies,
-): LeanRoute {
-  const { authorizer, uploadFiles: files, uploadBytesMax: bytesMax } = dependencies;
+): CallRoute {
+  const { admission, uploadFiles: files, uploadBytesMax: bytesMax } = dependencies;
   return {
     method: 'POST',
     path: `/v1${operation.path}`,
-    async handle(request, response) {
+    async handle(call) {
       let upload: Upload | undefined;
-      const expected = expectedPassed(operation, declaredBytes(request));
       try {
-        const authorized = await authorizer.authorizeRequest(
-          request,
-          response,
-          uploadFieldsSchema,
-          {
-            expected,
-            async read(form, owner) {
-              upload = await readUpload(form, { bytesMax, files, owner, decisive: ROUTING });
-              return routingOf(upload.fields);
-            },
+        const admitted = await admission.admit(call, uploadFieldsSchema, {
+          expected: expectedPassed(operation, declaredBytes(call.request)),
+          async read(form, owner) {
+            upload = await readUpload(form, { bytesMax, files, owner, decisive: ROUTING });
+            return routingOf(upload.fields);
           },
-        );
-        if (authorized === undefined || upload === undefined) return;
+        });
+        if (admitted === undefined || upload === undefined) return;
         const source = uploadSource(upload);
-        await servePassed({ operation, authorized, source, request, response }, dependencies);
+        await servePassed(call, { operation, admitted, source }, dependencies);
       } finally {
         await upload?.close();
       }

@@ -7,22 +7,22 @@ import {
 import {
   EXPECTED_NOTHING,
   viewVideoJob,
+  type AdmittedCall,
   type VideoJob,
   type VideoJobs,
 } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
 import type { Response } from 'express';
 import { z } from 'zod';
+import type { HttpAdmission } from '../surface/http-admission.ts';
+import type { HttpCall, HttpCalls } from '../surface/http-call.ts';
 import { setLimitHeaders } from '../surface/limit-headers.ts';
-import type { AuthorizedRequest } from '../authorized-request.ts';
-import type { RequestAuthorizer } from '../request-authorizer.ts';
-import type { KeyAuthenticator } from '../key-authenticator.ts';
 import { inference } from '../operations/inference.ts';
 import type { ServeOperation } from '../operations/serve-operation.ts';
 
 interface VideoRoutesDependencies {
-  readonly authorizer: RequestAuthorizer;
-  readonly keyAuthenticator: Pick<KeyAuthenticator, 'authenticateOnly'>;
+  readonly calls: HttpCalls;
+  readonly admission: HttpAdmission;
   readonly videoJobs: Pick<VideoJobs, 'create' | 'get' | 'estimateCost' | 'findRepeated'>;
 }
 
@@ -31,12 +31,12 @@ const jobId = z.uuid();
 
 /** `/v1/video/generations`: submits a job and returns its state. Reads do not count in tier limits. */
 export function serveVideos(serve: ServeOperation, dependencies: VideoRoutesDependencies): void {
-  const { authorizer, keyAuthenticator, videoJobs } = dependencies;
+  const { calls, admission, videoJobs } = dependencies;
   const { createVideo, getVideo } = inference;
 
   async function create(
     request: IncomingMessage,
-    { caller, body, resolvedModel, reservation }: AuthorizedRequest<VideoRequest>,
+    { caller, body, resolvedModel, reservation }: AdmittedCall<VideoRequest>,
   ): Promise<VideoJob> {
     try {
       const idempotencyKey = idempotencyKeyOf(request);
@@ -54,41 +54,48 @@ export function serveVideos(serve: ServeOperation, dependencies: VideoRoutesDepe
 
   /** The job may have reserved the rest of the quota, which must not refuse those who submit it again. */
   async function answerRepeated(
-    request: IncomingMessage,
+    call: HttpCall,
     response: Response,
     { userId, body }: { readonly userId: string; readonly body: VideoRequest },
   ): Promise<boolean> {
-    const idempotencyKey = idempotencyKeyOf(request);
+    const idempotencyKey = idempotencyKeyOf(call.request);
     const job =
       idempotencyKey === undefined
         ? undefined
         : await videoJobs.findRepeated(userId, idempotencyKey, body);
-    if (job !== undefined) response.json(submitted(job));
-    return job !== undefined;
+    if (job === undefined) return false;
+    setLimitHeaders(response, call.headers);
+    response.json(submitted(job));
+    return true;
   }
 
-  serve(createVideo, async (request, response) => {
-    const { schema } = createVideo.request;
-    const authorized = await authorizer.authorizeRequest(request, response, schema, {
-      expected: () => EXPECTED_NOTHING,
-      answerRepeated: (repeated) => answerRepeated(request, response, repeated),
-      job: async (body, resolvedModel) => ({
-        id: newId(),
-        costUsd: await videoJobs.estimateCost(body, resolvedModel),
-      }),
-    });
-    if (authorized === undefined) return undefined;
-    setLimitHeaders(response, authorized.limitHeaders);
-    return submitted(await create(request, authorized));
-  });
-  serve(getVideo, async (request, response) => {
-    const keyed = await keyAuthenticator.authenticateOnly(request, response);
-    if (keyed === undefined) return undefined;
-    const id = jobId.safeParse(request.params.id);
-    if (!id.success) throw new ServiceError('bad_id', 'the id of a video job must be a UUID');
-    const job = await videoJobs.get(keyed.known.grant.holder.userId, id.data);
-    return viewVideoJob(job);
-  });
+  serve(createVideo, (request, response) =>
+    calls.run(request, response, async (call) => {
+      const admitted = await admission.admit(call, createVideo.request.schema, {
+        expected: () => EXPECTED_NOTHING,
+        answerRepeated: (body, { caller: { userId } }) =>
+          answerRepeated(call, response, { userId, body }),
+        job: async (body, resolvedModel) => ({
+          id: newId(),
+          costUsd: await videoJobs.estimateCost(body, resolvedModel),
+        }),
+      });
+      if (admitted === undefined) return undefined;
+      const job = await create(request, admitted);
+      setLimitHeaders(response, call.headers);
+      return submitted(job);
+    }),
+  );
+  serve(getVideo, (request, response) =>
+    calls.run(request, response, async (call) => {
+      const { caller } = await call.authenticate();
+      const id = jobId.safeParse(request.params.id);
+      if (!id.success) throw new ServiceError('bad_id', 'the id of a video job must be a UUID');
+      const job = await videoJobs.get(caller.userId, id.data);
+      setLimitHeaders(response, call.headers);
+      return viewVideoJob(job);
+    }),
+  );
 }
 
 /** The optional header that identifies a repeated submission. */

@@ -7,6 +7,7 @@ import {
   type ReservedAmounts,
   type WindowUsage,
 } from '@model-gateway/billing';
+import type { CountedCall } from '@model-gateway/inference';
 import type { RequestLimiter } from './request-limiter.ts';
 
 /** Headers that say how much of its limits a caller has left; names and values alternate. */
@@ -32,6 +33,25 @@ interface MonthUsage {
 const WINDOW_SECS = 60;
 const NOT_SHARED: SharedLimits = { limits: [], counted: [] };
 
+/** What is left of the limits of a key, for a request that passed them or was refused by one. */
+export function countedHeaders(
+  limiter: Pick<RequestLimiter, 'requestsPerMinute' | 'windowOf'>,
+  { grant: { caller, payer }, limits, answer }: CountedCall,
+  now: Date,
+): LimitHeaders {
+  const requests =
+    answer.outcome === 'limited'
+      ? reachedHeaders(answer.limit.requestsPerMinute)
+      : requestHeaders(limiter, caller.keyId ?? '', { limits, counted: answer.counted });
+  const tpm = payer.key?.tokensPerMinute ?? null;
+  if (answer.outcome === 'tokens_limited')
+    return [...requests, ...minuteTokenHeaders(tpm ?? 0, { ...answer, tokens: tpm ?? 0 })];
+  if (answer.outcome === 'passed' && tpm !== null && answer.key !== undefined)
+    return [...requests, ...minuteTokenHeaders(tpm, answer.key)];
+  if (payer.tier.monthlyTokenQuota === null) return requests;
+  return requests.concat(tokenHeaders(payer.tier, answer, now));
+}
+
 /** The limit per minute that leaves the fewest requests: that of this process, or one over all processes. */
 export function requestHeaders(
   limiter: Pick<RequestLimiter, 'requestsPerMinute' | 'windowOf'>,
@@ -55,7 +75,7 @@ export const reachedHeaders = (limit: number): LimitHeaders =>
   headersOf('requests', limit, 0, WINDOW_SECS);
 
 /** What is left of the monthly tokens of the tier; nothing where there is no limit, or it is not known. */
-export function tokenHeaders(
+function tokenHeaders(
   { monthlyTokenQuota }: TokenQuota,
   { window, reserved }: MonthUsage,
   now: Date,
@@ -66,7 +86,7 @@ export function tokenHeaders(
 }
 
 /** What is left of the tokens per minute of a key. */
-export const minuteTokenHeaders = (
+const minuteTokenHeaders = (
   limit: number,
   { tokens, nextFreeMs }: Pick<KeyCounts, 'tokens' | 'nextFreeMs'>,
 ): LimitHeaders => headersOf('tokens', limit, limit - tokens, Math.ceil(nextFreeMs / 1000));

@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { manualClock } from '@model-gateway/kernel';
+import { manualClock, silentLog } from '@model-gateway/kernel';
 import { setErrorForms } from '@model-gateway/http';
-import { refuseLimit } from './refusals.ts';
+import { refusedByLimit, sendError } from './refusals.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 
 test.each([
@@ -18,7 +18,7 @@ test.each([
     limiter.admits('key');
     expect(limiter.admits('key')).toBe(false);
     const response = new ServerResponse(new IncomingMessage(new Socket()));
-    refuseLimit(response, limiter, 'key');
+    sendError(refusedByLimit(response, limiter, 'key'), response.req, response, silentLog);
     expect(response.statusCode).toBe(429);
     expect(response.getHeader('x-ratelimit-remaining-requests')).toBe('0');
     expect(response.getHeader('x-ratelimit-reset-requests')).toBe(reset);
@@ -36,10 +36,11 @@ test.each([
   clock.advance(24_500);
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   setErrorForms(response, 'openai');
-  expect(() => refuseLimit(response, limiter, 'key')).toThrow(
-    expect.objectContaining({
-      code: 'rate_limit_exceeded',
-      details: { retry_after_secs: seconds },
-    }) as Error,
-  );
+  const refusal = refusedByLimit(response, limiter, 'key');
+  expect(refusal).toMatchObject({
+    code: 'rate_limit_exceeded',
+    details: { retry_after_secs: seconds },
+  });
+  sendError(refusal, response.req, response, silentLog);
+  expect(response.getHeader('retry-after')).toBe(String(seconds));
 });

@@ -1,9 +1,31 @@
-import type { ServerResponse } from 'node:http';
-import { ServiceError } from '@model-gateway/contracts';
-import { errorFormOf, sendText } from '@model-gateway/http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServiceError, type ErrorCode } from '@model-gateway/contracts';
+import { errorFormOf, sendRestError, sendText, type ErrorWriter } from '@model-gateway/http';
+import type { Log } from '@model-gateway/kernel';
 import { reachedHeaders, requestHeaders, setLimitHeaders } from './limit-headers.ts';
 import type { RequestLimiter } from './request-limiter.ts';
-import { tracedOf } from '../traced-request.ts';
+
+/** The refusal of a credential, or by the limit of this process: plain text, as it is specified, except in OpenAI's form. */
+export class Refusal extends ServiceError {
+  /** What is sent as plain text. */
+  readonly text: string;
+  readonly status: number;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    plain: { readonly status: number; readonly text?: string; readonly retryAfterSecs?: number },
+  ) {
+    const { status, text = message, retryAfterSecs } = plain;
+    super(
+      code,
+      message,
+      retryAfterSecs === undefined ? {} : { details: { retry_after_secs: retryAfterSecs } },
+    );
+    this.text = text;
+    this.status = status;
+  }
+}
 
 const LIMITED_TEXT = 'Rate limit exceeded. Try again later.';
 
@@ -11,38 +33,46 @@ const MS_PER_SECOND = 1_000;
 /** No key is served at all; the operator may change that. */
 const OFF_RETRY_SECS = 60;
 
-/** Refuses a credential, in plain text as it is specified. In OpenAI's form it throws, as for every other error. */
-export function refuse(response: ServerResponse, text: string): undefined {
-  if (errorFormOf(response) === 'openai') throw new ServiceError('authentication_required', text);
-  sendRefusal(response, 401, text);
-}
+/** The refusal of a credential. */
+export const refusedCredential = (text: string): Refusal =>
+  new Refusal('authentication_required', text, { status: 401 });
 
-/** Refuses a request over the limit of this process, likewise. */
-export function refuseLimit(
+/** The refusal of a request over the limit of this process; also sets the headers of the limit. */
+export function refusedByLimit(
   response: ServerResponse,
   limiter: Pick<RequestLimiter, 'requestsPerMinute' | 'windowOf'>,
   name: string,
-): undefined {
+): Refusal {
   const { requestsPerMinute } = limiter;
   const isOff = requestsPerMinute === 0;
   setLimitHeaders(response, isOff ? reachedHeaders(0) : requestHeaders(limiter, name));
-  if (errorFormOf(response) === 'specified') {
-    sendRefusal(response, 429, LIMITED_TEXT);
-    return;
-  }
-  throw new ServiceError(
+  return new Refusal(
     'rate_limit_exceeded',
     `rate limit exceeded: each process accepts ${requestsPerMinute} requests per minute with one key. ` +
       'Try again later. An operator raises the limit with SERVICE_API_RATE_LIMIT_RPM.',
-    { details: { retry_after_secs: isOff ? OFF_RETRY_SECS : secondsUntilFree(limiter, name) } },
+    {
+      status: 429,
+      text: LIMITED_TEXT,
+      retryAfterSecs: isOff ? OFF_RETRY_SECS : secondsUntilFree(limiter, name),
+    },
   );
 }
 
 const secondsUntilFree = (limiter: Pick<RequestLimiter, 'windowOf'>, name: string): number =>
   Math.max(Math.ceil(limiter.windowOf(name).nextFreeMs / MS_PER_SECOND), 1);
 
-function sendRefusal(response: ServerResponse, status: number, text: string): void {
-  const traced = tracedOf(response);
-  if (traced !== undefined) traced.refusal = text;
-  sendText(response, status, text);
+/** Whether an error is sent as plain text. */
+export const isPlain = (error: unknown, response: ServerResponse): error is Refusal =>
+  error instanceof Refusal && errorFormOf(response) === 'specified';
+
+/** Responds to a thrown error. */
+export function sendError(
+  error: unknown,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Log,
+  writeError?: ErrorWriter,
+): void {
+  if (isPlain(error, response)) sendText(response, error.status, error.text);
+  else sendRestError(error, request, response, log, writeError);
 }

@@ -26,7 +26,6 @@ import {
   type ChatNotifications,
 } from './chat-notifications.ts';
 import type { KeepTurnBodies } from './kept-turn-bodies.ts';
-import { noteChatFailure } from './note-chat-failure.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 import { createStreamProcesses } from './stream-processes.ts';
 
@@ -49,6 +48,8 @@ export interface ChatStreams {
 /** A turn whose memory is free when it has ended; a turn that is not accepted has not begun. */
 interface RequestedTurn extends Omit<ChatTurn, 'signal'> {
   readonly onEnd?: () => void;
+  /** Called when the turn fails after it was accepted. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
 export interface StartedStream {
@@ -121,6 +122,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     accepted: AcceptedChat,
     output: StreamOutput,
     notifications: ChatNotifications,
+    onFailure: RequestedTurn['onFailure'],
   ): Promise<void> {
     const kept = dependencies.keepBodies(turn);
     try {
@@ -145,7 +147,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       const reason: unknown = turn.signal.reason;
       const failure = reason instanceof TurnStopped ? reason.failure : toRpcError(error, log);
       // A turn that its user stopped has not failed.
-      if (failure !== CANCELLED) noteChatFailure(dependencies.meter, turn, error);
+      if (failure !== CANCELLED) onFailure?.(error);
       await output.end(notifications.failure(failure));
     }
   }
@@ -158,7 +160,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     );
   }
 
-  async function begin({ onEnd, ...request }: RequestedTurn): Promise<StartedStream> {
+  async function begin({ onEnd, onFailure, ...request }: RequestedTurn): Promise<StartedStream> {
     assertBelowLimit();
     const streamId = randomToken();
     const controller = new AbortController();
@@ -176,7 +178,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     const output = createStreamOutput(sessions, streamId);
     if (deadline !== undefined) output.skipListenerWait();
     const notifications = createChatNotifications(streamId);
-    const ended = generate(turn, accepted, output, notifications).finally(() => {
+    const ended = generate(turn, accepted, output, notifications, onFailure).finally(() => {
       running.delete(streamId);
       processes.remove(streamId);
       onEnd?.();

@@ -1,13 +1,13 @@
 import type { ChatMessage, RpcParams } from '@model-gateway/contracts';
-import { createStoredReader } from '@model-gateway/http';
+import { createStoredReader, failureOf } from '@model-gateway/http';
 import {
-  createRequestTrace,
+  admit,
+  callOfUser,
   expectedChat,
   findStoredHistory,
   HISTORY_LIMITS,
-  jwtCaller,
+  noteFailure,
 } from '@model-gateway/inference';
-import { noteChatFailure } from '../chat/note-chat-failure.ts';
 import { WORK } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
 import type { Services } from '../services.ts';
@@ -34,56 +34,52 @@ export function createChatMethods({
     'chat.send': {
       audit: WORK,
       handle: async (params, { user }) => {
-        const resolvedModel = router.aliases.resolve(params.model);
+        const { conversation_id: conversationId, ref_id: refId = null } = params;
         const request = requestOf(params);
-        const turn = {
-          caller: jwtCaller(user.id),
-          surface: 'rpc',
-          request,
-          refId: params.ref_id ?? null,
-          startedAt: performance.now(),
-          trace: createRequestTrace(),
-        };
-        const admission = (history: readonly ChatMessage[]) => ({
-          model: resolvedModel,
-          requested: params.model,
-          fallbacks: params.models?.map((model) => ({
-            model,
-            resolved: router.aliases.resolve(model),
-          })),
-          expected: () =>
-            expectedChat({ ...request, messages: [...history, ...request.messages] }, memory),
-        });
+        const context = callOfUser({ userId: user.id, surface: 'rpc', refId }, quotas);
+        const { surface, startedAt, log } = context;
+        const onFailure = (error: unknown): void => noteFailure(context, failureOf(error), meter);
+        log.model = request.model;
         let release = (): void => undefined;
         try {
-          const { payer, reservation, ...admitted } = await quotas.admitUserWithFallbacks(
-            user.id,
-            admission([]),
+          const none: readonly ChatMessage[] = [];
+          const { body, ...admitted } = await admit(
+            context,
+            {
+              read: async () => ({ ...request, history: none }),
+              expected: ({ history, messages }) =>
+                expectedChat({ ...request, messages: [...history, ...messages] }, memory),
+              complete:
+                conversationId === undefined
+                  ? undefined
+                  : async (asked) => {
+                      const onEnd = (end: () => void): void => void (release = end);
+                      const history = await historyOf(user.id, conversationId, onEnd);
+                      return { body: { ...asked, history }, isLonger: true };
+                    },
+            },
+            { quotas, router },
           );
-          let { fallbacks } = admitted;
-          let history: readonly ChatMessage[] = [];
-          if (params.conversation_id !== undefined) {
-            try {
-              history = await historyOf(user.id, params.conversation_id, (end) => (release = end));
-              fallbacks = await quotas.admitAgain(payer, reservation, admission(history));
-            } catch (error) {
-              reservation.end();
-              throw error;
-            }
-          }
+          const { caller, reservation, resolvedModel, fallbacks } = admitted;
           const started = await chatStreams.begin({
-            ...turn,
+            caller,
+            surface,
+            request,
+            refId,
+            startedAt,
+            trace: log.trace,
             reservation,
             resolvedModel,
             fallbacks,
-            conversationId: params.conversation_id,
-            history,
+            conversationId,
+            history: body.history,
+            onFailure,
             onEnd: release,
           });
           return { stream_id: started.streamId, memory: started.memory };
         } catch (error) {
           release();
-          noteChatFailure(meter, turn, error);
+          onFailure(error);
           throw error;
         }
       },

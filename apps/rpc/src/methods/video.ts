@@ -1,4 +1,10 @@
-import { EXPECTED_NOTHING, jwtCaller, viewVideoJob, type VideoJob } from '@model-gateway/inference';
+import {
+  admit,
+  callOfUser,
+  EXPECTED_NOTHING,
+  viewVideoJob,
+  type VideoJob,
+} from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
 import { WORK } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
@@ -11,16 +17,19 @@ export function createVideoMethods({
     'video.create': {
       audit: WORK,
       handle: async (params, { user }) => {
-        const resolvedModel = router.aliases.resolve(params.model);
-        const costUsd = await videoJobs.estimateCost(params, resolvedModel);
-        const reservation = await quotas.admitUser(user.id, {
-          model: null,
-          expected: () => ({ ...EXPECTED_NOTHING, costUsd }),
-          jobId: newId(),
-        });
-        const { id } = await videoJobs.create(jwtCaller(user.id), params, resolvedModel, {
-          reservation,
-        });
+        const { caller, resolvedModel, reservation } = await admit(
+          callOfUser({ userId: user.id, surface: 'video', refId: null }, quotas),
+          {
+            read: async () => params,
+            expected: () => EXPECTED_NOTHING,
+            job: async (body, resolved) => ({
+              id: newId(),
+              costUsd: await videoJobs.estimateCost(body, resolved),
+            }),
+          },
+          { quotas, router },
+        );
+        const { id } = await videoJobs.create(caller, params, resolvedModel, { reservation });
         return { job_id: id, stream_id: id };
       },
     },

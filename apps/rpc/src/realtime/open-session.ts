@@ -1,5 +1,11 @@
 import type { ConversationStore } from '@model-gateway/accounts';
-import { openRealtime } from '@model-gateway/inference';
+import {
+  admit,
+  callOfUser,
+  openRealtime,
+  type ExpectedUsage,
+  type Reservation,
+} from '@model-gateway/inference';
 import { randomToken, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
 import type { InferenceRuntime } from '@model-gateway/service';
@@ -59,11 +65,7 @@ export async function openSession(
     forwarder,
     notificationOf: (event) => notificationText(sessionId, event),
     reservations: createResponseReservations((expected) =>
-      runtime.quotas.admitUser(userId, {
-        model: resolvedModel,
-        requested: model,
-        expected: () => expected,
-      }),
+      admitSession(request, runtime, expected),
     ),
     onEnded: (reason) => onEnded(session, reason),
   });
@@ -91,6 +93,17 @@ export async function openSession(
     session,
     begin: () => forwarder.begin(sessions.awaitListener(streamId, LISTENER_WAIT_MS)),
   };
+}
+
+/** Admits a session, or one of its responses, which is expected to use so much. */
+export async function admitSession(
+  { userId, model, resolvedModel, refId }: RealtimeStartRequest,
+  services: OpenSessionDependencies['runtime'],
+  expected: ExpectedUsage,
+): Promise<Reservation> {
+  const context = callOfUser({ userId, surface: 'realtime', refId }, services.quotas);
+  const asked = { read: async () => ({ model }), resolvedModel, expected: () => expected };
+  return (await admit(context, asked, services)).reservation;
 }
 
 /** The text of the event is not changed. */

@@ -13,6 +13,7 @@ import { createSignedInSockets } from '../transports/signed-in-sockets.ts';
 import { endEvent } from './last-event.ts';
 import type { LiveSession } from './live-session.ts';
 import {
+  admitSession,
   notificationText,
   openSession,
   type OpenedSession,
@@ -79,20 +80,15 @@ export function createRealtimeSessions(
   });
 
   /** A session is a call for as long as it lasts. */
-  async function admit(
-    { userId, resolvedModel, conversationId }: RealtimeStartRequest,
-    undo: Undo,
-  ): Promise<void> {
+  async function admit(request: RealtimeStartRequest, undo: Undo): Promise<void> {
+    const { userId, conversationId } = request;
     if (conversationId !== undefined) {
       const owner = await conversations.ownerOf(conversationId);
       if (owner?.userId !== userId)
         throw new ServiceError('conversation_not_found', 'conversation not found');
       await runtime.storageLimit.assertRoom(userId, owner.storedBytes);
     }
-    const reservation = await runtime.quotas.admitUser(userId, {
-      model: resolvedModel,
-      expected: () => EXPECTED_NOTHING,
-    });
+    const reservation = await admitSession(request, runtime, EXPECTED_NOTHING);
     undo.add(() => reservation.end());
   }
 

@@ -1,4 +1,4 @@
-import { STORE_RETRY_SECS, type ErrorCode } from '@model-gateway/contracts';
+import { ServiceError, STORE_RETRY_SECS, type ErrorCode } from '@model-gateway/contracts';
 
 /** How an error looks on the HTTP surfaces. */
 export interface RestError {
@@ -124,4 +124,11 @@ const OPENAI_ERRORS: Partial<Record<ErrorCode, RestError>> = {
 export function openAiError(code: ErrorCode): RestError {
   const error = OPENAI_ERRORS[code] ?? REST_ERRORS[code];
   return error.type === INVALID_REQUEST ? { ...error, type: OPENAI_INVALID_REQUEST } : error;
+}
+
+/** What the request log keeps of an error, whose status it has over HTTP. */
+export function failureOf(error: unknown) {
+  const known = error instanceof ServiceError ? error : undefined;
+  const { status, code } = REST_ERRORS[known?.code ?? 'internal_error'];
+  return { status, code, message: known?.message ?? 'internal error' };
 }

@@ -31,12 +31,7 @@ export interface LeanRoutes {
   handle(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
 
-/** `onEnd` is called when a route has answered without an error; it must not throw. */
-export function createLeanRoutes(
-  routes: readonly LeanRoute[],
-  onError: OnError,
-  onEnd: (request: IncomingMessage, response: ServerResponse) => void = () => undefined,
-): LeanRoutes {
+export function createLeanRoutes(routes: readonly LeanRoute[], onError: OnError): LeanRoutes {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   return {
     paths: new Set(byPath.keys()),
@@ -45,10 +40,9 @@ export function createLeanRoutes(
       if (route === undefined) return false;
       const allowed = ALLOWED_METHODS[route.method];
       if (allowed.includes(request.method ?? '')) {
-        route.handle(request, response).then(
-          () => onEnd(request, response),
-          (error: unknown) => onError(error, request, response, route),
-        );
+        route
+          .handle(request, response)
+          .catch((error: unknown) => onError(error, request, response, route));
       } else {
         response.setHeader('allow', allowed.join(', '));
         onError(

@@ -12,6 +12,8 @@ import {
 import { ServiceError, type BudgetPeriod } from '@model-gateway/contracts';
 
 const RESERVED_RETRY_SECS = 5;
+/** Limits per minute count the last 60 seconds. */
+const RETRY_AFTER_SECS = 60;
 
 /** The error of a request that the budget of its key does not cover. */
 export function budgetRefusal(
@@ -105,7 +107,7 @@ function usedUpLimit(tier: TierLimits, window: QuotaState['window']): string {
 }
 
 /** What the person whose account is limited can do about its tier: an admin changes it, anyone else asks one. */
-export function tierRemedy(user: PayingUser | undefined): string {
+function tierRemedy(user: PayingUser | undefined): string {
   if (user === undefined) return 'An admin of this gateway can set a larger tier.';
   const { email, isAdmin } = user;
   return isAdmin
@@ -124,6 +126,30 @@ export const tooManyCalls = (callsMax: number): ServiceError =>
     `too many streams and calls in progress: at most ${callsMax} per user at a time. ` +
       'Try again when one has ended; an operator raises the limit with SERVICE_MAX_CALLS_PER_USER.',
   );
+
+/** The refusal of a request over a limit per minute: says which limit it was, its value, and what lifts it. */
+export function tooManyRequests(
+  requestsPerMinute: number,
+  setBy: 'key' | 'tier' | 'group',
+  { tier, user }: { readonly tier: TierLimits; readonly user?: PayingUser | undefined },
+): ServiceError {
+  const [scope, remedy] = {
+    group: [
+      'your group',
+      'The rpm_ceiling of the group sets this limit; a group admin changes it with group.update.',
+    ],
+    key: [
+      'this key',
+      'Its rpm sets this limit. Its owner raises it: gateway keys update <key> --rpm <count>',
+    ],
+    tier: ['your tier', `The tier '${tier.name}' sets this limit. ${tierRemedy(user)}`],
+  }[setBy];
+  return new ServiceError(
+    'rate_limit_exceeded',
+    `rate limit exceeded: ${scope} allows ${requestsPerMinute} requests per minute. ${remedy}`,
+    { details: { retry_after_secs: RETRY_AFTER_SECS } },
+  );
+}
 
 /** The refusal of a request whose key has used as many tokens as allowed. */
 export function tooManyTokens(tokensPerMinute: number, nextFreeMs: number): ServiceError {

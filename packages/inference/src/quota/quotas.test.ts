@@ -9,7 +9,9 @@ import { manualClock, silentLog } from '@model-gateway/kernel';
 import type { AdmissionModel } from './model-prices.ts';
 import type { ReadableFacts } from './quota-facts.ts';
 import type { Payer } from './payer.ts';
-import { createQuotas, type PassedAdmission } from './quotas.ts';
+import { createQuotas, type PassedAdmission, type Quotas } from './quotas.ts';
+import { admit } from '../call/admit.ts';
+import { callOfUser } from '../call/grants.ts';
 
 const NOW = Date.UTC(2026, 1, 28, 23, 59, 30);
 const TIER = { name: 'free', monthlyUsdQuota: 1, monthlyTokenQuota: 100, rpm: null };
@@ -93,6 +95,14 @@ function setup({ window = drained, account = empty } = {}) {
   return { clock, state, quotas, cover };
 }
 
+/** Admits a call of a signed-in user. */
+const admitUser = (quotas: Quotas, userId = 'u', model = priced.model) =>
+  admit(
+    callOfUser({ userId, surface: 'rpc', refId: null }, quotas),
+    { read: async () => ({ model }), expected: priced.expected },
+    { quotas, router: { aliases: { resolve: (name) => name }, targetsOf: () => [] } },
+  );
+
 test('values that the store lacks are read from the database once, and stored as hints', async () => {
   const { state, cover } = setup();
   await expect(cover(UNKNOWN)).rejects.toMatchObject({
@@ -119,7 +129,7 @@ test('while the database is unavailable no request is refused, and it is not rea
   await cover(UNKNOWN);
   expect(state.asked).toBe(1);
   // A tier is read in any case: without it there would be no limit at all.
-  await quotas.admitUser('u', priced);
+  await admitUser(quotas);
   expect(state.asked).toBe(2);
   state.isUnavailable = false;
   clock.advance(2_000);
@@ -138,10 +148,10 @@ test('while the database is unavailable, what others reserve refuses', async () 
 
 test('while the database is unavailable, the last known tier limits a user, and an unknown one reserves', async () => {
   const { state, quotas } = setup({ window: { ...drained, tokens: 0 } });
-  await quotas.admitUser('u', priced);
+  await admitUser(quotas);
   state.isUnavailable = true;
-  await quotas.admitUser('u', priced);
-  await quotas.admitUser('v', priced);
+  await admitUser(quotas);
+  await admitUser(quotas, 'v');
   const tokens = { tokens: 2 };
   expect(state.requested.map(({ call }) => call?.reservation)).toMatchObject([
     { ...tokens, tier: TIER },
@@ -152,8 +162,8 @@ test('while the database is unavailable, the last known tier limits a user, and 
 
 test('a user with points is served what has a price', async () => {
   const { quotas } = setup({ account: { ...empty, balance: 1, hasHistory: true } });
-  await quotas.admitUser('u', priced);
-  await expect(quotas.admitUser('u', { ...priced, model: 'other' })).rejects.toMatchObject({
+  await admitUser(quotas);
+  await expect(admitUser(quotas, 'u', 'other')).rejects.toMatchObject({
     code: 'payment_required',
   });
 });
@@ -211,7 +221,7 @@ test('what others reserve refuses a request softly, and what it reserves itself 
 
 test('a refused request of a user ends its call', async () => {
   const { state, quotas } = setup();
-  await expect(quotas.admitUser('u', priced)).rejects.toMatchObject({ code: 'quota_exceeded' });
+  await expect(admitUser(quotas)).rejects.toMatchObject({ code: 'quota_exceeded' });
   const begun = state.requested.map(({ call }) => call?.id);
   expect(state.ended.map(({ id }) => id)).toEqual(begun);
 });

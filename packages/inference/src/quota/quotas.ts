@@ -10,6 +10,7 @@ import {
   type AdmissionAnswer,
   type KeyLimits,
   type RequestedCall,
+  type RequestLimit,
   type TierLimits,
 } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
@@ -34,6 +35,8 @@ export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
 export interface Quotas {
   /** The call that the admission store begins for a request. Throws while its usage could not be written. */
   callOf(payer: Payer, request: RequestedAdmission): RequestedCall;
+  /** Asks the admission store, which begins the call unless it refuses. */
+  ask(payer: Payer, asked: AskedAdmission): Promise<AdmissionAnswer>;
   /** The answer with the usage of the month, which is read from the database if the store does not know it. */
   withWindow(payer: Payer, passed: PassedAdmission): Promise<PassedAdmission> | PassedAdmission;
   /** The call that has begun. A call that had begun before goes on with its reservation. */
@@ -61,17 +64,17 @@ export interface Quotas {
     passed: PassedAdmission,
     fallbacks: readonly FallbackModel[],
   ): Promise<readonly FallbackModel[]>;
-  /** All of it for a user with a JWT, who pays with the user's wallet. */
-  admitUser(userId: string, request: RequestedAdmission): Promise<Reservation>;
-  /** The same, with the other models that the user is covered for. */
-  admitUserWithFallbacks(userId: string, request: RequestedAdmission): Promise<AdmittedUser>;
+  /** A user who pays with the user's own wallet, by the current tier. */
+  payerOf(userId: string): Promise<Payer>;
 }
 
-/** A user whose request was admitted. */
-interface AdmittedUser {
-  readonly payer: Payer;
-  readonly reservation: Reservation;
-  readonly fallbacks: readonly FallbackModel[];
+/** What the admission store is asked about a payer. */
+interface AskedAdmission {
+  /** The number of account changes that are known; undefined: none of them matters. */
+  readonly knownEpoch?: number | undefined;
+  /** In which the call counts. */
+  readonly limits?: readonly RequestLimit[];
+  readonly call: RequestedCall | undefined;
 }
 
 interface QuotasDependencies {
@@ -237,28 +240,37 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     throw budgetRefusal(decision, { budgetUsd, period, now });
   }
 
-  /** Begins a call. It does not count in the requests per minute: a request with a key has been counted there. */
+  function ask(
+    payer: Payer,
+    { knownEpoch = ANY_EPOCH, limits = [], call }: AskedAdmission,
+  ): Promise<AdmissionAnswer> {
+    const { userId, tier, key } = payer;
+    const now = new Date(clock.now());
+    const ofTier = hasQuota(tier)
+      ? { window: windowOf(userId, now), account: drawingAccountOf(payer) }
+      : {};
+    const budget =
+      key === undefined || key.budgetPeriod === null
+        ? undefined
+        : budgetWindowOf(key.id, key.budgetPeriod, now);
+    return store.admit({ knownEpoch, limits, ...ofTier, budget, call });
+  }
+
+  /** Begins a call that has been counted in its limits. */
   async function admitCall(payer: Payer, call: RequestedCall): Promise<PassedAdmission> {
-    const request = { ...factsFor(payer), budget: budgetOf(payer), call };
-    const answer = await store.admit({ ...ANY_EPOCH, limits: [], ...request });
+    const answer = await ask(payer, { call });
     if (answer.outcome === 'tokens_limited')
       throw tooManyTokens(payer.key?.tokensPerMinute ?? 0, answer.nextFreeMs);
     if (answer.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
     return answer;
   }
 
-  const budgetOf = ({ key }: Payer) =>
-    key === undefined || key.budgetPeriod === null
-      ? undefined
-      : budgetWindowOf(key.id, key.budgetPeriod, new Date(clock.now()));
-
-  const factsFor = (payer: Payer) =>
-    hasQuota(payer.tier)
-      ? { window: windowOf(payer.userId, new Date(clock.now())), account: drawingAccountOf(payer) }
-      : {};
-
   async function beginAnyway(call: RequestedCall): Promise<void> {
-    const answer = await store.admit({ ...ANY_EPOCH, limits: [], call: withoutLimits(call) });
+    const answer = await store.admit({
+      knownEpoch: ANY_EPOCH,
+      limits: [],
+      call: withoutLimits(call),
+    });
     if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
   }
 
@@ -296,37 +308,19 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     return covered;
   }
 
-  async function admitUserWithFallbacks(
-    userId: string,
-    request: RequestedAdmission,
-  ): Promise<AdmittedUser> {
-    const tier = (await stored.tierOf(userId)) ?? UNKNOWN_TIER;
-    const payer: Payer = { userId, groupId: null, multiplier: 1, tier };
-    const call = callOf(payer, request);
-    const passed = await admitCall(payer, call);
-    const reservation = reservationOf(payer, call);
-    try {
-      await assertCovered(payer, call, passed, request);
-      const { fallbacks = [] } = request;
-      const covered = await coveredFallbacks(payer, call, passed, fallbacks);
-      return { payer, reservation, fallbacks: covered };
-    } catch (error) {
-      reservation.end();
-      throw error;
-    }
-  }
-
   return {
     callOf,
+    ask,
     withWindow: (payer, passed) =>
       passed.window === undefined && hasQuota(payer.tier) ? readWindow(payer, passed) : passed,
     reservationOf,
     admitAgain,
     assertCovered,
     coveredFallbacks,
-    admitUserWithFallbacks,
-    admitUser: async (userId, request) =>
-      (await admitUserWithFallbacks(userId, request)).reservation,
+    payerOf: async (userId) => {
+      const tier = (await stored.tierOf(userId)) ?? UNKNOWN_TIER;
+      return { userId, groupId: null, multiplier: 1, tier };
+    },
   };
 }
 
@@ -348,7 +342,7 @@ function withKey(call: RequestedCall, limits: Partial<KeyLimits>): RequestedCall
 
 const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0, tokens: 0, nextFreeMs: 0 };
 const ID_PREFIX_BYTES = 9;
-const ANY_EPOCH = { knownEpoch: Number.MAX_SAFE_INTEGER };
+const ANY_EPOCH = Number.MAX_SAFE_INTEGER;
 const UNKNOWN_TIER: TierLimits = {
   name: '',
   monthlyUsdQuota: null,

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import { cutBody, KEPT_BODY_BYTES_MAX, type RequestLogWriter } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
-import { tracedOf } from './traced-request.ts';
+import type { HttpCall } from './http-call.ts';
 
 /** Keeps the bodies of requests whose key or service says so. */
-export type KeepBodies = (response: ServerResponse) => KeptRequest;
+export type KeepBodies = (call: HttpCall) => KeptRequest;
 
 /** Takes the body of the request, as far as it is text. */
 export type KeptRequest = (text: string) => void;
@@ -19,16 +19,16 @@ const CHARACTER_BYTES_MAX = 4;
 
 /** Observes what is written to a response, and keeps both bodies when it is closed. */
 export function createKeepBodies({ requestLogWriter, clock }: KeepBodiesDependencies): KeepBodies {
-  return (response) => {
+  return ({ response, log }) => {
     let request: string | null = null;
     const answer = observeWrites(response);
     response.once('close', () => {
-      const traced = tracedOf(response);
-      if (traced === undefined) return;
+      const { trace, caller } = log;
+      if (trace === undefined || caller === undefined) return;
       requestLogWriter.keepBodies({
-        id: traced.trace.id,
+        id: trace.id,
         createdAt: new Date(clock.now()),
-        userId: traced.caller.userId,
+        userId: caller.userId,
         request,
         answer: answer(),
       });

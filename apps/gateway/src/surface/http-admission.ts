@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  parseJson,
+  readBody,
+  STORED_ITEMS_MAX,
+  storedReaderFor,
+  validated,
+  type BodyMemory,
+  type StoredReader,
+} from '@model-gateway/http';
+import {
+  admit,
+  type AdmitServices,
+  type AdmittedCall,
+  type AskedCall,
+  type Grant,
+  type NamedModels,
+} from '@model-gateway/inference';
+import type { z } from 'zod';
+import type { AnswerCache, CacheOptions } from '../cache/answer-cache.ts';
+import type { HttpCall } from './http-call.ts';
+import type { KeepBodies } from './kept-bodies.ts';
+import { ONE_STEP_CHARS_MAX, parseInSteps } from './parse-in-steps.ts';
+
+/** Admits requests by what their bodies ask for. */
+export interface HttpAdmission {
+  /** Resolves to undefined when the request has its answer: a stored one, or that of the request that it repeats. */
+  admit<Body extends NamedModels>(
+    call: HttpCall,
+    schema: z.ZodType<Body>,
+    options: AdmissionOptions<Body>,
+  ): Promise<AdmittedCall<Body> | undefined>;
+}
+
+interface AdmissionOptions<Body extends NamedModels> extends Pick<
+  AskedCall<Body>,
+  'expected' | 'job' | 'answerRepeated'
+> {
+  /** Reads what the schema describes, for a body that is not JSON. It may keep much, so limits are checked before. */
+  readonly read?: (request: IncomingMessage, userId: string) => Promise<unknown>;
+  /** Completes a body by what is stored for the user, once the request is admitted. */
+  readonly complete?: ((body: Body, reader: StoredReader) => Promise<Body>) | undefined;
+  /** For requests whose answers may be stored for equal requests. */
+  readonly cache?: CacheOptions<Body> | undefined;
+}
+
+interface HttpAdmissionDependencies extends AdmitServices {
+  readonly bodyBytesMax: number;
+  readonly bodyMemory: BodyMemory;
+  readonly answerCache: AnswerCache;
+  readonly keepBodies: KeepBodies;
+  /** Whether bodies are kept for keys that say nothing about it. */
+  readonly logBodies: boolean;
+}
+
+export function createHttpAdmission(dependencies: HttpAdmissionDependencies): HttpAdmission {
+  const { bodyBytesMax, bodyMemory: memory, answerCache, keepBodies, logBodies } = dependencies;
+
+  /** The body, and its JSON unless it is large. */
+  async function readJson<Body>(
+    { request, response, log }: HttpCall,
+    schema: z.ZodType<Body>,
+    userId: string,
+    keep: ((text: string) => void) | undefined,
+  ): Promise<{ readonly body: Body; readonly value: unknown }> {
+    const text = await readBody(request, bodyBytesMax, { memory, owner: userId, response });
+    keep?.(text);
+    if (text.length > ONE_STEP_CHARS_MAX)
+      return { body: await parseInSteps(schema, text), value: undefined };
+    const value = parseJson(text);
+    log.model = namedModel(value);
+    return { body: validated(schema, value), value };
+  }
+
+  return {
+    async admit<Body extends NamedModels>(
+      call: HttpCall,
+      schema: z.ZodType<Body>,
+      { read, complete, cache, ...asked }: AdmissionOptions<Body>,
+    ) {
+      const { request, response } = call;
+      let value: unknown;
+      const admitted = await admit<Body>(
+        call,
+        {
+          ...asked,
+          isLarge: read !== undefined,
+          async read({ caller: { userId }, logsBodies }: Grant) {
+            const keep = (logsBodies ?? logBodies) ? keepBodies(call) : undefined;
+            if (read !== undefined) return validated(schema, await read(request, userId));
+            const json = await readJson(call, schema, userId, keep);
+            ({ value } = json);
+            return json.body;
+          },
+          // The size of what is stored is known and its memory is taken before it is read.
+          complete:
+            complete &&
+            (async (body, { caller: { userId } }) => {
+              const limits = { bytes: bodyBytesMax, items: STORED_ITEMS_MAX };
+              const reader = storedReaderFor(response, { userId, memory, limits });
+              const whole = await complete(body, reader);
+              return { body: whole, isLonger: reader.total.bytes > 0 };
+            }),
+        },
+        dependencies,
+      );
+      if (admitted === undefined || cache === undefined) return admitted;
+      const isAnswered = await answerCache.answers(call, admitted, { options: cache, value });
+      return isAnswered ? undefined : admitted;
+    },
+  };
+}
+
+/** The model that a body names which may be refused for another field. */
+function namedModel(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('model' in body)) return undefined;
+  return typeof body.model === 'string' ? body.model : undefined;
+}
