@@ -16,6 +16,7 @@ export type {
 } from './call/call.ts';
 export { noteFailure, type CallFailure } from './call/call-log.ts';
 export { callOfUser, grantOfKey } from './call/grants.ts';
+export { runCall, type CallServices, type RunContext, type RunningCall } from './call/run-call.ts';
 export { settle, type AnsweredBy } from './call/settle.ts';
 export { allowedBy, isServable, modelNotAllowed } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';

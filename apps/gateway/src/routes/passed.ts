@@ -1,5 +1,4 @@
 import { DONE, KEEP_ALIVE } from '@model-gateway/dialects';
-import type { ServerResponse } from 'node:http';
 import {
   completionsRequestSchema,
   imagesRequestSchema,
@@ -14,16 +13,17 @@ import {
   jsonSource,
   PASSED_OPERATIONS,
   passCall,
+  runCall,
   streamsText,
-  type AdmittedCall,
+  type CallServices,
   type PassedCall,
   type PassedFields,
   type PassedOperation,
-  type PassedSource,
+  type RunningCall,
 } from '@model-gateway/inference';
+import type { Clock, Log } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { CacheOptions } from '../cache/answer-cache.ts';
-import { setLimitHeaders } from '../surface/limit-headers.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { sendEvents } from '../openai/write-events.ts';
 import { writePassed } from '../openai/write-passed.ts';
@@ -31,11 +31,13 @@ import type { CallRoute, HttpCall } from '../surface/http-call.ts';
 import type { HttpAdmission } from '../surface/http-admission.ts';
 
 /** What a passed call needs to be served. */
-export type PassedRouteDependencies = Parameters<typeof passCall>[1] & {
+export interface PassedRouteDependencies extends CallServices {
   readonly admission: HttpAdmission;
+  readonly clock: Clock;
+  readonly log: Log;
   /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
   readonly silenceMs: number;
-};
+}
 
 /** The body of a passed request. */
 export interface PassedBody extends PassedFields {
@@ -77,75 +79,42 @@ function createPassedRoute(
   return {
     method: 'POST',
     path: `/v1${operation.path}`,
-    async handle(call) {
-      const options = { expected, cache };
-      const admitted = await dependencies.admission.admit(call, schema, options);
-      if (admitted === undefined) return;
-      const source = jsonSource(operation, admitted.body);
-      await servePassed(call, { operation, admitted, source }, dependencies);
+    handle(call) {
+      const admitting = dependencies.admission.admit(call, schema, { expected, cache });
+      return runCall(call, admitting, dependencies, (running) => {
+        const source = jsonSource(operation, running.body);
+        return servePassed(call, running, { operation, source }, dependencies);
+      });
     },
   };
 }
 
-interface PassedExchange {
-  readonly operation: PassedOperation;
-  readonly admitted: AdmittedCall<PassedBody>;
-  readonly source: PassedSource;
-}
-
-/** Serves a request that was admitted, and ends its reservation. */
+/** Serves a request that was admitted. */
 export async function servePassed(
-  http: HttpCall,
-  { operation, admitted, source }: PassedExchange,
+  call: HttpCall,
+  running: RunningCall<PassedBody>,
+  passed: PassedCall,
   dependencies: PassedRouteDependencies,
 ): Promise<void> {
-  const { response, surface, startedAt, log } = http;
-  const { body, caller, resolvedModel, fallbacks, reservation } = admitted;
-  setLimitHeaders(response, http.headers);
-  try {
-    const { refId, signal } = http;
-    const call: PassedCall = {
-      caller,
-      resolvedModel,
-      fallbacks,
-      startedAt,
-      trace: log.trace,
-      operation,
-      surface,
-      model: body.model,
-      provider: body.provider ?? undefined,
-      fields: body,
-      source,
-      refId,
-      reservation,
-      signal,
-    };
-    if (streamsText(call)) return await streamText(call, response, dependencies);
-    const passed = await passCall(call, dependencies);
-    const headers = routeHeaders(passed);
-    await writePassed(response, passed, { headers, disconnected: signal });
-  } finally {
-    reservation.end();
+  const { response } = call;
+  const { signal: disconnected, body: fields } = running;
+  if (!streamsText({ operation: passed.operation, fields })) {
+    const answer = await passCall(running, passed, dependencies);
+    const headers = [...call.headers, ...routeHeaders(answer)];
+    return writePassed(response, answer, { headers, disconnected });
   }
-}
-
-async function streamText(
-  call: PassedCall,
-  response: ServerResponse,
-  dependencies: PassedRouteDependencies,
-): Promise<void> {
   const options = {
-    headers: [],
-    disconnected: call.signal,
+    headers: call.headers,
+    disconnected,
     silenceMs: dependencies.silenceMs,
     alive: () => KEEP_ALIVE,
     fail: errorEvent,
   };
-  await sendEvents(response, options, async (sink) => {
+  return sendEvents(response, options, async (sink) => {
     const onSign = (sign: Buffer): boolean => sink.pass(sign);
-    const passed = await passCall({ ...call, onSign }, dependencies);
-    sink.open(routeHeaders(passed));
-    return (await passed.deliver((events) => sink.write(events))) ?? DONE;
+    const answer = await passCall(running, { ...passed, onSign }, dependencies);
+    sink.open(routeHeaders(answer));
+    return (await answer.deliver((events) => sink.write(events))) ?? DONE;
   });
 }
 

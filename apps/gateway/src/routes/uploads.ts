@@ -5,6 +5,7 @@ import {
   expectedPassed,
   isOwnField,
   PASSED_OPERATIONS,
+  runCall,
   type PassedOperation,
   type PassedSource,
 } from '@model-gateway/inference';
@@ -40,16 +41,18 @@ function createUploadRoute(
     async handle(call) {
       let upload: Upload | undefined;
       try {
-        const admitted = await admission.admit(call, uploadFieldsSchema, {
+        const admitting = admission.admit(call, uploadFieldsSchema, {
           expected: expectedPassed(operation, declaredBytes(call.request)),
           async read(form, owner) {
             upload = await readUpload(form, { bytesMax, files, owner, decisive: ROUTING });
             return routingOf(upload.fields);
           },
         });
-        if (admitted === undefined || upload === undefined) return;
-        const source = uploadSource(upload);
-        await servePassed(call, { operation, admitted, source }, dependencies);
+        await runCall(call, admitting, dependencies, async (running) => {
+          if (upload === undefined) throw new Error('an admitted upload was read');
+          const source = uploadSource(upload);
+          await servePassed(call, running, { operation, source }, dependencies);
+        });
       } finally {
         await upload?.close();
       }

@@ -208,14 +208,16 @@ export function sendJsonText(
   response.end(text);
 }
 
-/** Sends JSON that was encoded in parts. */
+/** Sends JSON that was encoded in parts, with optional further headers (names and values alternate). */
 export function sendJsonParts(
   response: ServerResponse,
   status: number,
   parts: readonly Buffer[],
+  headers: readonly string[] = [],
 ): void {
   const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-  beginResponse(response, status, ['content-type', JSON_TYPE, 'content-length', String(bytes)]);
+  const content = ['content-type', JSON_TYPE, 'content-length', String(bytes)];
+  beginResponse(response, status, headers.concat(content));
   for (const part of parts) response.write(part);
   response.end();
 }

@@ -1,48 +1,16 @@
 import { estimateTokens } from '@model-gateway/billing';
 import type { EmbeddingsRequest, TokenUsage } from '@model-gateway/contracts';
 import {
-  type AnswerWatch,
   UnsupportedByBackend,
   UpstreamFailure,
   type BackendKind,
   type EmbeddingInput,
-  type Lease,
-  type Router,
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
 } from '@model-gateway/router';
-import { settle } from '../call/settle.ts';
-import { attempt } from '../upstream/attempts.ts';
+import type { RunningCall } from '../call/run-call.ts';
+import type { ExpectedUsage } from '../quota/reservation.ts';
 import type { Ask } from '../upstream/retries.ts';
-import type { FallbackModel } from '../upstream/fallback-model.ts';
-import type { Caller } from './caller.ts';
-import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
-import type { Meter } from '../usage/meter.ts';
-import type { RequestTrace } from '../usage/request-trace.ts';
-import type { RequestCounter } from '../usage/request-counter.ts';
-import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
-import { allowedBy } from './model-rules.ts';
-import { settledCall } from './chat-turn.ts';
-
-/** One embeddings request. */
-export interface EmbeddingsTurn {
-  readonly caller: Caller;
-  readonly surface: string;
-  readonly request: EmbeddingsRequest;
-  /** The target of its model's alias. */
-  readonly resolvedModel: string;
-  /** Models that are tried when this one cannot answer. */
-  readonly fallbacks?: readonly FallbackModel[] | undefined;
-  readonly refId: string | null;
-  /** When the request arrived, by `performance.now()`. */
-  readonly startedAt: number;
-  readonly reservation?: Reservation | undefined;
-  readonly trace?: RequestTrace | undefined;
-  /** Aborted when the client disconnected. */
-  readonly signal: AbortSignal;
-  /** Calls the listener when the client has the answer, or has left. Absent where that is not known. */
-  readonly onEnd?: AnswerWatch['onEnd'];
-}
 
 export interface EmbeddingsAnswer {
   readonly embeddings: UpstreamEmbeddings;
@@ -51,13 +19,6 @@ export interface EmbeddingsAnswer {
   readonly backend: string;
   /** The model as that backend lists it. */
   readonly model: string;
-}
-
-interface EmbeddingsDependencies {
-  readonly router: Pick<Router, 'choose'>;
-  readonly telemetry: UpstreamTelemetry;
-  readonly meter: Meter;
-  readonly requests: Pick<RequestCounter, 'accepted'>;
 }
 
 // Fields for the gateway.
@@ -70,39 +31,26 @@ const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>([
   'agent',
 ]);
 
-/** Serves one embeddings request: route, call the upstream, meter, respond. */
+/** Serves one embeddings request: asks its targets, settles, and returns the vectors. */
 export async function embedTexts(
-  turn: EmbeddingsTurn,
-  { router, telemetry, meter, requests }: EmbeddingsDependencies,
+  running: RunningCall<EmbeddingsRequest>,
 ): Promise<EmbeddingsAnswer> {
-  const { request, resolvedModel, fallbacks, caller, trace, signal } = turn;
-  const input = typeof request.input === 'string' ? [request.input] : request.input;
+  const { body } = running;
+  const input = typeof body.input === 'string' ? [body.input] : body.input;
   const estimate = () => promptUsage(estimateInput(input));
-  const provider = request.provider ?? undefined;
-  const query = {
-    model: request.model,
-    resolved: resolvedModel,
-    fallbacks,
-    capability: 'embeddings',
-    provider,
-    allows: allowedBy(caller),
-    signal,
-    trace,
-    onAccepted: () => requests.accepted(),
-    onLeft: async (lease: Lease) => {
-      const usage = estimate();
-      await settle(settledCall(turn), { lease }, { usage }, 'left', meter);
-    },
-  } as const;
   const ask: Ask<UpstreamEmbeddings> = async ({ backend, model }, cancel, onFirstByte) => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
     if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
-    const watch = { onFirstByte, onEnd: turn.onEnd };
-    const embeddings = await backend.embed(upstreamBody(request, model), cancel, watch);
+    const watch = { onFirstByte, onEnd: running.onEnd };
+    const embeddings = await backend.embed(upstreamBody(body, model), cancel, watch);
     requireAll(embeddings, input);
     return embeddings;
   };
-  const { answer, lease, call } = await attempt({ router, telemetry }, query, ask);
+  const whenLeft = () => ({ usage: estimate() });
+  const { answer, lease, call } = await running.attempt(
+    { capability: 'embeddings', whenLeft },
+    ask,
+  );
   void lease.settle('success');
   const { promptTokens: reported, cachedTokens } = answer;
   const observed = {
@@ -111,7 +59,7 @@ export async function embedTexts(
     estimate,
     outcome: () => ({ model: answer.model }),
   };
-  const usage = await settle(settledCall(turn), { lease, call }, observed, 'complete', meter);
+  const usage = (await running.settle({ lease, call }, observed, 'complete')) ?? observed.usage;
   return { embeddings: answer, usage, backend: lease.backend.name, model: lease.model };
 }
 

@@ -1,23 +1,15 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
-import { UnsupportedByBackend, type Router } from '@model-gateway/router';
-import { settle } from '../call/settle.ts';
-import {
-  attempt,
-  settleFailure,
-  type ActiveCall,
-  type RouteRequest,
-} from '../upstream/attempts.ts';
-import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
+import { UnsupportedByBackend } from '@model-gateway/router';
+import type { RunningCall } from '../call/run-call.ts';
+import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import { hasMedia } from '../upstream/has-media.ts';
-import type { Meter } from '../usage/meter.ts';
-import type { RequestCounter } from '../usage/request-counter.ts';
 import { endingOf } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import { billedUnits, unitsOfUpload } from './billed-units.ts';
 import { uploadSeconds, type PassedCall } from './passed-call.ts';
+import type { PassedFields } from './operations.ts';
 import { readAnswer } from './read-answer.ts';
-import { allowedBy } from '../chat/model-rules.ts';
 import type { StreamCut } from '../chat/stream-turn.ts';
 import { tokenUsage } from './reported-usage.ts';
 
@@ -42,10 +34,6 @@ export interface PassedResponse {
 export type WriteBytes = (bytes: Buffer) => Promise<void> | undefined;
 
 interface PassDependencies {
-  readonly router: Pick<Router, 'choose'>;
-  readonly telemetry: UpstreamTelemetry;
-  readonly meter: Meter;
-  readonly requests: Pick<RequestCounter, 'accepted'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,26 +45,23 @@ interface BegunAnswer extends ActiveCall {
   readonly firstTokenAt: number | undefined;
 }
 
-/** Serves a request of an API that needs no translation: route, pass, meter. Resolves when the answer has begun. */
+/** Serves a request of an API that needs no translation. Resolves when the answer has begun. */
 export async function passCall(
+  running: RunningCall<PassedFields>,
   passed: PassedCall,
   dependencies: PassDependencies,
 ): Promise<PassedResponse> {
-  const { operation, fields, source, onSign } = passed;
-  const query = routeRequestOf(passed, dependencies);
-  const { answer, lease, call } = await attempt(
-    dependencies,
-    query,
+  const { body: fields } = running;
+  const { operation, source, onSign } = passed;
+  const { answer, lease, call } = await running.attempt(
+    wantedOf(running, passed),
     async ({ backend, model }, signal, onFirstByte) => {
       if (backend.pass === undefined) throw cannotPass(backend.name, operation.capability);
       try {
         const request = { model, path: operation.path, content: source.contentFor(model) };
         const response = await backend.pass(request, signal);
-        const reader = readAnswer(
-          response,
-          { operation, fields, model, onFirstByte, onSign },
-          dependencies,
-        );
+        const options = { operation, fields, model, onFirstByte, onSign };
+        const reader = readAnswer(response, options, dependencies);
         return { reader, first: await reader.next() };
       } catch (failure) {
         // A client that sends too much or nonsense is no failure of the upstream.
@@ -91,7 +76,7 @@ export async function passCall(
   const begun = { reader, first, lease, call, firstTokenAt };
   if (isWhole) {
     void lease.settle('success');
-    await settleAnswer(passed, begun, dependencies, true);
+    await settleAnswer(running, passed, begun, true);
   }
   return {
     backend: lease.backend.name,
@@ -99,7 +84,7 @@ export async function passCall(
     contentType: reader.contentType,
     length: reader.length,
     deliver: (take) =>
-      isWhole ? deliverWhole(begun, take) : deliver(passed, begun, dependencies, take),
+      isWhole ? deliverWhole(begun, take) : deliver(running, passed, begun, dependencies, take),
   };
 }
 
@@ -108,9 +93,10 @@ async function deliverWhole({ first }: BegunAnswer, take: WriteBytes): Promise<u
 }
 
 async function deliver(
+  running: RunningCall<PassedFields>,
   passed: PassedCall,
   begun: BegunAnswer,
-  dependencies: PassDependencies,
+  { log }: PassDependencies,
   take: WriteBytes,
 ): Promise<StreamCut | undefined> {
   const { reader, first, lease, call } = begun;
@@ -118,22 +104,22 @@ async function deliver(
   let usage: TokenUsage | undefined;
   try {
     for (let part = first; part !== undefined; part = await reader.next()) {
-      if (passed.signal.aborted) return undefined;
+      if (running.signal.aborted) return undefined;
       const written = take(part);
       if (written !== undefined) await written;
     }
     isComplete = true;
     void lease.settle('success');
   } catch (failure) {
-    await settleFailure({ lease, call }, failure, passed.signal);
-    if (passed.signal.aborted) return undefined;
+    await settleFailure({ lease, call }, failure, running.signal);
+    if (running.signal.aborted) return undefined;
     const { name } = lease.backend;
-    dependencies.log.warn({ backend: name, error: failure }, 'an answer was interrupted');
+    log.warn({ backend: name, error: failure }, 'an answer was interrupted');
     return { failure };
   } finally {
     if (!isComplete) reader.leave();
     void lease.settle('left');
-    usage = await settleAnswer(passed, begun, dependencies, isComplete);
+    usage = await settleAnswer(running, passed, begun, isComplete);
   }
   const last = isComplete && usage !== undefined ? reader.lastEvent?.(usage) : undefined;
   if (last !== undefined) await take(last);
@@ -142,12 +128,12 @@ async function deliver(
 
 /** Settles an answer, complete or not; returns the billed usage. */
 function settleAnswer(
-  passed: PassedCall,
+  running: RunningCall<PassedFields>,
+  { operation, source }: PassedCall,
   { reader, lease, call, firstTokenAt }: BegunAnswer,
-  { meter }: PassDependencies,
   isComplete: boolean,
 ): Promise<TokenUsage | undefined> {
-  const { operation, fields, source, signal } = passed;
+  const { body: fields, signal } = running;
   const seconds = uploadSeconds(source);
   const promptTokens = () =>
     isComplete && operation.isPromptReported ? 0 : operation.promptTokens(fields, seconds);
@@ -161,35 +147,28 @@ function settleAnswer(
     estimateUnits: () => billedUnits(operation, fields, unitsOfUpload(seconds), estimate()),
     firstTokenAt,
   };
-  return settle(passed, { lease, call }, observed, endingOf(isComplete, signal), meter);
+  return running.settle({ lease, call }, observed, endingOf(isComplete, signal));
 }
 
-function routeRequestOf(
-  passed: PassedCall,
-  { meter, requests }: Pick<PassDependencies, 'meter' | 'requests'>,
-): RouteRequest {
-  const { caller, operation, model, resolvedModel, provider, fields, source, signal, trace } =
-    passed;
+/** What the targets of a request must be able to do, and what is billed of one that its client leaves. */
+function wantedOf(
+  { body: fields }: RunningCall<PassedFields>,
+  { operation, source }: PassedCall,
+): Parameters<RunningCall<PassedFields>['attempt']>[0] {
   const { upload } = source;
   return {
-    model,
-    resolved: resolvedModel,
-    fallbacks: passed.fallbacks,
     capability: operation.capability,
-    provider,
-    allows: allowedBy(caller),
-    signal,
-    trace,
-    onAccepted: () => requests.accepted(),
     hasMedia: () => upload !== undefined || hasMedia(fields['input']),
     ...(upload === undefined ? {} : { canRepeat: () => upload.canSend() }),
-    async onLeft(lease) {
+    whenLeft() {
       // An upstream that has only a part of the request did nothing with it.
-      if (upload?.isSent() === false) return;
+      if (upload?.isSent() === false) return undefined;
       const seconds = uploadSeconds(source);
       const usage = tokenUsage(operation.promptTokens(fields, seconds), 0);
-      const unitsOf = () => billedUnits(operation, fields, unitsOfUpload(seconds), usage);
-      await settle(passed, { lease }, { usage, unitsOf }, 'left', meter);
+      return {
+        usage,
+        unitsOf: () => billedUnits(operation, fields, unitsOfUpload(seconds), usage),
+      };
     },
   };
 }

@@ -1,10 +1,6 @@
-import type { ProviderHint } from '@model-gateway/contracts';
 import type { PassedContent } from '@model-gateway/router';
-import type { Caller } from '../chat/caller.ts';
 import type { OnSign } from '../stream/event-reader.ts';
-import type { RequestTrace } from '../usage/request-trace.ts';
-import type { ExpectedUsage, Reservation } from '../quota/reservation.ts';
-import type { FallbackModel } from '../upstream/fallback-model.ts';
+import type { ExpectedUsage } from '../quota/reservation.ts';
 import { secondsOfFile, type AudioFile } from './audio-length.ts';
 import { billedUnits, unitsOfUpload } from './billed-units.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
@@ -12,23 +8,7 @@ import type { PassedFields, PassedOperation } from './operations.ts';
 /** One request of an API that passes without translation. */
 export interface PassedCall {
   readonly operation: PassedOperation;
-  readonly caller: Caller;
-  readonly surface: string;
-  readonly model: string;
-  /** The target of its model's alias. */
-  readonly resolvedModel: string;
-  /** Models that are tried when this one cannot answer. */
-  readonly fallbacks: readonly FallbackModel[];
-  readonly provider: ProviderHint | undefined;
-  readonly fields: PassedFields;
   readonly source: PassedSource;
-  readonly refId: string | null;
-  /** When the request arrived, by `performance.now()`. */
-  readonly startedAt: number;
-  readonly reservation: Reservation;
-  readonly trace?: RequestTrace | undefined;
-  /** Aborted when the client disconnected. */
-  readonly signal: AbortSignal;
   readonly onSign?: OnSign;
 }
 
@@ -79,8 +59,10 @@ export function jsonSource(operation: PassedOperation, fields: PassedFields): Pa
 export const streamsText = ({
   operation,
   fields,
-}: Pick<PassedCall, 'operation' | 'fields'>): boolean =>
-  operation.capability === 'completions' && fields['stream'] === true;
+}: {
+  readonly operation: PassedOperation;
+  readonly fields: PassedFields;
+}): boolean => operation.capability === 'completions' && fields['stream'] === true;
 
 /** Usage is always requested, because it is billed. */
 const usageRequested = (options: unknown): object => ({
