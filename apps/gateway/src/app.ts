@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { createBackendAdmin } from '@model-gateway/backends';
+import { createAnswerCache, createKeepBodies } from '@model-gateway/inference';
 import type { AppContext } from '@model-gateway/server-process';
 import {
   createClientIp,
@@ -35,7 +36,6 @@ import { createAdminCheck } from './admin/admin-check.ts';
 import { serveAliases } from './admin/aliases.ts';
 import { serveAuditExport } from './admin/audit-export.ts';
 import { serveBackends } from './admin/backends.ts';
-import { createAnswerCache } from './cache/answer-cache.ts';
 import { createConsoleFiles } from './console/console-files.ts';
 import { CONSOLE_ROUTES, createConsoleRoutes } from './console/console-routes.ts';
 import { createCountTokensRoute } from './dialects/count-tokens.ts';
@@ -49,7 +49,6 @@ import { inference } from './operations/inference.ts';
 import { createServeOperation } from './operations/serve-operation.ts';
 import { createDocsRoutes, DOCS_ROUTES } from './docs/routes.ts';
 import { createFreeRequests } from './surface/free-requests.ts';
-import { createKeepBodies } from './surface/kept-bodies.ts';
 import { createModelListing } from './openai/model-listing.ts';
 import { createHttpAdmission } from './surface/http-admission.ts';
 import { createHttpCalls, type CallRoute } from './surface/http-call.ts';

@@ -15,8 +15,8 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
+import { createKeepBodies } from '@model-gateway/inference';
 import { createChatStreams } from './chat/chat-streams.ts';
-import { createKeepTurnBodies } from './chat/kept-turn-bodies.ts';
 import type { RpcConfig } from './config.ts';
 import { warnAboutFirstAccount } from './first-account-warning.ts';
 import { createOidcRoutes } from './oidc/oidc-routes.ts';
@@ -63,11 +63,7 @@ export function createRpc(
   const { database, bus, log, metrics, tracing, stopping } = context;
   const sessions = createSessions({ channels: bus.channels, entries: bus.entries, log });
   const { conversations } = database;
-  const keepBodies = createKeepTurnBodies({
-    requestLogWriter: runtime.requestLogWriter,
-    clock: context.clock,
-    logBodies: config.logBodies,
-  });
+  const keepBodies = config.logBodies ? createKeepBodies({ ...runtime, ...context }) : undefined;
   const chatStreams = createChatStreams({
     ...runtime,
     calls: bus.requests,

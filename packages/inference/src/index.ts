@@ -1,3 +1,5 @@
+export { CACHED_BYTES_MAX, createAnswerCache, type AnswerCache } from './cache/answer-cache.ts';
+export type { StatefulFields } from './cache/stateless.ts';
 export {
   admit,
   admitFree,
@@ -6,19 +8,12 @@ export {
   type AskedCall,
   type CountedCall,
 } from './call/admit.ts';
-export type {
-  AdmittedCall,
-  CallContext,
-  CallLog,
-  Grant,
-  Identity,
-  NamedModels,
-} from './call/call.ts';
+export type { AdmittedCall, CallLog, Grant, Identity, NamedModels } from './call/call.ts';
 export { noteFailure, type CallFailure } from './call/call-log.ts';
 export { callOfUser, grantOfKey } from './call/grants.ts';
-export { runCall, type CallServices, type RunContext, type RunningCall } from './call/run-call.ts';
+export { runCall, type CallServices, type RunningCall } from './call/run-call.ts';
 export { settle, type AnsweredBy } from './call/settle.ts';
-export { allowedBy, isServable, modelNotAllowed } from './chat/model-rules.ts';
+export { isServable } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
 export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';
 export { completeChat } from './chat/complete-chat.ts';
@@ -36,21 +31,17 @@ export {
   type MemoryState,
 } from './memory/memory.ts';
 export { invokeEngine } from './chat/invoke-engine.ts';
-export type { FallbackModel } from './upstream/fallback-model.ts';
 export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { createModelPrices } from './quota/model-prices.ts';
 export { acceptChat, type AcceptedChat } from './chat/accept-chat.ts';
 export { createQuotas, type Quotas } from './quota/quotas.ts';
-export { drawingAccountOf, hasQuota, type Payer } from './quota/payer.ts';
 export { errorEvent } from './stream/error-event.ts';
 export {
   EXPECTED_NOTHING,
-  FREE_ADMISSION,
   expectedChat,
   jobEnd,
   type ExpectedUsage,
-  type RequestedAdmission,
   type Reservation,
 } from './quota/reservation.ts';
 export type { ChatDelta } from './stream/chat-delta.ts';
@@ -69,8 +60,8 @@ export { findStoredHistory, HISTORY_LIMITS } from './chat/history/stored-history
 export { createStorageLimit, type StorageLimit } from './storage/storage-limit.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';
 export { createRealtimeObserver, type EndedResponse } from './realtime/realtime-observer.ts';
-export { cutBody, KEPT_BODY_BYTES_MAX } from './usage/cut-body.ts';
-export { createRequestTrace, type RequestTrace } from './usage/request-trace.ts';
+export { createKeepBodies, type CallBodies, type KeepBodies } from './usage/kept-bodies.ts';
+export { createRequestTrace } from './usage/request-trace.ts';
 export { createRequestLogWriter, type RequestLogWriter } from './usage/request-log-writer.ts';
 export { createRequestCounter, type RequestCounter } from './usage/request-counter.ts';
 export { estimatePrompt, estimatePromptInSteps } from './usage/estimate-usage.ts';

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { observeAnswer } from '../surface/observe-answer.ts';
 
 /** What was sent as the answer to a request. */
 export interface RecordedAnswer {
@@ -28,41 +29,21 @@ export function recordAnswer(
   const parts: Buffer[] = [];
   let size = 0;
   let headers: readonly string[] = [];
-  let hasEnded = false;
 
-  function take(chunk: unknown): void {
-    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
-    size += typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.byteLength;
-    // A copy, because what was written may be used again.
-    if (size <= bytesMax) parts.push(Buffer.from(chunk));
-    else parts.length = 0;
-  }
-
-  observe(response, 'writeHead', (args) => {
-    headers = keptOf(response, args.at(-1));
-  });
-  observe(response, 'write', ([chunk]) => take(chunk));
-  observe(response, 'end', ([chunk]) => {
-    if (hasEnded) return;
-    hasEnded = true;
-    take(chunk);
-    const body = size > bytesMax ? undefined : Buffer.concat(parts);
-    onEnd({ status: response.statusCode, headers, body });
-  });
-}
-
-/** Replaces a method of this response alone, so that others cost nothing. */
-function observe(
-  response: ServerResponse,
-  name: 'writeHead' | 'write' | 'end',
-  before: (args: readonly unknown[]) => void,
-): void {
-  const original: unknown = response[name];
-  if (typeof original !== 'function') return;
-  Reflect.set(response, name, (...args: readonly unknown[]): unknown => {
-    before(args);
-    const result: unknown = Reflect.apply(original, response, args);
-    return result;
+  observeAnswer(response, {
+    onHead(given) {
+      headers = keptOf(response, given);
+    },
+    onPart(part) {
+      size += typeof part === 'string' ? Buffer.byteLength(part) : part.byteLength;
+      // A copy, because what was written may be used again.
+      if (size <= bytesMax) parts.push(Buffer.from(part));
+      else parts.length = 0;
+    },
+    onEnd() {
+      const body = size > bytesMax ? undefined : Buffer.concat(parts);
+      onEnd({ status: response.statusCode, headers, body });
+    },
   });
 }
 

@@ -5,8 +5,8 @@ import {
   expectedEmbeddings,
   runCall,
   type CallServices,
+  type StatefulFields,
 } from '@model-gateway/inference';
-import type { StatefulFields } from '../cache/stateless.ts';
 import type { CallRoute } from '../surface/http-call.ts';
 import type { HttpAdmission } from '../surface/http-admission.ts';
 import { embeddingList } from '../openai/embedding-list.ts';

@@ -12,14 +12,17 @@ import {
   admit,
   type AdmitServices,
   type AdmittedCall,
+  type AnswerCache,
   type AskedCall,
+  type CallBodies,
   type Grant,
+  type KeepBodies,
   type NamedModels,
 } from '@model-gateway/inference';
 import type { z } from 'zod';
-import type { AnswerCache, CacheOptions } from '../cache/answer-cache.ts';
+import { answerFromCache, type CacheOptions } from '../cache/answer-cache.ts';
 import type { HttpCall } from './http-call.ts';
-import type { KeepBodies } from './kept-bodies.ts';
+import { observeAnswer } from './observe-answer.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from './parse-in-steps.ts';
 
 /** Admits requests by what their bodies ask for. */
@@ -56,15 +59,23 @@ interface HttpAdmissionDependencies extends AdmitServices {
 export function createHttpAdmission(dependencies: HttpAdmissionDependencies): HttpAdmission {
   const { bodyBytesMax, bodyMemory: memory, answerCache, keepBodies, logBodies } = dependencies;
 
+  /** Keeps what is sent until the response is closed. */
+  function keptBodies({ response, log }: HttpCall): CallBodies {
+    const bodies = keepBodies(log);
+    observeAnswer(response, { onPart: (part) => bodies.answer(part) });
+    response.once('close', () => bodies.end());
+    return bodies;
+  }
+
   /** The body, and its JSON unless it is large. */
   async function readJson<Body>(
     { request, response, log }: HttpCall,
     schema: z.ZodType<Body>,
     userId: string,
-    keep: ((text: string) => void) | undefined,
+    bodies: CallBodies | undefined,
   ): Promise<{ readonly body: Body; readonly value: unknown }> {
     const text = await readBody(request, bodyBytesMax, { memory, owner: userId, response });
-    keep?.(text);
+    bodies?.request(text);
     if (text.length > ONE_STEP_CHARS_MAX)
       return { body: await parseInSteps(schema, text), value: undefined };
     const value = parseJson(text);
@@ -86,9 +97,9 @@ export function createHttpAdmission(dependencies: HttpAdmissionDependencies): Ht
           ...asked,
           isLarge: read !== undefined,
           async read({ caller: { userId }, logsBodies }: Grant) {
-            const keep = (logsBodies ?? logBodies) ? keepBodies(call) : undefined;
+            const bodies = (logsBodies ?? logBodies) ? keptBodies(call) : undefined;
             if (read !== undefined) return validated(schema, await read(request, userId));
-            const json = await readJson(call, schema, userId, keep);
+            const json = await readJson(call, schema, userId, bodies);
             ({ value } = json);
             return json.body;
           },
@@ -105,8 +116,14 @@ export function createHttpAdmission(dependencies: HttpAdmissionDependencies): Ht
         dependencies,
       );
       if (admitted === undefined || cache === undefined) return admitted;
-      const isAnswered = await answerCache.answers(call, admitted, { options: cache, value });
-      return isAnswered ? undefined : admitted;
+      try {
+        if (!(await answerFromCache(call, admitted, cache, value, answerCache))) return admitted;
+      } catch (error) {
+        admitted.reservation.end();
+        throw error;
+      }
+      admitted.reservation.end();
+      return undefined;
     },
   };
 }

@@ -50,7 +50,6 @@ function setup(parts: () => AsyncIterable<AnswerPart>, drainMs: number) {
       failed: () => undefined,
       unbilled: () => ({ prompt_tokens: 0, cost: null }),
     },
-    keepBodies: () => undefined,
     requests: { accepted: () => undefined },
     memory: {
       isConfigured: false,

@@ -7,6 +7,7 @@ import {
   type AcceptedChat,
   type ChatDependencies,
   type ChatTurn,
+  type KeepBodies,
   type MemoryState,
   type PreparedTurn,
 } from '@model-gateway/inference';
@@ -25,7 +26,6 @@ import {
   type ChatFailure,
   type ChatNotifications,
 } from './chat-notifications.ts';
-import type { KeepTurnBodies } from './kept-turn-bodies.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 import { createStreamProcesses } from './stream-processes.ts';
 
@@ -58,7 +58,8 @@ export interface StartedStream {
 }
 
 interface ChatStreamsDependencies extends ChatDependencies {
-  readonly keepBodies: KeepTurnBodies;
+  /** Undefined where the service keeps no bodies. */
+  readonly keepBodies?: KeepBodies | undefined;
   readonly sessions: Pick<Sessions, 'setOwner' | 'removeOwner' | 'push' | 'onListener'>;
   /** Calls between processes. */
   readonly calls: Requests;
@@ -124,14 +125,16 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     notifications: ChatNotifications,
     onFailure: RequestedTurn['onFailure'],
   ): Promise<void> {
-    const kept = dependencies.keepBodies(turn);
+    const { caller, request, trace } = turn;
+    const kept = dependencies.keepBodies?.({ caller, trace, model: request.model });
+    kept?.request(JSON.stringify(request));
     try {
       const options = { passesEvents: false, keepsReply: true, accepted };
       const streamed = await streamTurn(turn, dependencies, options);
       const end = await streamed.deliver(async (portion) => {
         if (Buffer.isBuffer(portion)) return;
         for (const delta of portion.flatMap(deltasOf)) {
-          kept?.add(delta.token);
+          kept?.answer(delta.token);
           const drained = output.push(notifications.delta(delta));
           if (drained !== undefined) await drained;
         }
