@@ -10,7 +10,7 @@ export {
 } from './call/admit.ts';
 export type { AdmittedCall, CallLog, Grant, Identity, NamedModels } from './call/call.ts';
 export { noteFailure, type CallFailure } from './call/call-log.ts';
-export { callOfUser, grantOfKey } from './call/grants.ts';
+export { callOfUser, rightsOfKey } from './call/grants.ts';
 export { runCall, type CallServices, type RunningCall } from './call/run-call.ts';
 export { settle, type AnsweredBy } from './call/settle.ts';
 export { isServable } from './chat/model-rules.ts';

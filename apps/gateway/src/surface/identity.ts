@@ -9,7 +9,7 @@ import {
 } from '@model-gateway/accounts';
 import { ServiceError } from '@model-gateway/contracts';
 import { apiKeyOf, type ClientIp } from '@model-gateway/http';
-import { grantOfKey, type Caller, type Identity } from '@model-gateway/inference';
+import { rightsOfKey, type Caller, type Grant, type Identity } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
 import { requestHeaders, type LimitHeaders } from './limit-headers.ts';
 import { refusedByLimit, refusedCredential } from './refusals.ts';
@@ -50,6 +50,8 @@ const EXPIRED_TEXT = 'API key expired';
 
 export function createIdentities(dependencies: IdentitiesDependencies): Identities {
   const { keys, limiter, signIns, clientIp, clock } = dependencies;
+  /** Derived once per cached grant, because every call needs them. */
+  const rights = new WeakMap<KeyGrant, Omit<Grant, 'epoch'>>();
   /** Compiled once per cached grant. */
   const networks = new WeakMap<KeyGrant, BlockList>();
 
@@ -71,6 +73,12 @@ export function createIdentities(dependencies: IdentitiesDependencies): Identiti
       : undefined;
   }
 
+  function grantOf({ grant, epoch }: KnownGrant): Grant {
+    const known = rights.get(grant) ?? rightsOfKey(grant);
+    rights.set(grant, known);
+    return { ...known, epoch };
+  }
+
   async function find(secret: string): Promise<KnownGrant> {
     const found = await keys.find(secret);
     if (found === undefined) throw refusedCredential(INVALID_TEXT);
@@ -88,7 +96,7 @@ export function createIdentities(dependencies: IdentitiesDependencies): Identiti
           // A change may have lifted the refusal of a cached key.
           const isUsable = cached !== undefined && refusalOf(cached.grant, request) === undefined;
           const known = isUsable ? cached : await find(secret);
-          const granted = grantOfKey(known);
+          const granted = grantOf(known);
           onKnown(granted.caller);
           const refusal = isUsable ? undefined : refusalOf(known.grant, request);
           if (refusal !== undefined) throw refusal;

@@ -1,21 +1,12 @@
-import type { KeyGrant, KnownGrant } from '@model-gateway/accounts';
+import type { KeyGrant } from '@model-gateway/accounts';
 import { jwtCaller } from '../chat/caller.ts';
 import type { Payer } from '../quota/payer.ts';
 import type { Quotas } from '../quota/quotas.ts';
 import { createRequestTrace } from '../usage/request-trace.ts';
 import type { CallContext, CallLimit, Grant, Identity } from './call.ts';
 
-/** Derived once per cached grant, because every call needs them. */
-const derived = new WeakMap<KeyGrant, Omit<Grant, 'epoch'>>();
-
-/** What the holder of an API key may do. */
-export function grantOfKey({ grant, epoch }: KnownGrant): Grant {
-  const known = derived.get(grant) ?? derive(grant);
-  derived.set(grant, known);
-  return { ...known, epoch };
-}
-
-function derive(grant: KeyGrant): Omit<Grant, 'epoch'> {
+/** What the holder of an API key may do, whenever that was read. */
+export function rightsOfKey(grant: KeyGrant): Omit<Grant, 'epoch'> {
   const { holder, limits, modelPolicy, owner, settings } = grant;
   const { userId, keyId, keyPrefix, project, groupId } = holder;
   const multiplier = groupId === null ? 1 : limits.costMultiplier;
