@@ -101,7 +101,7 @@ export { createLocalCircuits } from './circuits/local-circuits.ts';
 export { fingerprintOf, type BackendBuilder, type Changed } from './registry/registry.ts';
 export type { HealthReport } from './health/health-report.ts';
 export { exposeBackends } from './expose-backends.ts';
-export { createRouter, type BackendStatus, type Router, type ServingTarget } from './router.ts';
+export { createRouter, type BackendStatus, type ListedModel, type Router } from './router.ts';
 export { agentSettings, routerSettings } from './settings.ts';
 export {
   DEFAULT_RETRIES,

@@ -52,8 +52,8 @@ export interface BackendStatus {
   readonly requests: number;
 }
 
-/** A backend that may serve a model. */
-export interface ServingTarget {
+/** A model as a backend lists it that may serve it. */
+export interface ListedModel {
   readonly backend: Pick<Backend, 'name' | 'kind'>;
   /** As that backend lists it. */
   readonly model: string;
@@ -79,7 +79,7 @@ export interface Router {
     options?: Omit<ChoiceOptions, 'conversationId' | 'exclude' | 'trace'>,
   ): boolean;
   /** Every backend that may serve the model, by its route if there is one, healthy or not, and its id of the model. */
-  targetsOf(model: string, resolved: string): readonly ServingTarget[];
+  targetsOf(model: string, resolved: string): readonly ListedModel[];
   /** A backend by its name, healthy or not, to continue an earlier task; undefined if it is not registered. */
   use(name: string): UsedBackend | undefined;
   /** The listed backends in registration order. */

@@ -124,7 +124,7 @@ test('a priority is never skipped while a target of a lower number is up', () =>
       const refused = tried.filter(isRefused);
       expect(tried).toEqual([...trusted, ...refused]);
       for (const group of [trusted, refused]) {
-        const priorities = group.map(({ target }) => target?.priority ?? 0);
+        const priorities = group.map(({ routed }) => routed?.priority ?? 0);
         expect(priorities).toEqual(priorities.toSorted((one, other) => one - other));
       }
     }),

@@ -11,7 +11,7 @@ const TIMES: Readonly<Record<string, number>> = { slow: 900, quick: 100, close: 
 const candidateOf = (name: string): Candidate => ({
   entry: { backend: { name, kind: 'external' } } as unknown as BackendEntry,
   model: 'm',
-  target: { model: 'm', backend: name, priority: 0, weight: 1 },
+  routed: { model: 'm', backend: name, priority: 0, weight: 1 },
 });
 
 const FACTS = {

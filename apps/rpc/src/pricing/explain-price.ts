@@ -1,6 +1,6 @@
 import { costAt, type FoundPrice, type PriceIndex } from '@model-gateway/billing';
 import { ServiceError, type RpcParams, type RpcResult } from '@model-gateway/contracts';
-import type { Router, ServingTarget } from '@model-gateway/router';
+import type { Router, ListedModel } from '@model-gateway/router';
 
 type Explained = RpcResult<'billing.pricing.explain'>;
 
@@ -35,7 +35,7 @@ export function explainPrice(
 function namedBackend(
   name: string,
   router: Pick<Router, 'list' | 'unlisted'>,
-): ServingTarget['backend'] {
+): ListedModel['backend'] {
   const found = [...router.list(), ...router.unlisted()].find((one) => one.backend.name === name);
   if (found === undefined) {
     throw new ServiceError('not_found', `backend '${name}' is not registered`);
@@ -44,10 +44,10 @@ function namedBackend(
 }
 
 function targetsOn(
-  backend: ServingTarget['backend'],
+  backend: ListedModel['backend'],
   model: string,
-  serving: readonly ServingTarget[],
-): readonly ServingTarget[] {
+  serving: readonly ListedModel[],
+): readonly ListedModel[] {
   const own = serving.filter((target) => target.backend.name === backend.name);
   return own.length === 0 ? [{ backend, model }] : own;
 }

@@ -94,18 +94,18 @@ function rulesRefusal(
 
 /** The rules hold for what a target serves. */
 const targetRefusal = (
-  { model, target }: ExplainedTarget,
+  { model, routed }: ExplainedTarget,
   {
     requested,
     resolved,
     policy,
   }: { readonly requested: string; readonly resolved: string; readonly policy: ModelPolicy | null },
 ): RequestRefusal | undefined =>
-  rulesRefusal(policy, { requested, aliasTarget: resolved, served: model ?? target?.model });
+  rulesRefusal(policy, { requested, aliasTarget: resolved, served: model ?? routed?.model });
 
 /** What no request gets stays the reason; the rules of the key concern the others. */
 function targetRecord(
-  { backend, kind, model, target, ...found }: ExplainedTarget,
+  { backend, kind, model, routed, ...found }: ExplainedTarget,
   refusal: RequestRefusal | undefined,
 ): RouteExplanation['targets'][number] {
   const isRefused = refusal !== undefined && found.position !== undefined;
@@ -116,9 +116,9 @@ function targetRecord(
     position: position ?? null,
     backend: backend ?? null,
     type: kind ?? null,
-    model: model ?? target?.model ?? null,
-    priority: target?.priority ?? null,
-    weight: target?.weight ?? null,
+    model: model ?? routed?.model ?? null,
+    priority: routed?.priority ?? null,
+    weight: routed?.weight ?? null,
     share: share ?? null,
     reason: reason ?? null,
     detail: detail ?? null,

@@ -42,7 +42,7 @@ export interface Candidate {
   readonly entry: BackendEntry;
   readonly model: string;
   /** Of the route, where there is one. */
-  readonly target?: RoutedModel | undefined;
+  readonly routed?: RoutedModel | undefined;
   /** Why it gets no request now; undefined if it may get one. */
   obstacle?: PassReason | undefined;
 }
@@ -105,12 +105,12 @@ export function findListing(
   const all =
     rule === undefined
       ? listing(entries, aliasTarget)
-      : rule.targets.flatMap((target) => {
-          const { backend: name } = target;
+      : rule.targets.flatMap((routed) => {
+          const { backend: name } = routed;
           const named = entries.filter(
             ({ backend }) => name === undefined || backend.name === name,
           );
-          return listing(named, target.model, target);
+          return listing(named, routed.model, routed);
         });
   return allows === undefined
     ? all
@@ -120,13 +120,13 @@ export function findListing(
 function listing(
   entries: readonly BackendEntry[],
   requested: string,
-  target?: RoutedModel,
+  routed?: RoutedModel,
 ): readonly Candidate[] {
   const found: Candidate[] = [];
   const match = modelMatcher(requested);
   for (const entry of entries) {
     const model = match(entry.models);
-    if (model !== undefined) found.push({ entry, model, target, obstacle: undefined });
+    if (model !== undefined) found.push({ entry, model, routed, obstacle: undefined });
   }
   return found;
 }

@@ -19,7 +19,7 @@ export interface ExplainedTarget {
   /** As the backend lists it; undefined if it does not. */
   readonly model: string | undefined;
   /** Of the route, where there is one. */
-  readonly target: RoutedModel | undefined;
+  readonly routed: RoutedModel | undefined;
   /** 1 is tried first; undefined for what is passed over. */
   readonly position: number | undefined;
   /** The part of the requests that go there first, by the weights of a route. */
@@ -77,19 +77,19 @@ export function createExplain(dependencies: ExplainDependencies) {
     const strategy = rule?.strategy;
     const draw: ChoicePolicy['draw'] = (ruled) =>
       // The number that leads to the target with the greatest weight.
-      strategy === 'fastest' ? MIDDLE : likeliest(targetsOf(firstPriority(ruled)));
+      strategy === 'fastest' ? MIDDLE : likeliest(routedModelsOf(firstPriority(ruled)));
     const ranked = [...rank(considered, now, { counts, provider, strategy, firstTokens, draw })];
     const shares = firstShares(usableOf(considered, now), query);
     const explained = ranked.map((one, at): ExplainedTarget => {
-      const { entry, model, target, obstacle } = one;
+      const { entry, model, routed, obstacle } = one;
       const canServe = obstacle === undefined;
       return {
         backend: entry.backend.name,
         kind: entry.backend.kind,
         model,
-        target,
+        routed,
         position: canServe ? at + 1 : undefined,
-        share: canServe && target !== undefined ? shareOf(shares, one) : undefined,
+        share: canServe && routed !== undefined ? shareOf(shares, one) : undefined,
         reason: obstacle,
         detail: obstacle === 'full' ? full.get(entry.backend.name) : detailOf(one),
       };
@@ -105,15 +105,15 @@ export function createExplain(dependencies: ExplainDependencies) {
           query.rule === undefined ? ('model_not_listed' as const) : ('not_in_route' as const),
       }));
     const unserved = (query.rule?.targets ?? [])
-      .filter((target) => !considered.some((one) => one.target === target))
-      .map((target): ExplainedTarget => {
-        const entry = entries.find(({ backend }) => backend.name === target.backend);
-        const isUnknown = target.backend !== undefined && entry === undefined;
+      .filter((routed) => !considered.some((one) => one.routed === routed))
+      .map((routed): ExplainedTarget => {
+        const entry = entries.find(({ backend }) => backend.name === routed.backend);
+        const isUnknown = routed.backend !== undefined && entry === undefined;
         return {
           ...NOTHING,
-          backend: target.backend,
+          backend: routed.backend,
           kind: entry?.backend.kind,
-          target,
+          routed,
           reason: isUnknown ? 'not_registered' : 'model_not_listed',
         };
       });
@@ -124,7 +124,7 @@ export function createExplain(dependencies: ExplainDependencies) {
 
 const NOTHING = {
   model: undefined,
-  target: undefined,
+  routed: undefined,
   position: undefined,
   share: undefined,
   detail: undefined,
@@ -140,8 +140,8 @@ function firstShares(
   const ruled = usable.filter(isRuled);
   if (ruled.length === 0) return shares;
   const first = firstPriority(ruled);
-  for (const [target, share] of sharesOf(targetsOf(first))) {
-    const own = first.filter((candidate) => candidate.target === target);
+  for (const [routed, share] of sharesOf(routedModelsOf(first))) {
+    const own = first.filter((candidate) => candidate.routed === routed);
     for (const candidate of own) {
       const key = keyOf(candidate);
       shares.set(key, (shares.get(key) ?? 0) + share / own.length);
@@ -157,6 +157,6 @@ const shareOf = (
   candidate: Candidate,
 ): number | undefined => shares && (shares.get(keyOf(candidate)) ?? 0);
 
-const targetsOf = (candidates: readonly { readonly target: RoutedModel }[]) => [
-  ...new Set(candidates.map(({ target }) => target)),
+const routedModelsOf = (candidates: readonly { readonly routed: RoutedModel }[]) => [
+  ...new Set(candidates.map(({ routed }) => routed)),
 ];

@@ -20,7 +20,7 @@ import { providerRank } from './provider-match.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 /** A candidate of a route. */
-type RuledCandidate = Candidate & { readonly target: RoutedModel };
+type RuledCandidate = Candidate & { readonly routed: RoutedModel };
 
 /** What is known about the backends now. */
 export interface ChoiceFacts {
@@ -123,15 +123,15 @@ export function* rank(
 function preferred(candidates: readonly Candidate[], policy: ChoicePolicy): Candidate | undefined {
   const { counts, provider, draw } = policy;
   // With a route all of them are of it.
-  if (candidates[0]?.target === undefined)
+  if (candidates[0]?.routed === undefined)
     return leastUsed(firstInOrder(candidates, provider), counts);
   const ruled = candidates.filter(isRuled);
   const random = draw(ruled);
   const first = firstInOrder(firstPriority(ruled), provider);
   if (policy.strategy === 'fastest') return fastest(first, policy, random);
-  const target = byWeight([...new Set(first.map((candidate) => candidate.target))], random);
+  const routed = byWeight([...new Set(first.map((candidate) => candidate.routed))], random);
   return leastUsed(
-    first.filter((candidate) => candidate.target === target),
+    first.filter((candidate) => candidate.routed === routed),
     counts,
   );
 }
@@ -210,4 +210,4 @@ const isTried = ({ entry, model }: Candidate, tried: readonly TargetName[]): boo
   tried.some((one) => one.backend === entry.backend.name && one.model === model);
 
 export const isRuled = (candidate: Candidate): candidate is RuledCandidate =>
-  candidate.target !== undefined;
+  candidate.routed !== undefined;

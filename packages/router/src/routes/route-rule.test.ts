@@ -10,10 +10,10 @@ const target = fc.record({
 test('a target of a higher number is never chosen while there is one of a lower number', () => {
   fc.assert(
     fc.property(fc.array(target, { minLength: 1 }), (targets) => {
-      const first = firstPriority(targets.map((one) => ({ target: one })));
+      const first = firstPriority(targets.map((one) => ({ routed: one })));
       const lowest = Math.min(...targets.map(({ priority }) => priority));
       expect(first.length).toBeGreaterThan(0);
-      for (const { target: chosen } of first) expect(chosen.priority).toBe(lowest);
+      for (const { routed: chosen } of first) expect(chosen.priority).toBe(lowest);
     }),
   );
 });

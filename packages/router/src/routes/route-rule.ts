@@ -42,11 +42,11 @@ export interface RouteRule extends RetryPolicy {
 export const DEFAULT_RETRIES: RetryPolicy = { attempts: 2, retryOn: RETRY_REASONS };
 
 /** The candidates whose targets have the lowest priority number, which are tried first. */
-export function firstPriority<Ranked extends { readonly target: RoutedModel }>(
+export function firstPriority<Ranked extends { readonly routed: RoutedModel }>(
   candidates: readonly Ranked[],
 ): readonly Ranked[] {
-  const lowest = Math.min(...candidates.map(({ target }) => target.priority));
-  return candidates.filter(({ target }) => target.priority === lowest);
+  const lowest = Math.min(...candidates.map(({ routed }) => routed.priority));
+  return candidates.filter(({ routed }) => routed.priority === lowest);
 }
 
 /**
