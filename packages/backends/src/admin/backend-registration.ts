@@ -47,7 +47,7 @@ export function registrationOf(body: z.output<typeof backendRequestSchema>): Bac
   assertOneForm(body);
   return {
     name: body.name ?? body.type,
-    type: resolveKind(body.type),
+    type: resolveKind(body.type).name,
     url: body.url,
     apiKey: body.api_key ?? null,
     apiKeys: body.api_keys ?? undefined,
@@ -91,7 +91,7 @@ function changedRegistration(
   if (url !== undefined && keys === undefined) assertSameHost(config, url);
   return {
     ...config,
-    type: type === undefined ? config.type : resolveKind(type),
+    type: type === undefined ? config.type : resolveKind(type).name,
     url: url ?? config.url,
     ...keys,
     authHeader: authHeader === undefined ? config.authHeader : (authHeader ?? undefined),

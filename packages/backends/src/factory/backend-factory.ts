@@ -4,7 +4,8 @@ import { assertRegistration } from './assert-registration.ts';
 import { registeredKind } from './backend-kind.ts';
 import { createBridgedBackend, type BridgedBackend } from '../bridge/bridged-backend.ts';
 import { bridgeTarget, resolveBridge } from '../bridge/resolve-bridge.ts';
-import { createBackend, type CreateBackendOptions } from './create-backend.ts';
+import type { CreateBackendOptions } from '../kind-definition.ts';
+import { createBackend } from './create-backend.ts';
 import { backendUrl, isBridgeUrl } from '../transport/upstream-url.ts';
 
 /** Builds backends, also those behind the bridge. Closing a backend ends everything that was started for it. */
@@ -35,12 +36,12 @@ export function createBackendFactory(options: BackendFactoryOptions): BackendFac
     const url = backendUrl(kind, config.url);
     if (!isBridgeUrl(url)) return undefined;
     const target = bridgeTarget(url);
-    const scheme = kind === 'engine' ? 'ws' : 'http';
+    const [scheme = ''] = kind.schemes;
     return createBridgedBackend({
       name: config.name,
-      kind,
+      kind: kind.name,
       resolve: () => resolveBridge(target, { bridgeUrl, timeoutMs: timeouts.connectMs }),
-      build: (port) => createBackend({ ...config, url: `${scheme}://127.0.0.1:${port}` }, options),
+      build: (port) => createBackend({ ...config, url: `${scheme}//127.0.0.1:${port}` }, options),
       keepaliveMs: options.keepaliveMs ?? KEEPALIVE_MS,
       log,
       onMoved,

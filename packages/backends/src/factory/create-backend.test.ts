@@ -33,7 +33,7 @@ test.each([
   ['native', 'engine'],
   ['cloud-video', 'cloud-video'],
 ])('the type %s means the kind %s', (type, kind) => {
-  expect(resolveKind(type)).toBe(kind);
+  expect(resolveKind(type).name).toBe(kind);
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { ServiceError } from '@model-gateway/contracts';
 import type { BackendKind } from '@model-gateway/router';
+import { registeredKind } from '../factory/backend-kind.ts';
 import { backendUrl, plainBase, upstreamPrefix } from './upstream-url.ts';
 
 test.each([
@@ -30,7 +31,7 @@ test.each<[BackendKind, string]>([
   ['engine', 'bridge://gpu-1/engine'],
   ['cloud-video', 'https://host'],
 ])('a backend of the kind %s may be at %s', (kind, url) => {
-  expect(backendUrl(kind, url).href).toContain(url);
+  expect(backendUrl(registeredKind(kind), url).href).toContain(url);
 });
 
 test.each<[BackendKind, string]>([
@@ -46,11 +47,17 @@ test.each<[BackendKind, string]>([
   ['engine', 'ws://token@host'],
   ['external', 'bridge://'],
 ])('a backend of the kind %s may not be at %s', (kind, url) => {
-  expect(() => backendUrl(kind, url)).toThrow(ServiceError);
-  expect(() => backendUrl(kind, url)).toThrow(expect.objectContaining({ code: 'bad_url' }));
+  expect(() => backendUrl(registeredKind(kind), url)).toThrow(ServiceError);
+  expect(() => backendUrl(registeredKind(kind), url)).toThrow(
+    expect.objectContaining({ code: 'bad_url' }),
+  );
 });
 
 test('the refusal of a URL does not repeat its credentials', () => {
-  expect(() => backendUrl('external', 'http://name:word@host')).not.toThrow(/word@/);
-  expect(() => backendUrl('external', 'http://name:word@host')).toThrow('use api_key');
+  expect(() => backendUrl(registeredKind('external'), 'http://name:word@host')).not.toThrow(
+    /word@/,
+  );
+  expect(() => backendUrl(registeredKind('external'), 'http://name:word@host')).toThrow(
+    'use api_key',
+  );
 });

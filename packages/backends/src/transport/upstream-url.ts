@@ -1,13 +1,12 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { BackendKind } from '@model-gateway/router';
 
-const HTTP_SCHEMES: readonly string[] = ['http:', 'https:'];
-const SOCKET_SCHEMES: readonly string[] = ['ws:', 'wss:'];
 const BRIDGE_SCHEME = 'bridge:';
 
 /** The URL of a registration, if it is valid for this kind of backend. */
-export function backendUrl(kind: BackendKind, text: string): URL {
-  const schemes = kind === 'engine' ? SOCKET_SCHEMES : HTTP_SCHEMES;
+export function backendUrl(
+  { name: kind, schemes }: { readonly name: string; readonly schemes: readonly string[] },
+  text: string,
+): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || ![...schemes, BRIDGE_SCHEME].includes(url.protocol)) {
     const names = [...schemes, BRIDGE_SCHEME].map((scheme) => `${scheme}//`).join(', ');

@@ -1,0 +1,13 @@
+import { TRANSLATING, type BackendKindDefinition } from '../kind-definition.ts';
+import { createEngineBackend } from './engine-backend.ts';
+
+/** An engine that speaks the engine protocol over a WebSocket. */
+export const ENGINE: BackendKindDefinition = {
+  name: 'engine',
+  aliases: ['candle', 'native'],
+  schemes: ['ws:', 'wss:'],
+  capabilities: TRANSLATING,
+  options: [],
+  create: ({ name, apiKey, models }, url, options) =>
+    createEngineBackend({ ...options, name, url, apiKey, models }),
+};
