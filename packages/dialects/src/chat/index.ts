@@ -39,14 +39,16 @@ export function chatErrorEvent(message: string, code: string): string {
 class ChatAnswerWriter implements AnswerWriter {
   readonly ignored = [];
   readonly #hasUsage: boolean;
+  /** Undefined until the first part: events of an upstream of the same API pass as they are. */
   #writer: ChatWriter | undefined;
+  #head: StreamHead | undefined;
 
   constructor(hasUsage: boolean) {
     this.#hasUsage = hasUsage;
   }
 
-  begin({ id, model, created }: StreamHead): string {
-    this.#writer = new ChatWriter({ id, object: 'chat.completion.chunk', created, model });
+  begin(head: StreamHead): string {
+    this.#head = head;
     return '';
   }
 
@@ -55,6 +57,7 @@ class ChatAnswerWriter implements AnswerWriter {
   }
 
   write(part: AnswerPart): string {
+    this.#writer ??= this.#head && writerFor(this.#head);
     const chunks = this.#writer?.chunksOf(part) ?? [];
     return chunks.map((chunk) => this.#eventOf(chunk)).join('');
   }
@@ -78,6 +81,9 @@ class ChatAnswerWriter implements AnswerWriter {
     return `data: ${JSON.stringify('usage' in chunk ? rest : chunk)}\n\n`;
   }
 }
+
+const writerFor = ({ id, model, created }: StreamHead): ChatWriter =>
+  new ChatWriter({ id, object: 'chat.completion.chunk', created, model });
 
 const isEmptyUsage = (usage: unknown): boolean => usage === undefined || usage === null;
 

@@ -80,7 +80,7 @@ export interface EventReader {
 
 export function createEventReader(options: EventReaderOptions): EventReader {
   const { observer, passesUsage, head, parsesAll, onPart, log } = options;
-  const partOf = chatParts();
+  const partOf = onPart && chatParts();
   // What surrounds the text of an earlier event. Most upstreams write the same around every token.
   let before = '';
   let after = '';
@@ -120,7 +120,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     const error = errorOf(chunk);
     if (error !== undefined) return { passes: false, error };
     observer.observe(chunk);
-    if (isFields(chunk)) onPart?.(partOf(chunk));
+    if (partOf !== undefined && isFields(chunk)) onPart?.(partOf(chunk));
     if (!passesUsage && isUsageOnly(chunk)) return { passes: false };
     const replacement = head && completed(chunk, head);
     const json = replacement === undefined ? data : JSON.stringify(replacement);
