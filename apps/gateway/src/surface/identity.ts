@@ -11,6 +11,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { apiKeyOf, type ClientIp } from '@model-gateway/http';
 import { rightsOfKey, type Caller, type Grant, type Identity } from '@model-gateway/inference';
 import type { Clock } from '@model-gateway/kernel';
+import type { SignIns } from '@model-gateway/service';
 import { requestHeaders, type LimitHeaders } from './limit-headers.ts';
 import { refusedByLimit, refusedCredential } from './refusals.ts';
 import type { RequestLimiter } from './request-limiter.ts';
@@ -36,8 +37,7 @@ interface Reader {
 interface IdentitiesDependencies {
   readonly keys: Pick<KeyCache, 'find' | 'recall'>;
   readonly limiter: RequestLimiter;
-  /** The user of an access token. */
-  readonly signIns: { userOf(accessToken: string): Promise<string | undefined> };
+  readonly signIns: Pick<SignIns, 'userOf'>;
   readonly clientIp: ClientIp;
   readonly clock: Clock;
 }
