@@ -1,4 +1,4 @@
-import { abortReason } from '@model-gateway/kernel';
+import { abortReason, startPeerTimeout, type PeerTimeout } from '@model-gateway/kernel';
 import type { UpstreamFailure } from '@model-gateway/router';
 import type { Dispatcher } from 'undici';
 import { upstreamFailed } from '../errors/upstream-error.ts';
@@ -16,14 +16,20 @@ export interface UpstreamResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
+interface ExchangeOptions {
+  readonly signal: AbortSignal;
+  /** How long everything may take, to the end of the body. */
+  readonly totalMs?: number | undefined;
+}
+
 /** Sends a request; resolves when the headers of its response arrive, and rejects with an `UpstreamFailure`. */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  signal: AbortSignal,
+  options: ExchangeOptions,
 ): Promise<UpstreamResponse> {
   return new Promise((resolve, reject) => {
-    dispatcher.dispatch(request, new Exchange(signal, resolve, reject));
+    dispatcher.dispatch(request, new Exchange(options, resolve, reject));
   });
 }
 
@@ -46,7 +52,10 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<Buffer> {
   readonly #signal: AbortSignal;
   readonly #onResponse: (response: UpstreamResponse) => void;
   readonly #onFailure: (failure: UpstreamFailure) => void;
-  readonly #onAbort = (): void => this.#controller?.abort(abortReason(this.#signal));
+  readonly #onAbort = (): void => this.#abort(abortReason(this.#signal));
+  readonly #timeout: PeerTimeout | undefined;
+  /** Why it was given up. */
+  #reason: Error | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   /** Whether the upstream may have a part of the request. */
   #isSent = false;
@@ -60,21 +69,34 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<Buffer> {
   #end: { readonly failure?: UpstreamFailure } | undefined;
 
   constructor(
-    signal: AbortSignal,
+    { signal, totalMs }: ExchangeOptions,
     onResponse: (response: UpstreamResponse) => void,
     onFailure: (failure: UpstreamFailure) => void,
   ) {
     this.#signal = signal;
     this.#onResponse = onResponse;
     this.#onFailure = onFailure;
+    if (totalMs === undefined) return;
+    this.#timeout = startPeerTimeout(totalMs, () =>
+      this.#abort(new Error(`the upstream took longer than ${totalMs} ms`)),
+    );
+  }
+
+  #abort(reason: Error): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
+  }
+
+  #leave(): void {
+    this.#timeout?.stop();
+    this.#signal.removeEventListener('abort', this.#onAbort);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#signal.aborted) {
-      this.#onAbort();
-      return;
-    }
+    if (this.#signal.aborted) this.#onAbort();
+    else if (this.#reason !== undefined) controller.abort(this.#reason);
+    if (this.#reason !== undefined) return;
     this.#isSent = true;
     this.#signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -118,21 +140,18 @@ class Exchange implements Dispatcher.DispatchHandler, AsyncIterable<Buffer> {
   }
 
   onResponseEnd(): void {
+    this.#leave();
     this.#settle({});
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const cause = this.#signal.aborted ? abortReason(this.#signal) : error;
-    const failure = upstreamFailed(cause, { hadNoEffect: !this.#isSent });
+    const failure = upstreamFailed(this.#reason ?? error, { hadNoEffect: !this.#isSent });
+    this.#leave();
     if (this.#isAnswered) this.#settle({ failure });
-    else {
-      this.#signal.removeEventListener('abort', this.#onAbort);
-      this.#onFailure(failure);
-    }
+    else this.#onFailure(failure);
   }
 
   #settle(end: { readonly failure?: UpstreamFailure }): void {
-    this.#signal.removeEventListener('abort', this.#onAbort);
     this.#end ??= end;
     if (this.#reader === undefined) return;
     const { resolve, reject } = this.#reader;

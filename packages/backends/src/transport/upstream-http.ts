@@ -4,7 +4,6 @@ import type { AnswerWatch, StreamedBody } from '@model-gateway/router';
 import { Pool } from 'undici';
 import type { AnswerMemory } from './answers/answer-memory.ts';
 import { readText, readTextAnswer } from './answers/read-text.ts';
-import { boundedCall } from './bounded-call.ts';
 import { exchange, type UpstreamResponse } from './exchange.ts';
 import { upstreamAddress } from './upstream-address.ts';
 
@@ -74,7 +73,7 @@ export function createUpstreamHttp(
     return { ...headers, ...tracing.headers() };
   }
 
-  function send(request: UpstreamRequest): Promise<UpstreamResponse> {
+  function send(request: UpstreamRequest, hasTotal = false): Promise<UpstreamResponse> {
     const { method, path, headers, body, signal, isWhole = false } = request;
     const silenceMs = isWhole ? totalMs : idleMs;
     const sent = {
@@ -86,29 +85,21 @@ export function createUpstreamHttp(
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
     };
-    return exchange(pool, sent, signal);
+    return exchange(pool, sent, { signal, totalMs: hasTotal ? totalMs : undefined });
   }
 
   return {
-    request: send,
-    requestWhole: (request, bytesMax) =>
-      boundedCall(totalMs, request.signal, async (signal) => {
-        const { status, retryAfter, length, body } = await send({
-          ...request,
-          signal,
-          isWhole: true,
-        });
-        const text = isSuccess(status)
-          ? await readTextAnswer(body, {
-              bytesMax,
-              length,
-              memory: answerMemory,
-              signal,
-              watch: request.watch,
-            })
-          : await readText(body, ERROR_BODY_BYTES_MAX);
-        return { status, text, retryAfter };
-      }),
+    request: (request) => send(request),
+    async requestWhole(request, bytesMax) {
+      const { signal, watch } = request;
+      const answer = await send({ ...request, isWhole: true }, true);
+      const { status, retryAfter, length, body } = answer;
+      const limits = { bytesMax, length, memory: answerMemory, signal, watch };
+      const text = isSuccess(status)
+        ? await readTextAnswer(body, limits)
+        : await readText(body, ERROR_BODY_BYTES_MAX);
+      return { status, text, retryAfter };
+    },
     close: () => pool.destroy(),
   };
 }

@@ -73,7 +73,9 @@ export async function readTextAnswer(
   }
   share?.shrink(size);
   if (share !== undefined) keepUntilSent(share, watch);
-  return Buffer.concat(chunks).toString('utf8');
+  const [first] = chunks;
+  const whole = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  return whole.toString('utf8');
 }
 
 /** Parses a JSON answer whose parts are checked one by one afterwards, so that it must not have many. */
