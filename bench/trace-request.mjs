@@ -100,7 +100,9 @@ async function trace(gateway, key, { path, headers, body }) {
     await ask();
     for (const file of await gateway.called()) times.set(file, (times.get(file) ?? 0) + 1);
   }
-  return [...times].flatMap(([file, count]) => (count === TRACED ? [file] : [])).toSorted((one, other) => one.localeCompare(other));
+  return [...times]
+    .flatMap(([file, count]) => (count === TRACED ? [file] : []))
+    .toSorted((one, other) => one.localeCompare(other));
 }
 
 function printFiles(title, files) {

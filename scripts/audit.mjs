@@ -17,6 +17,7 @@ const LICENSES = new Set([
   'MIT',
   'MIT-0',
   'PostgreSQL',
+  'PSF-2.0',
   'Python-2.0',
   'Unlicense',
 ]);
