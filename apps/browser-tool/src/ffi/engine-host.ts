@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describeError, raceAbort, type Cancel, type Log } from '@model-gateway/kernel';
+import { describeError, raceAbort, type Log } from '@model-gateway/kernel';
 import { childEnvironment } from '../process/child-environment.ts';
 import { ownEnvironment } from '../process/config.ts';
 import { ToolError } from '../tool-error.ts';
@@ -131,7 +131,7 @@ function kill(child: ChildProcess): void {
   }
 }
 
-function cancelled({ reason }: Cancel): ToolError {
+function cancelled({ reason }: AbortSignal): ToolError {
   return reason instanceof ToolError
     ? reason
     : new ToolError('TIMEOUT', 'the call was cancelled before the engine had finished.');

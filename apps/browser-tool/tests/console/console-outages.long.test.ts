@@ -137,7 +137,8 @@ test('a lost connection is shown, heals by itself and misses nothing; a new vers
   await signIn();
   await see('Live: new requests appear by themselves');
   await mark();
-  const before = await rows();
+  // The recorder writes a request down a moment after its answer.
+  await waitUntil(async () => (await rows()) === 1, { what: 'the first request' });
   // As if the page came from an earlier build.
   await evaluate(`document.querySelector('meta[name="build"]').content = 'earlier'`);
   line.cut();
@@ -145,7 +146,7 @@ test('a lost connection is shown, heals by itself and misses nothing; a new vers
   await ask();
   line.restore();
   await goneFrom(LOST);
-  await waitUntil(async () => (await rows()) === before + 1, { what: 'the missed request' });
+  await waitUntil(async () => (await rows()) === 2, { what: 'the missed request' });
   await see('Live: new requests appear by themselves', 'A new version is ready.');
   expect(await isSamePage()).toBe(true);
 });

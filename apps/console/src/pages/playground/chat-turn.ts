@@ -10,7 +10,7 @@ export interface ChatMessage {
 }
 
 /** What is known when an answer is complete. */
-export interface TurnEnd {
+export interface ChatEnd {
   readonly model: string | undefined;
   readonly promptTokens: number | undefined;
   readonly completionTokens: number | undefined;
@@ -56,7 +56,7 @@ export async function runTurn(
   api: Pick<Api, 'call' | 'subscribe'>,
   request: RpcInput<'chat.send'>,
   { onToken, onToolCalls, signal }: TurnOptions,
-): Promise<TurnEnd> {
+): Promise<ChatEnd> {
   const startedAt = performance.now();
   const { stream_id: streamId, memory } = await api.call('chat.send', request);
   // A turn continues when its listener disconnects, so it is stopped by a call. One that has ended needs none.

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { requestOf, type ChatSettings, type EarlierTurn } from './chat-settings.ts';
-import { runTurn, type TurnEnd } from './chat-turn.ts';
+import { runTurn, type ChatEnd } from './chat-turn.ts';
 import { addToolCalls, type ToolCall } from './tool-calls.ts';
 
 /** One question and its answer. */
@@ -15,7 +15,7 @@ export interface Turn extends EarlierTurn {
   readonly toolCalls: readonly ToolCall[];
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly error?: unknown;
-  readonly end?: TurnEnd;
+  readonly end?: ChatEnd;
 }
 
 /** A question of a person. */
