@@ -4,8 +4,8 @@ import {
   isPassedCapability,
   type Backend,
   type BackendConfig,
-  type BackendKind,
   type Capability,
+  type KindFacts,
 } from '@model-gateway/router';
 import type { AnswerMemory } from './transport/answers/answer-memory.ts';
 import type { UpstreamTimeouts } from './transport/upstream-http.ts';
@@ -27,7 +27,7 @@ export type KindOption = 'auth_header' | 'api_keys' | 'dialects';
 
 /** A kind of backend: all that registering and building one needs to know of it. */
 export interface BackendKindDefinition {
-  readonly name: BackendKind;
+  readonly name: string;
   /** Other types that operators register it by, such as the names of engines. */
   readonly aliases?: readonly string[];
   /** Whether only the service itself registers it. */
@@ -37,6 +37,7 @@ export interface BackendKindDefinition {
   /** What an operator can declare that a backend of it does. */
   readonly capabilities: ReadonlySet<Capability>;
   readonly options: readonly KindOption[];
+  readonly facts: KindFacts;
   /** Whether a model whose id says so does realtime, unless the operator declared what the backend does. */
   readonly findsRealtime?: boolean;
   /** Refuses a new registration that lacks something. */

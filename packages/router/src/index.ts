@@ -58,7 +58,7 @@ export {
   type AnswerWatch,
   type Backend,
   type BackendDialect,
-  type BackendKind,
+  type KindFacts,
   type Capability,
   type EmbeddingInput,
   type PassedAnswer,

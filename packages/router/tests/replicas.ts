@@ -6,7 +6,6 @@ import {
   type Backend,
   type BackendConfig,
   type BackendConfigStore,
-  type BackendKind,
   type Capability,
   type Probe,
   type Router,
@@ -18,7 +17,7 @@ import { createReplicaStores, type ReplicaStores } from './replica-stores.ts';
 
 /** An upstream of a test: what it answers to probes, and how often it was asked. */
 export interface FakeUpstream {
-  kind: BackendKind;
+  kind: string;
   capabilities: readonly Capability[];
   /** The upstream with each of its keys, where it has several. */
   keys?: readonly Backend[];

@@ -10,6 +10,7 @@ export const AGENT: BackendKindDefinition = {
   schemes: HTTP_SCHEMES,
   capabilities: PASSING,
   options: [],
+  facts: { isFree: true, isBounded: true, takesTokenIds: true },
   create: ({ name, apiKey, models }, url, options) =>
     createAgentBackend({ ...options, name, prefix: upstreamPrefix(url), apiKey, models }),
 };

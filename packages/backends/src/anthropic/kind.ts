@@ -9,6 +9,7 @@ export const ANTHROPIC: BackendKindDefinition = {
   schemes: HTTP_SCHEMES,
   capabilities: TRANSLATING,
   options: ['auth_header', 'api_keys'],
+  facts: {},
   create: (config, url, options) =>
     createAnthropicBackend({ ...cloudOptions(config, url, options), prefix: upstreamPrefix(url) }),
 };

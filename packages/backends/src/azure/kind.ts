@@ -8,6 +8,7 @@ export const AZURE: BackendKindDefinition = {
   schemes: HTTP_SCHEMES,
   capabilities: PASSING,
   options: ['auth_header', 'api_keys', 'dialects'],
+  facts: { takesTokenIds: true },
   assertComplete: ({ models }) => assertDeployments(models),
   create: (config, url, options) =>
     createAzureBackend({ ...cloudOptions(config, url, options), url }),

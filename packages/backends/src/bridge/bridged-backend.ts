@@ -1,11 +1,12 @@
 import { describeError, type Log } from '@model-gateway/kernel';
-import type { Backend, BackendKind } from '@model-gateway/router';
+import type { Backend, KindFacts } from '@model-gateway/router';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { isPortOpen } from './is-port-open.ts';
 
 interface BridgedBackendOptions {
   readonly name: string;
-  readonly kind: BackendKind;
+  readonly kind: string;
+  readonly facts: KindFacts;
   /** Requests the local port of the tunnel from the bridge agent. */
   readonly resolve: () => Promise<number>;
   /** Builds the backend at the end of the tunnel. */
@@ -30,8 +31,8 @@ const PORT_TIMEOUT_MS = 2000;
 
 /** Checks a tunnel at every interval, and follows it to another port. */
 export function createBridgedBackend(options: BridgedBackendOptions): BridgedBackend {
-  const { name, kind, log } = options;
-  let current = unreachable(name, kind, 'the bridge was not reached yet');
+  const { name, log } = options;
+  let current = unreachable(options, 'the bridge was not reached yet');
   let port: number | undefined;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -51,7 +52,7 @@ export function createBridgedBackend(options: BridgedBackendOptions): BridgedBac
       await connect();
     } catch (error) {
       const reason = describeError(error);
-      if (port === undefined) current = unreachable(name, kind, reason);
+      if (port === undefined) current = unreachable(options, reason);
       log.warn({ backend: name, reason }, 'the tunnel of a backend is down');
     }
     if (isClosed || port === before) return;
@@ -88,10 +89,14 @@ function proxyTo(current: () => Backend, close: () => Promise<void>): Backend {
   });
 }
 
-function unreachable(name: string, kind: BackendKind, reason: string): Backend {
+function unreachable(
+  { name, kind, facts }: Pick<BridgedBackendOptions, 'name' | 'kind' | 'facts'>,
+  reason: string,
+): Backend {
   return {
     name,
     kind,
+    facts,
     capabilities: () => new Set(),
     probe: () => Promise.reject(upstreamFailed(reason)),
     close: async () => undefined,

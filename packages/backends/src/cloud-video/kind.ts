@@ -8,6 +8,7 @@ export const CLOUD_VIDEO: BackendKindDefinition = {
   schemes: HTTP_SCHEMES,
   capabilities: new Set([...TRANSLATING, 'video']),
   options: [],
+  facts: {},
   create: ({ name, apiKey, models }, url, { timeouts, tracing }) =>
     createCloudVideoBackend({
       name,

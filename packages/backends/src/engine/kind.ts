@@ -8,6 +8,7 @@ export const ENGINE: BackendKindDefinition = {
   schemes: ['ws:', 'wss:'],
   capabilities: TRANSLATING,
   options: [],
+  facts: { isFree: true },
   create: ({ name, apiKey, models }, url, options) =>
     createEngineBackend({ ...options, name, url, apiKey, models }),
 };

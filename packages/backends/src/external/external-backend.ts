@@ -5,7 +5,6 @@ import type {
   AnswerWatch,
   Backend,
   BackendDialect,
-  BackendKind,
   Capability,
   StreamedBody,
 } from '@model-gateway/router';
@@ -53,7 +52,7 @@ export interface ExternalOptions {
   /** The path and query of the Responses API, where they differ from those of the other operations. */
   readonly responsesPath?: string;
   /** A kind that differs from this one only in these options. */
-  readonly kind?: BackendKind;
+  readonly kind?: string;
   readonly timeouts: UpstreamTimeouts;
   /** How large a whole answer may be. */
   readonly answerBytesMax?: number | undefined;

@@ -17,6 +17,7 @@ export const EXTERNAL: BackendKindDefinition = {
   schemes: HTTP_SCHEMES,
   capabilities: PASSING,
   options: ['auth_header', 'api_keys', 'dialects'],
+  facts: { takesTokenIds: true },
   findsRealtime: true,
   create: (config, url, options) =>
     createExternalBackend({ ...cloudOptions(config, url, options), prefix: upstreamPrefix(url) }),

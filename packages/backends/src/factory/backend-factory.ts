@@ -40,6 +40,7 @@ export function createBackendFactory(options: BackendFactoryOptions): BackendFac
     return createBridgedBackend({
       name: config.name,
       kind: kind.name,
+      facts: kind.facts,
       resolve: () => resolveBridge(target, { bridgeUrl, timeoutMs: timeouts.connectMs }),
       build: (port) => createBackend({ ...config, url: `${scheme}//127.0.0.1:${port}` }, options),
       keepaliveMs: options.keepaliveMs ?? KEEPALIVE_MS,

@@ -132,6 +132,30 @@ test('an external backend can do realtime once it lists a model that says so', a
   await upstream.close();
 });
 
+test.each([
+  ['external', 'http://127.0.0.1:9', { takesTokenIds: true }],
+  ['azure', 'http://127.0.0.1:9', { takesTokenIds: true }],
+  ['anthropic', 'http://127.0.0.1:9', {}],
+  ['gemini', 'http://127.0.0.1:9', {}],
+  ['ollama', 'http://127.0.0.1:9', { isFree: true, listsAll: true }],
+  ['engine', 'ws://127.0.0.1:9', { isFree: true }],
+  ['cloud-video', 'http://127.0.0.1:9', {}],
+  ['agent', 'http://127.0.0.1:9', { isFree: true, isBounded: true, takesTokenIds: true }],
+])('what others must know of the type %s', async (type, url, facts) => {
+  const backend = create({ type, url, models: ['m'] });
+  expect(backend.facts).toEqual(facts);
+  await backend.close();
+});
+
+test('a backend has them with each of its keys', async () => {
+  const backend = create({ apiKeys: ['a', 'b'] });
+  expect(backend.keys?.map(({ facts }) => facts)).toEqual([
+    { takesTokenIds: true },
+    { takesTokenIds: true },
+  ]);
+  await backend.close();
+});
+
 test('a URL must fit the kind', () => {
   expect(() => create({ type: 'engine' })).toThrow(expect.objectContaining({ code: 'bad_url' }));
   expect(() => create({ url: 'bridge://a/b' })).toThrow(

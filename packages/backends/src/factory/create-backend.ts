@@ -12,8 +12,10 @@ export function createBackend(config: BackendConfig, options: CreateBackendOptio
   const url = backendUrl(kind, config.url);
   if (isBridgeUrl(url)) throw new ServiceError('bad_url', 'a bridge URL must be resolved first');
   const [apiKey = config.apiKey, ...otherKeys] = config.apiKeys ?? [];
-  const withKey = (key: string | null): Backend =>
-    kind.create({ ...config, apiKey: key }, url, options);
+  const withKey = (key: string | null): Backend => ({
+    ...kind.create({ ...config, apiKey: key }, url, options),
+    facts: kind.facts,
+  });
   const first = withKey(apiKey);
   const backend = otherKeys.length === 0 ? first : withKeys(first, otherKeys.map(withKey));
   return withDeclaredCapabilities(backend, kind, config);

@@ -8,6 +8,7 @@ export const GEMINI: BackendKindDefinition = {
   schemes: HTTP_SCHEMES,
   capabilities: TRANSLATING,
   options: ['auth_header', 'api_keys'],
+  facts: {},
   create: (config, url, options) =>
     createGeminiBackend({ ...cloudOptions(config, url, options), url }),
 };

@@ -8,6 +8,7 @@ export const LOCAL_SERVER: BackendKindDefinition = {
   schemes: HTTP_SCHEMES,
   capabilities: TRANSLATING,
   options: [],
+  facts: { isFree: true, listsAll: true },
   create: ({ name, apiKey }, url, options) =>
     createLocalServerBackend({ ...options, name, url, apiKey }),
 };

@@ -1,5 +1,4 @@
 import { ServiceError } from '@model-gateway/contracts';
-import type { BackendKind } from '@model-gateway/router';
 import { registeredKind } from '../factory/backend-kind.ts';
 import { backendUrl, plainBase, upstreamPrefix } from './upstream-url.ts';
 
@@ -22,7 +21,7 @@ test.each([
   expect(plainBase(new URL(url))).toBe(base);
 });
 
-test.each<[BackendKind, string]>([
+test.each<[string, string]>([
   ['external', 'http://host'],
   ['external', 'bridge://gpu-1/chat'],
   ['local-server', 'https://host/ollama'],
@@ -34,7 +33,7 @@ test.each<[BackendKind, string]>([
   expect(backendUrl(registeredKind(kind), url).href).toContain(url);
 });
 
-test.each<[BackendKind, string]>([
+test.each<[string, string]>([
   ['external', 'ftp://host'],
   ['external', 'file:///etc/passwd'],
   ['external', 'host:1234/x'],

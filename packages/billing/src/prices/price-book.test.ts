@@ -149,12 +149,12 @@ test('a price is found again for another kind of the same backend, and after a c
   let stored = [price('m', 1)];
   const { book } = openBook(() => Promise.resolve(stored));
   await book.start();
-  expect(book.priceOf('m', { name: 'one', kind: 'external' })?.inputPerMillion).toBe(1);
-  expect(book.priceOf('m', { name: 'one', kind: 'engine' })?.source).toBe('local');
-  expect(book.priceOf('m', { name: 'one', kind: 'external' })?.source).toBe('override');
+  expect(book.priceOf('m', { name: 'one' })?.inputPerMillion).toBe(1);
+  expect(book.priceOf('m', { name: 'one', facts: { isFree: true } })?.source).toBe('local');
+  expect(book.priceOf('m', { name: 'one' })?.source).toBe('override');
   stored = [{ ...price('m', 2), backend: 'one' }];
   await book.reload();
-  expect(book.priceOf('m', { name: 'one', kind: 'engine' })?.inputPerMillion).toBe(2);
+  expect(book.priceOf('m', { name: 'one', facts: { isFree: true } })?.inputPerMillion).toBe(2);
   expect(book.priceOf('m')).toBeUndefined();
   await book.stop();
 });

@@ -7,7 +7,7 @@ const price = (
   { backend = null, source = 'override' }: Partial<StoredPrice> = {},
 ): StoredPrice => ({ pattern, backend, source, ...tokenRates(input, 0) });
 
-const cloud = { name: 'cloud', kind: 'external' };
+const cloud = { name: 'cloud' };
 
 test.each([
   ['gpt-4o-mini-2024-07-18', 'gpt-4o-mini'],
@@ -41,14 +41,14 @@ describe('a price is looked up', () => {
     {
       why: 'not of another backend',
       model: 'gpt-4.1',
-      on: { name: 'other', kind: 'azure' },
+      on: { name: 'other' },
       input: 2,
       source: 'built-in',
     },
     {
       why: 'of the backend, also for a local one',
       model: 'llama3',
-      on: { name: 'gpu', kind: 'agent' },
+      on: { name: 'gpu', facts: { isFree: true } },
       input: 7,
       source: 'override',
     },
@@ -56,19 +56,16 @@ describe('a price is looked up', () => {
     expect(index.find(model, on)).toMatchObject({ inputPerMillion: input, source });
   });
 
-  test.each(['local-server', 'engine', 'agent'])(
-    'as free on a backend of the kind %s without a price of its own',
-    (kind) => {
-      for (const model of ['llama3', 'gpt-4o', 'unknown']) {
-        const found = index.find(model, { name: 'mine', kind });
-        expect(found?.record).toEqual({
-          source: 'local',
-          input_per_million: 0,
-          output_per_million: 0,
-        });
-      }
-    },
-  );
+  test('as free on a backend of a free kind without a price of its own', () => {
+    for (const model of ['llama3', 'gpt-4o', 'unknown']) {
+      const found = index.find(model, { name: 'mine', facts: { isFree: true } });
+      expect(found?.record).toEqual({
+        source: 'local',
+        input_per_million: 0,
+        output_per_million: 0,
+      });
+    }
+  });
 
   test('in vain for a model that matches nothing', () => {
     expect(index.find('unknown', cloud)).toBeUndefined();

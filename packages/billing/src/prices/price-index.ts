@@ -10,7 +10,8 @@ import {
 /** What a price depends on besides the model. */
 export interface PricedBackend {
   readonly name: string;
-  readonly kind: string;
+  /** Of its kind. */
+  readonly facts?: { readonly isFree?: boolean } | undefined;
 }
 
 /** The prices, ordered for lookups. */
@@ -21,9 +22,6 @@ export interface PriceIndex {
    */
   find(model: string, backend?: PricedBackend): FoundPrice | undefined;
 }
-
-/** Kinds whose models run on machines of the operator. */
-const LOCAL_KINDS: ReadonlySet<string> = new Set(['local-server', 'engine', 'agent']);
 
 const LOCAL = foundPrice({ ...tokenRates(0, 0), pattern: null, backend: null, source: 'local' });
 
@@ -49,7 +47,7 @@ export function createPriceIndex(stored: readonly StoredPrice[]): PriceIndex {
       const id = model.toLowerCase();
       const own = backend && longestMatch(id, ofBackends.get(backend.name) ?? []);
       if (own !== undefined) return foundPrice(own);
-      if (backend !== undefined && LOCAL_KINDS.has(backend.kind)) return LOCAL;
+      if (backend?.facts?.isFree === true) return LOCAL;
       const price = generalPrice(id);
       return price && foundPrice(price);
     },

@@ -1,6 +1,6 @@
 import type { PricedBackend } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
-import type { BackendKind } from '@model-gateway/router';
+import type { KindFacts } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import { boundedUnits, type BilledUnits } from '../passed/billed-units.ts';
 import type { Reservation } from '../quota/reservation.ts';
@@ -31,7 +31,7 @@ export interface AnsweredBy {
     /** As the backend lists it. */
     readonly model: string;
     /** Undefined for a stored answer: no upstream was asked. */
-    readonly backend: (PricedBackend & { readonly kind: BackendKind }) | undefined;
+    readonly backend: (PricedBackend & { readonly facts?: KindFacts | undefined }) | undefined;
   };
   /** Undefined where the upstream is not measured by this answer. */
   readonly call?: UpstreamCall | undefined;
@@ -80,13 +80,13 @@ export async function settle(
   const { caller, surface, refId, reservation, trace, startedAt } = settled;
   const { unitsOf, estimate, estimateUnits, firstTokenAt, outcome } = observed;
   const status = SERVED_STATUS[ending];
-  const kind = backend?.kind;
+  const facts = backend?.facts;
   const usage =
-    observed.usage && estimate ? boundedUsage(kind, observed.usage, estimate) : observed.usage;
+    observed.usage && estimate ? boundedUsage(facts, observed.usage, estimate) : observed.usage;
   let recorded: Promise<void> | undefined;
   if (usage !== undefined) {
     const units = unitsOf?.(usage);
-    const bounded = units && estimateUnits ? boundedUnits(kind, units, estimateUnits) : units;
+    const bounded = units && estimateUnits ? boundedUnits(facts, units, estimateUnits) : units;
     const served = { caller, model, surface, usage, refId, reservation, trace, startedAt };
     // Before anything is awaited, so that the reservation has ended on its connection when the event is written.
     recorded = meter.record({ ...served, ...bounded, upstream: backend, status, firstTokenAt });

@@ -3,7 +3,6 @@ import type { EmbeddingsRequest, TokenUsage } from '@model-gateway/contracts';
 import {
   UnsupportedByBackend,
   UpstreamFailure,
-  type BackendKind,
   type EmbeddingInput,
   type UpstreamEmbedding,
   type UpstreamEmbeddings,
@@ -24,13 +23,6 @@ export interface EmbeddingsAnswer {
 // Fields for the gateway.
 const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'models']);
 
-// The kinds that forward a request unchanged.
-const KINDS_WITH_TOKENS: ReadonlySet<BackendKind> = new Set<BackendKind>([
-  'external',
-  'azure',
-  'agent',
-]);
-
 /** Serves one embeddings request: asks its targets, settles, and returns the vectors. */
 export async function embedTexts(
   running: RunningCall<EmbeddingsRequest>,
@@ -40,7 +32,7 @@ export async function embedTexts(
   const estimate = () => promptUsage(estimateInput(input));
   const ask: Ask<UpstreamEmbeddings> = async ({ backend, model }, cancel, onFirstByte) => {
     if (backend.embed === undefined) throw cannotEmbed(backend.name);
-    if (!isTexts(input) && !KINDS_WITH_TOKENS.has(backend.kind)) throw takesTextsOnly();
+    if (!isTexts(input) && backend.facts?.takesTokenIds !== true) throw takesTextsOnly();
     const watch = { onFirstByte, onEnd: running.onEnd };
     const embeddings = await backend.embed(upstreamBody(body, model), cancel, watch);
     requireAll(embeddings, input);

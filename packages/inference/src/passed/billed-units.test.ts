@@ -1,3 +1,4 @@
+import type { KindFacts } from '@model-gateway/router';
 import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
 import { PASSED_OPERATIONS } from './operations.ts';
 import { tokenUsage } from './reported-usage.ts';
@@ -6,9 +7,9 @@ const { images, speech, transcriptions } = PASSED_OPERATIONS;
 const TEN_SECONDS = 10;
 
 /** What is billed of an answer that reports these units. */
-function billed(kind: 'agent' | 'external', { operation, fields = {}, seconds, reported }: Case) {
+function billed(facts: KindFacts, { operation, fields = {}, seconds, reported }: Case) {
   const tokens = tokenUsage(operation.promptTokens(fields, seconds), 0);
-  return boundedUnits(kind, billedUnits(operation, fields, reported, tokens), () =>
+  return boundedUnits(facts, billedUnits(operation, fields, reported, tokens), () =>
     billedUnits(operation, fields, unitsOfUpload(seconds), tokens),
   );
 }
@@ -39,9 +40,9 @@ const TOO_MUCH = [
 ];
 
 test.each(TOO_MUCH)('a node that reports too much for $operation.path: $reported', (row) => {
-  expect(billed('agent', row)).toMatchObject(row.bounded);
+  expect(billed({ isBounded: true }, row)).toMatchObject(row.bounded);
   // An upstream of the operator is believed.
-  expect(billed('external', row)).toMatchObject(row.reported);
+  expect(billed({}, row)).toMatchObject(row.reported);
 });
 
 test.each([
@@ -49,7 +50,7 @@ test.each([
   { operation: transcriptions, seconds: TEN_SECONDS, reported: { audioSeconds: 39 } },
   { operation: transcriptions, seconds: TEN_SECONDS, reported: { audioSeconds: 0 } },
 ])('a node that reports what can be for $operation.path: $reported', (row) => {
-  expect(billed('agent', row)).toMatchObject(row.reported);
+  expect(billed({ isBounded: true }, row)).toMatchObject(row.reported);
 });
 
 test('what the model reads of an image or of audio is estimated by its prompt or its length', () => {

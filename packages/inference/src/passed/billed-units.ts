@@ -1,6 +1,6 @@
 import type { BilledUsage } from '@model-gateway/billing';
 import type { MediaTokens } from '@model-gateway/contracts';
-import type { BackendKind } from '@model-gateway/router';
+import type { KindFacts } from '@model-gateway/router';
 import { boundedCount } from '../usage/bounded-usage.ts';
 import { secondsOfTokens } from './audio-length.ts';
 import type { PassedFields, PassedOperation } from './operations.ts';
@@ -65,11 +65,11 @@ export function billedUnits(
  * Its owner chooses what it reports, and others pay for it.
  */
 export function boundedUnits(
-  kind: BackendKind | undefined,
+  facts: KindFacts | undefined,
   units: BilledUnits,
   estimate: () => BilledUnits,
 ): BilledUnits {
-  if (kind !== 'agent') return units;
+  if (facts?.isBounded !== true) return units;
   const { images, audioSeconds } = units;
   const estimated = estimate();
   return {

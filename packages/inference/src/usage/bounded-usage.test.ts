@@ -14,10 +14,10 @@ test.each([
   ['as much as the texts can be', usage(40, 20), usage(40, 20)],
   ['nothing', usage(0, 0), usage(0, 0)],
 ])('a node that reports %s', (_what, reported, expected) => {
-  expect(boundedUsage('agent', reported, estimate)).toEqual(expected);
+  expect(boundedUsage({ isBounded: true }, reported, estimate)).toEqual(expected);
 });
 
 test('the usage of an upstream that an operator registered is taken as it is', () => {
   const reported = usage(1_000, 1_000);
-  expect(boundedUsage('external', reported, estimate)).toBe(reported);
+  expect(boundedUsage({}, reported, estimate)).toBe(reported);
 });

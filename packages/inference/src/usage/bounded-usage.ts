@@ -1,5 +1,5 @@
 import type { TokenUsage } from '@model-gateway/contracts';
-import type { BackendKind } from '@model-gateway/router';
+import type { KindFacts } from '@model-gateway/router';
 
 /** More tokens than any tokenizer makes of a text, as a multiple of its estimate. */
 const ESTIMATES_MAX = 4;
@@ -8,11 +8,11 @@ const ESTIMATES_MAX = 4;
  * The reported usage; of a GPU node at most what the texts can be. Its owner chooses what it reports, and others pay for it.
  */
 export function boundedUsage(
-  kind: BackendKind | undefined,
+  facts: KindFacts | undefined,
   reported: TokenUsage,
   estimate: () => TokenUsage,
 ): TokenUsage {
-  if (kind !== 'agent') return reported;
+  if (facts?.isBounded !== true) return reported;
   const estimated = estimate();
   const prompt_tokens = boundedCount(reported.prompt_tokens, estimated.prompt_tokens);
   const completion_tokens = boundedCount(reported.completion_tokens, estimated.completion_tokens);

@@ -1,5 +1,4 @@
 import type { BackendEntry, BackendList } from '../registry/backend-list.ts';
-import type { BackendKind } from '../registry/backend.ts';
 import type { LimitName } from '../limits/backend-limits.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Refusals } from '../refusals/refusals.ts';
@@ -15,7 +14,7 @@ type ExplainedReason = PassReason | 'model_not_listed' | 'not_in_route' | 'not_r
 export interface ExplainedTarget {
   /** Undefined for a target that every backend may serve and none does. */
   readonly backend: string | undefined;
-  readonly kind: BackendKind | undefined;
+  readonly kind: string | undefined;
   /** As the backend lists it; undefined if it does not. */
   readonly model: string | undefined;
   /** Of the route, where there is one. */

@@ -40,18 +40,17 @@ export const isPassedCapability = (capability: Capability): capability is Passed
 export const BACKEND_DIALECTS = ['responses'] as const;
 export type BackendDialect = (typeof BACKEND_DIALECTS)[number];
 
-/** The upstream kinds. */
-export const BACKEND_KINDS = [
-  'external',
-  'anthropic',
-  'azure',
-  'gemini',
-  'local-server',
-  'engine',
-  'cloud-video',
-  'agent',
-] as const;
-export type BackendKind = (typeof BACKEND_KINDS)[number];
+/** What a kind of backend is, where that matters to others than itself. All are false unless a kind says otherwise. */
+export interface KindFacts {
+  /** It runs models on machines of the operator: they cost nothing, unless they have a price of their own. */
+  readonly isFree?: boolean;
+  /** Somebody else than the operator chooses what it reports, so that its usage is believed only as far as it can be. */
+  readonly isBounded?: boolean;
+  /** It serves only the models that it lists. */
+  readonly listsAll?: boolean;
+  /** It passes requests on without reading them, so that inputs may be token ids. */
+  readonly takesTokenIds?: boolean;
+}
 
 export interface Probe {
   readonly state: HealthState;
@@ -210,7 +209,9 @@ export interface AnswerWatch {
 /** One upstream of the gateway. A backend without a method does not support it. */
 export interface Backend {
   readonly name: string;
-  readonly kind: BackendKind;
+  /** How it is spoken to: the name of one of the kinds. */
+  readonly kind: string;
+  readonly facts?: KindFacts | undefined;
   /** The APIs whose requests it gets as clients sent them; absent if it speaks only chat completions. */
   readonly dialects?: ReadonlySet<BackendDialect>;
   /** Its current capabilities; an engine reports them in its handshake. */

@@ -355,5 +355,5 @@ const limitValues = (limits: BackendLimits): readonly (number | null)[] =>
   LIMIT_NAMES.map((name) => limits[name] ?? null);
 
 /** The models known before the first probe; local servers serve only what they list. */
-const staticModels = ({ kind }: Backend, { models }: BackendConfig): readonly string[] =>
-  kind === 'local-server' ? [] : models;
+const staticModels = ({ facts }: Backend, { models }: BackendConfig): readonly string[] =>
+  facts?.listsAll === true ? [] : models;
