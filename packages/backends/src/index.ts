@@ -2,6 +2,7 @@ export { createBackendAdmin, type BackendAdmin } from './admin/backend-admin.ts'
 export { registrationOf } from './admin/backend-registration.ts';
 export { backendState } from './admin/backend-state.ts';
 export { backendEntry } from './admin/backend-view.ts';
+export { kindViews } from './admin/kind-views.ts';
 export { createMeasuredAnswerMemory } from './transport/answers/measured-answer-memory.ts';
 export { assertRegistration } from './factory/assert-registration.ts';
 export { createBackendFactory } from './factory/backend-factory.ts';

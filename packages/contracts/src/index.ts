@@ -51,7 +51,9 @@ export { auditExportSchema } from './rest/audit.ts';
 export {
   backendAdditionSchema,
   backendChangeSchema,
+  backendKindSchema,
   backendListSchema,
+  backendOptionsSchema,
   backendRegisteredSchema,
   backendRemovalSchema,
   backendRemovedSchema,

@@ -1,4 +1,4 @@
-import { backendState, createBackendAdmin } from '@model-gateway/backends';
+import { backendState, createBackendAdmin, kindViews } from '@model-gateway/backends';
 import type { backendRegisteredSchema } from '@model-gateway/contracts';
 import type { DatabaseStores } from '@model-gateway/db';
 import type { z } from 'zod';
@@ -25,6 +25,7 @@ export function createBackendsMethods({
   return {
     'backends.list': async (page) => [...pageAfter(backends.list(), ({ name }) => name, page)],
     'backends.get': async ({ name }) => backends.get(name),
+    'backends.kinds': async () => kindViews(),
     'backends.add': {
       audit,
       entry: 'after',

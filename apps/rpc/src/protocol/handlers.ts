@@ -19,6 +19,7 @@ type Reading =
   | 'deliveries'
   | 'explain'
   | 'get'
+  | 'kinds'
   | 'list'
   | 'me'
   | 'plan'

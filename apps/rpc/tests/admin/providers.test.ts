@@ -237,6 +237,35 @@ test('an admin tries, adds, changes, tests and removes a backend without reading
   await upstream.close();
 });
 
+test('admins read which kinds of backends there are, and what each asks for', async () => {
+  const { result } = await rpc.call('backends.kinds', {}, admin.token);
+  expect(result).toEqual((await rpc.call('backends.kinds', {}, ADMIN_TOKEN)).result);
+  expect(result).toContainEqual({
+    name: 'azure',
+    aliases: [],
+    is_internal: false,
+    title: 'Azure OpenAI',
+    purpose: 'Deployments of Azure OpenAI.',
+    example_url: 'https://NAME.openai.azure.com?api-version=2024-10-21',
+    url_prefixes: ['http://', 'https://', 'bridge://'],
+    api_key: { title: 'API key', is_usual: true },
+    needs_models: true,
+    capabilities: expect.arrayContaining(['chat', 'invoke']),
+    offered_capabilities: expect.not.arrayContaining(['invoke']),
+    options: expect.objectContaining({
+      properties: {
+        auth_header: expect.objectContaining({ type: 'string', title: 'Header of the key' }),
+        api_keys: expect.objectContaining({ type: 'array', maxItems: 32 }),
+        dialects: expect.objectContaining({ items: { type: 'string', enum: ['responses'] } }),
+      },
+    }),
+    facts: { is_free: false, lists_all: false, takes_token_ids: true, is_bounded: false },
+  });
+  expect(result).toContainEqual(
+    expect.objectContaining({ name: 'agent', is_internal: true, title: 'GPU node' }),
+  );
+});
+
 test.each([
   { why: 'no address', method: 'backends.add', params: { name: 'x', type: 'external' } },
   { why: 'no name', method: 'backends.add', params: { type: 'external', url: 'http://h' } },

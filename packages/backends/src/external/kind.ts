@@ -1,5 +1,5 @@
 import { BACKEND_DIALECTS, CAPABILITIES, type Capability } from '@model-gateway/router';
-import { HTTP_SCHEMES, type BackendKindDefinition } from '../kind-definition.ts';
+import { HTTP_SCHEMES, PASSING_OPTIONS, type BackendKindDefinition } from '../kind-definition.ts';
 import { upstreamPrefix } from '../transport/upstream-url.ts';
 import { createExternalBackend, type ExternalOptions } from './external-backend.ts';
 
@@ -10,13 +10,25 @@ export const PASSING: ReadonlySet<Capability> = new Set(
   CAPABILITIES.filter((capability) => capability !== 'video'),
 );
 
+/** What is worth declaring of them: `invoke` is for engines. */
+export const OFFERED: readonly Capability[] = [...PASSING].filter(
+  (capability) => capability !== 'invoke',
+);
+
 /** Any HTTP API that follows the chat-completions convention. */
 export const EXTERNAL: BackendKindDefinition = {
   name: 'external',
   aliases: ['llama_cpp', 'vllm', 'cloud', 'external_api'],
+  form: {
+    title: 'OpenAI-compatible server or cloud',
+    purpose: 'OpenAI and everything that speaks its API: vLLM, llama.cpp, other clouds.',
+    exampleUrl: 'https://api.openai.com/v1',
+    apiKey: { title: 'API key', isUsual: true },
+    capabilities: OFFERED,
+  },
   schemes: HTTP_SCHEMES,
   capabilities: PASSING,
-  options: ['auth_header', 'api_keys', 'dialects'],
+  options: PASSING_OPTIONS,
   facts: { takesTokenIds: true },
   findsRealtime: true,
   create: (config, url, options) =>

@@ -46,8 +46,8 @@ export function assertOptions(kind: BackendKindDefinition, config: BackendConfig
 }
 
 function assertOption(kind: BackendKindDefinition, option: KindOption, isGiven: boolean): void {
-  if (!isGiven || kind.options.includes(option)) return;
-  const able = KINDS.filter(({ options }) => options.includes(option)).map(({ name }) => name);
+  if (!isGiven || option in kind.options.shape) return;
+  const able = KINDS.filter(({ options }) => option in options.shape).map(({ name }) => name);
   throw new ServiceError(
     'missing_fields',
     `'${option}': only a backend of the kinds ${able.join(', ')} takes it, not '${kind.name}'`,

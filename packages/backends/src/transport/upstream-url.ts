@@ -2,17 +2,23 @@ import { ServiceError } from '@model-gateway/contracts';
 
 const BRIDGE_SCHEME = 'bridge:';
 
+interface UrlKind {
+  readonly name: string;
+  readonly schemes: readonly string[];
+}
+
+/** How the URL of a registration may begin. */
+export const urlPrefixes = ({ schemes }: UrlKind): string[] =>
+  [...schemes, BRIDGE_SCHEME].map((scheme) => `${scheme}//`);
+
 /** The URL of a registration, if it is valid for this kind of backend. */
-export function backendUrl(
-  { name: kind, schemes }: { readonly name: string; readonly schemes: readonly string[] },
-  text: string,
-): URL {
+export function backendUrl(kind: UrlKind, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || ![...schemes, BRIDGE_SCHEME].includes(url.protocol)) {
-    const names = [...schemes, BRIDGE_SCHEME].map((scheme) => `${scheme}//`).join(', ');
+  const prefixes = urlPrefixes(kind);
+  if (url === undefined || !prefixes.includes(`${url.protocol}//`)) {
     throw new ServiceError(
       'bad_url',
-      `the URL of a backend of the kind '${kind}' must start with one of ${names}`,
+      `the URL of a backend of the kind '${kind.name}' must start with one of ${prefixes.join(', ')}`,
     );
   }
   if (url.hostname === '') {

@@ -75,6 +75,61 @@ const limits = z.strictObject({
   tokens_per_day: limit.nullish(),
 });
 
+/** The fields of a registration that only some kinds take, with what forms call them. */
+export const backendOptionsSchema = z
+  .object({
+    auth_header: authHeader.meta({
+      title: 'Header of the key',
+      description: 'Such as api-key. Leave it empty for the usual one.',
+    }),
+    api_keys: apiKeys.meta({
+      title: 'API keys',
+      description: 'Several keys, which requests use in turn.',
+    }),
+    dialects: dialects.meta({
+      title: 'Other APIs',
+      description: 'Requests of these APIs are passed on unchanged.',
+    }),
+  })
+  .partial();
+
+/** A kind of backend: what registers one, and what a form says of it. */
+export const backendKindSchema = z.object({
+  /** What `type` of a registration names. */
+  name: z.string(),
+  /** Other values of `type` that mean the same. */
+  aliases: z.array(z.string()),
+  /** Whether only the service itself registers it, as for models on GPU nodes. */
+  is_internal: z.boolean(),
+  title: z.string(),
+  /** What it is for, in one line. */
+  purpose: z.string(),
+  /** An address of this kind. */
+  example_url: z.string(),
+  /** How an address may begin. */
+  url_prefixes: z.array(z.string()),
+  /** Each kind takes a key; servers of some rarely have one. */
+  api_key: z.object({ title: z.string(), is_usual: z.boolean() }),
+  /** Whether it cannot list its models, so that they must be given. */
+  needs_models: z.boolean(),
+  /** What a registration may declare. */
+  capabilities: z.array(capability),
+  /** Which of them a form offers; none where the kind decides. */
+  offered_capabilities: z.array(capability),
+  /** JSON Schema of the fields of a registration that not every kind takes. */
+  options: anyObject(),
+  facts: z.object({
+    /** Its models cost nothing, unless they have a price of their own. */
+    is_free: z.boolean(),
+    /** It serves only the models that it lists. */
+    lists_all: z.boolean(),
+    /** Inputs may be token ids. */
+    takes_token_ids: z.boolean(),
+    /** What it reports as usage is believed only as far as it can be. */
+    is_bounded: z.boolean(),
+  }),
+});
+
 /** The body of `POST /api/admin/backends`; every field is optional. */
 export const backendRequestSchema = z.object({
   type: type

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   backendAdditionSchema,
   backendChangeSchema,
+  backendKindSchema,
   backendName,
   backendRegisteredSchema,
   backendTestRequestSchema,
@@ -12,6 +13,8 @@ import { method } from '../method.ts';
 import { done, listLimit, record } from './records.ts';
 
 const oneBackend = z.object({ name: backendName });
+
+const kind = record('BackendKind', backendKindSchema.shape);
 
 const backend = record('Backend', backendViewSchema.shape);
 
@@ -36,6 +39,14 @@ export const backendsMethods = {
     isExtension: true,
     params: oneBackend,
     result: backend,
+  }),
+  'backends.kinds': method({
+    auth: 'admin-or-admin-token',
+    summary:
+      'The kinds of backends in the order in which they are offered, with what a form says of them and asks for.',
+    isExtension: true,
+    params: z.object({}),
+    result: z.array(kind),
   }),
   'backends.add': method({
     auth: 'admin-or-admin-token',
