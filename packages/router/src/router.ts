@@ -37,7 +37,7 @@ export interface BackendStatus {
   readonly circuit: CircuitState;
   /** The operations that get no requests, or one as a test, though others may. */
   readonly failingOperations: readonly FailingOperation[];
-  /** The last known models; they stay known while the backend is unavailable. */
+  /** The last known models, without those that the upstream says it does not have; they stay known while the backend is unavailable. */
   readonly models: readonly string[];
   /** How many tokens a model can read and write in one request, where the backend lists it. */
   readonly contextLengths: ReadonlyMap<string, number>;
@@ -194,7 +194,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
   });
   const statusOf = (entry: BackendEntry): BackendStatus => {
     const { backend, registeredAt } = entry;
-    const { state, reason, checkedAt, models, contextLengths, capabilities } = entry.report;
+    const { state, reason, checkedAt, contextLengths, capabilities } = entry.report;
     return {
       backend,
       ...shownHealth({ state, reason }, refusals.keyRefusal(backend.name)),
@@ -202,7 +202,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
       checkedAt,
       circuit: breakers.stateOf(backend.name),
       failingOperations: breakers.failingOperations(backend.name),
-      models,
+      models: entry.report.models.filter((model) => !entry.lacks(model)),
       contextLengths,
       capabilities,
       registeredAt,

@@ -45,6 +45,7 @@ const entriesOf = (all: readonly State[]): readonly BackendEntry[] =>
         backend: { name: nameOf(index), kind: 'external' },
         report: { state: isHealthy ? 'Healthy' : 'Unhealthy' },
         models: new Set(['m']),
+        lacks: () => false,
       }) as unknown as BackendEntry,
   );
 

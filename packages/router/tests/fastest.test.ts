@@ -9,7 +9,7 @@ const NAMES = ['slow', 'quick', 'close'];
 const TIMES: Readonly<Record<string, number>> = { slow: 900, quick: 100, close: 110 };
 
 const candidateOf = (name: string): Candidate => ({
-  entry: { backend: { name, kind: 'external' } } as unknown as BackendEntry,
+  entry: { backend: { name, kind: 'external' }, lacks: () => false } as unknown as BackendEntry,
   model: 'm',
   routed: { model: 'm', backend: name, priority: 0, weight: 1 },
 });

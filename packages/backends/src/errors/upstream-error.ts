@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { readUpstreamError } from './error-answer.ts';
+import { isModelMissing } from './model-missing.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 const MESSAGE_BYTES_MAX = 4096;
@@ -33,6 +34,7 @@ export function upstreamRefused(
   return new UpstreamFailure(`upstream ${status}: ${detail}`, {
     isBackendAtFault,
     hadNoEffect,
+    isModelMissing: isModelMissing(upstream),
     status,
     upstream,
     retryAfterSecs: readRetryAfter(retryAfter, Date.now()),

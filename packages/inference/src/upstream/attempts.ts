@@ -61,8 +61,8 @@ export interface Attempted<Answer> extends ActiveCall {
 /**
  * Asks one target after the other until one answers. For each model of the request: a backend, with its next key while the
  * upstream refuses the last one, and then a second backend, or as many as the route of the model allows, if the first is at
- * fault and the client has received nothing. A backend that cannot take the request, and was sent nothing, does not count as
- * one of them. The last failure is the error of the request. Reports failures to the router; the caller reports the end of a
+ * fault and the client has received nothing. A backend that cannot take the request, and was sent nothing, or does not have
+ * the model, does not count as one of them. The last failure is the error of the request. Reports failures to the router; the caller reports the end of a
  * response that has begun. A caller that has chosen the first backend passes its lease.
  */
 export const attempt = <Answer>(
@@ -246,9 +246,9 @@ class Attempts<Answer> {
     await settleFailure(target, failure, signal);
     await this.#reportIfLeft(lease, failure);
     this.#tried.push(nameOf(lease));
-    if (failure instanceof UnsupportedByBackend) {
+    if (isElsewhere(failure)) {
       this.#cause ??= failure;
-      this.#mayRetry = !signal.aborted;
+      this.#mayRetry = !signal.aborted && canRepeat;
       return;
     }
     this.#cause = cause;
@@ -329,6 +329,11 @@ const nameOf = ({ backend, model }: Lease): TargetName => ({ backend: backend.na
 /** Whether a target had not answered when the client left. */
 const isAtWork = ({ failure }: FailedTarget): boolean =>
   !(failure instanceof UpstreamFailure) || failure.status === undefined;
+
+/** Whether the backend does not have what is asked for, and did nothing. */
+const isElsewhere = (failure: unknown): boolean =>
+  failure instanceof UnsupportedByBackend ||
+  (failure instanceof UpstreamFailure && failure.isModelMissing);
 
 const isBackendFault = (failure: unknown, signal: AbortSignal): boolean =>
   failure instanceof UpstreamFailure && failure.isBackendAtFault && !signal.aborted;

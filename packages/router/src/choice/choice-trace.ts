@@ -4,6 +4,7 @@ export type PassReason =
   | 'circuit_open'
   | 'cooling'
   | 'key_refused'
+  | 'model_not_listed'
   | 'full'
   | 'not_preferred'
   | 'no_capability'

@@ -99,7 +99,8 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     if (usable.length === candidates.length) return;
     for (const one of candidates) {
       if (usable.includes(one)) continue;
-      const { entry, model, obstacle: reason = 'key_refused' } = one;
+      const { entry, model } = one;
+      const reason = one.obstacle ?? (entry.lacks(model) ? 'model_not_listed' : 'key_refused');
       noteSkipped(trace, { backend: entry.backend.name, model, reason });
     }
   }

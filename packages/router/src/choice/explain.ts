@@ -8,7 +8,7 @@ import { consider, isRuled, rank, usableOf, type ChoiceFacts, type ChoicePolicy 
 import type { PassReason } from './choice-trace.ts';
 
 /** Why a backend or target of a route gets no request. */
-type ExplainedReason = PassReason | 'model_not_listed' | 'not_in_route' | 'not_registered';
+type ExplainedReason = PassReason | 'not_in_route' | 'not_registered';
 
 /** One backend, or one target of a route that no backend serves, in an explanation. */
 export interface ExplainedTarget {

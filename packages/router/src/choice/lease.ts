@@ -171,7 +171,9 @@ export function createLeases(dependencies: LeaseDependencies): BeginLease {
           return settleRefused(name, model, permit, ofBackend);
         }
         if (outcome === 'server_error') return permit.settle(countedAs(query, permit));
-        return permit.settle(outcome === 'request_refused' ? 'success' : outcome);
+        if (outcome === 'model_missing') entry.noteLacking(model);
+        const isAnswer = outcome === 'request_refused' || outcome === 'model_missing';
+        return permit.settle(isAnswer ? 'success' : outcome);
       },
     });
     return leaseOf(first);

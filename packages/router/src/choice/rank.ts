@@ -85,15 +85,26 @@ export function usableOf(
   const ready = isAnyPassed
     ? considered.filter(({ obstacle }) => obstacle === undefined)
     : considered;
-  if (facts.hasNoRefusals()) return ready;
-  const trusted = ready.filter(({ entry: { backend } }) => !facts.isKeyRefused(backend.name));
-  // The only backend is tried even so: its error says more than none, and its key may be good again.
-  return trusted.length > 0 ? trusted : ready;
+  const having = preferably(ready, ({ entry, model }) => !entry.lacks(model));
+  return facts.hasNoRefusals()
+    ? having
+    : preferably(having, ({ entry: { backend } }) => !facts.isKeyRefused(backend.name));
+}
+
+/** Those among them, or all: the only backend is tried even so. Its error says more than none, and it may be good again. */
+function preferably(
+  candidates: readonly Candidate[],
+  isPreferable: (candidate: Candidate) => boolean,
+): readonly Candidate[] {
+  if (candidates.every(isPreferable)) return candidates;
+  const found = candidates.filter(isPreferable);
+  return found.length > 0 ? found : candidates;
 }
 
 /**
  * The candidates in order of preference, as a request that fails everywhere would be sent to them, and then those that cannot
- * serve it. A backend with a refused key comes after the others. Of the targets of a route, one of the first priority by
+ * serve it. A backend with a refused key, or
+ * whose upstream says that it does not have the model, comes after the others. Of the targets of a route, one of the first priority by
  * weight comes first, and of its backends the least used; the order of a request decides within a priority. Nothing is
  * computed that is not asked for: a choice takes only the first.
  */

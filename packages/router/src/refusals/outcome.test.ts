@@ -25,6 +25,15 @@ test.each([
   { why: '501', failure: answered(501), outcome: 'neutral' },
   { why: '400', failure: answered(400), outcome: 'request_refused' },
   { why: '404', failure: answered(404), outcome: 'request_refused' },
+  {
+    why: '404 for its model',
+    failure: new UpstreamFailure('no', {
+      isBackendAtFault: false,
+      isModelMissing: true,
+      status: 404,
+    }),
+    outcome: 'model_missing',
+  },
   { why: '408', failure: answered(408), outcome: 'request_refused' },
   { why: '422', failure: answered(422), outcome: 'request_refused' },
   {

@@ -21,6 +21,8 @@ export type Refused = RateLimited | KeyRefused;
 
 /** The answer of an upstream that found the request wrong. */
 const REQUEST_REFUSED = 'request_refused';
+/** The answer of an upstream that does not have the model. */
+const MODEL_MISSING = 'model_missing';
 /** The answer of an upstream that failed with the request, such as a 5xx: the request may be the cause. */
 const SERVER_ERROR = 'server_error';
 
@@ -31,6 +33,7 @@ export type RouteOutcome =
   | 'neutral'
   | 'left'
   | typeof REQUEST_REFUSED
+  | typeof MODEL_MISSING
   | typeof SERVER_ERROR
   | Refused;
 
@@ -49,6 +52,7 @@ export function outcomeOf(failure: unknown): RouteOutcome {
   if (failure.isRateLimit) return { kind: 'rate_limited', forMs: coolingMs(failure) };
   if (failure.code === 'upstream_auth') return keyRefused(failure);
   const { isBackendAtFault, wasAnswered, status } = failure;
+  if (failure.isModelMissing) return MODEL_MISSING;
   if (!isBackendAtFault) return wasAnswered ? REQUEST_REFUSED : 'neutral';
   // The backend does not have the operation, which says nothing about its others.
   if (status === NOT_IMPLEMENTED) return 'neutral';

@@ -18,6 +18,9 @@ export interface BackendEntry {
   registeredAt: Date;
   readonly report: HealthReport;
   readonly models: ReadonlySet<string>;
+  /** Whether the upstream said, since its last probe, that it does not have the model that it lists. Known to this process alone. */
+  lacks(model: string): boolean;
+  noteLacking(model: string): void;
   update(report: HealthReport): void;
   can(capability: Capability, model: string): boolean;
   /** Marks that a request is being served; call the returned function when it ends. */
@@ -102,6 +105,7 @@ export function createBackendEntry(
   let report: HealthReport = { ...NOT_PROBED, models: knownModels };
   let models: ReadonlySet<string> = new Set(knownModels);
   let capabilities: ReadonlySet<Capability> = new Set();
+  const lacking = new Set<string>();
   let users = 0;
   const waiting: (() => void)[] = [];
   return {
@@ -117,7 +121,10 @@ export function createBackendEntry(
     get models() {
       return models;
     },
+    lacks: (model) => lacking.has(model),
+    noteLacking: (model) => void lacking.add(model),
     update(next) {
+      lacking.clear();
       report = next;
       models = new Set(next.models);
       capabilities = new Set(next.capabilities);

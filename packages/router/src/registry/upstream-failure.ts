@@ -16,6 +16,8 @@ interface UpstreamFailureOptions {
   readonly status?: number | undefined;
   /** Whether a rate limit of the upstream refused the request; by default a status of 429 says so. */
   readonly isRateLimit?: boolean;
+  /** Whether the upstream says that it does not have the model. */
+  readonly isModelMissing?: boolean;
   /** Whether the upstream took too long. */
   readonly isTimeout?: boolean;
   /** The error of the upstream, as users may see it. */
@@ -42,6 +44,7 @@ export class UpstreamFailure extends UpstreamError {
   readonly wasUnreadable: boolean;
   readonly wasAnswered: boolean;
   readonly isRateLimit: boolean;
+  readonly isModelMissing: boolean;
   readonly isTimeout: boolean;
   readonly status: number | undefined;
   readonly loggedAs: string | undefined;
@@ -55,6 +58,7 @@ export class UpstreamFailure extends UpstreamError {
     this.wasUnreadable = options.wasUnreadable ?? false;
     this.wasAnswered = options.wasAnswered ?? (status !== undefined || this.wasUnreadable);
     this.isRateLimit = options.isRateLimit ?? status === TOO_MANY_REQUESTS;
+    this.isModelMissing = options.isModelMissing ?? false;
     this.isTimeout = options.isTimeout ?? false;
     this.status = status;
     this.loggedAs = options.loggedAs;

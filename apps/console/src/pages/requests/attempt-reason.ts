@@ -6,6 +6,7 @@ const PASSED_OVER: Readonly<Record<string, TextKey>> = {
   circuit_open: 'explain.reason.circuit_open',
   cooling: 'explain.reason.cooling',
   key_refused: 'explain.reason.key_refused',
+  model_not_listed: 'explain.reason.model_not_listed',
   full: 'explain.reason.full',
   not_preferred: 'explain.reason.not_preferred',
   no_capability: 'explain.reason.no_capability',
