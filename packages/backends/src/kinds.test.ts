@@ -34,7 +34,7 @@ test.each(kindViews())('what the form of $name offers can be registered', (view)
   const taken = Object.entries(OPTIONS).flatMap(([option, fields]) =>
     isTaken({ ...config, ...fields }) ? [option] : [],
   );
-  expect(taken).toEqual(Object.keys(options['properties'] ?? {}));
+  expect(taken).toEqual(Object.keys(options.properties));
 });
 
 function isTaken(config: BackendConfig): boolean {

@@ -206,7 +206,6 @@ export const de: Texts = {
   'backends.form.title': 'Backend hinzufügen',
   'backends.form.name': 'Name',
   'backends.form.name.hint': 'Verbrauch, Routen und Protokolle verweisen darauf.',
-  'backends.form.key': 'API-Schlüssel',
   'backends.form.key.hint': 'Wird verschlüsselt gespeichert und nie wieder angezeigt.',
   'backends.form.key.keep': 'Leer lassen, um den gespeicherten Schlüssel zu behalten.',
   'backends.form.key.none': 'Es ist kein Schlüssel gespeichert.',
@@ -226,8 +225,6 @@ export const de: Texts = {
     'Einer pro Zeile. Alle Schlüssel werden abwechselnd verwendet; ein abgelehnter ruht allein.',
   'backends.form.more_keys.replace':
     '{count} Schlüssel sind gespeichert. Eingegebene Schlüssel ersetzen sie alle.',
-  'backends.form.header': 'Header des Schlüssels',
-  'backends.form.header.hint': 'Zum Beispiel api-key. Leer lassen für den üblichen.',
   'backends.capabilities': 'Fähigkeiten',
   'backends.capabilities.hint': 'Keine: was diese Art üblicherweise bietet.',
   'backends.capability.chat': 'Chat',
@@ -241,8 +238,6 @@ export const de: Texts = {
   'backends.capability.images': 'Bilder',
   'backends.capability.speech': 'Sprache',
   'backends.capability.transcription': 'Transkription',
-  'backends.dialects': 'Weitere APIs',
-  'backends.dialects.hint': 'Anfragen dieser APIs werden unverändert weitergegeben.',
   'backends.dialect.responses': 'Responses',
   'backends.form.submit': 'Testen und hinzufügen',
   'backends.form.anyway': 'Trotzdem hinzufügen',
@@ -254,14 +249,6 @@ export const de: Texts = {
   'backends.form.check.header':
     'Geben Sie den Namen eines Headers ein, etwa api-key oder authorization: Bearer.',
   'backends.form.check.models': 'Gib mindestens ein Modell ein.',
-  'backends.kind.external': 'OpenAI-kompatibler Server oder Cloud',
-  'backends.kind.anthropic': 'Anthropic',
-  'backends.kind.gemini': 'Google Gemini',
-  'backends.kind.azure': 'Azure OpenAI',
-  'backends.kind.local-server': 'Ollama',
-  'backends.kind.engine': 'Engine über WebSocket',
-  'backends.kind.cloud-video': 'Video-Cloud',
-  'backends.kind.agent': 'GPU-Knoten',
 
   // People
   'people.title': 'Personen',

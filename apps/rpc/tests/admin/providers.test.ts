@@ -247,7 +247,7 @@ test('admins read which kinds of backends there are, and what each asks for', as
     title: 'Azure OpenAI',
     purpose: 'Deployments of Azure OpenAI.',
     example_url: 'https://NAME.openai.azure.com?api-version=2024-10-21',
-    url_prefixes: ['http://', 'https://', 'bridge://'],
+    url_prefixes: ['https://', 'http://', 'bridge://'],
     api_key: { title: 'API key', is_usual: true },
     needs_models: true,
     capabilities: expect.arrayContaining(['chat', 'invoke']),

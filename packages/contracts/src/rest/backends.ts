@@ -93,6 +93,9 @@ export const backendOptionsSchema = z
   })
   .partial();
 
+/** JSON Schema of one of them. */
+const optionSchema = z.looseObject({ title: z.string(), description: z.string() });
+
 /** A kind of backend: what registers one, and what a form says of it. */
 export const backendKindSchema = z.object({
   /** What `type` of a registration names. */
@@ -106,7 +109,7 @@ export const backendKindSchema = z.object({
   purpose: z.string(),
   /** An address of this kind. */
   example_url: z.string(),
-  /** How an address may begin. */
+  /** How an address may begin; encrypted connections first. */
   url_prefixes: z.array(z.string()),
   /** Each kind takes a key; servers of some rarely have one. */
   api_key: z.object({ title: z.string(), is_usual: z.boolean() }),
@@ -117,7 +120,15 @@ export const backendKindSchema = z.object({
   /** Which of them a form offers; none where the kind decides. */
   offered_capabilities: z.array(capability),
   /** JSON Schema of the fields of a registration that not every kind takes. */
-  options: anyObject(),
+  options: z.looseObject({
+    properties: z
+      .object({
+        auth_header: optionSchema,
+        api_keys: optionSchema,
+        dialects: optionSchema.extend({ items: z.looseObject({ enum: z.array(dialect) }) }),
+      })
+      .partial(),
+  }),
   facts: z.object({
     /** Its models cost nothing, unless they have a price of their own. */
     is_free: z.boolean(),

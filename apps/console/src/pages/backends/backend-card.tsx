@@ -2,18 +2,21 @@ import type { RpcResult } from '@model-gateway/contracts';
 import { useLocation } from '@tanstack/react-router';
 import { useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
+import { useServedText } from '../../preferences/served-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { FromFile } from '../../ui/from-file.tsx';
 import { Badge } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { LIMITS } from './backend-draft.ts';
-import { kindOf } from './backend-kinds.ts';
+import type { BackendKind } from './kinds.ts';
 import { LatencyLine } from './latency-line.tsx';
 import { TestResult } from './test-result.tsx';
 
 interface BackendCardProps {
   readonly backend: RpcResult<'backends.list'>[number];
+  /** Undefined while the kinds are not known. */
+  readonly kind: BackendKind | undefined;
   /** Of the last day; undefined where it had no request. */
   readonly sums: { readonly requests: number; readonly errors: number } | undefined;
   readonly onEdit: () => void;
@@ -26,12 +29,12 @@ const MODELS_MAX = 6;
 const show = (card: HTMLLIElement | null): void => card?.scrollIntoView({ block: 'center' });
 
 /** One backend: its state and why, what it serves, how it did, and a test. */
-export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProps) {
+export function BackendCard({ backend, kind, sums, onEdit, onRemove }: BackendCardProps) {
   const { t, format } = useLanguage();
+  const tServed = useServedText();
   const test = useCall('backends.test', { changes: ['backends.list'] });
   const { name, type, state, reason, circuit, models, url, checked_at: checkedAt } = backend;
   const isWanted = useLocation({ select: ({ hash }) => hash === `backend-${name}` });
-  const kind = kindOf(type);
   const limitTexts = LIMITS.flatMap((limit) => {
     const value = backend.limits?.[limit] ?? null;
     return value === null ? [] : `${t(`backends.limit.${limit}`)}: ${format.number(value)}`;
@@ -49,7 +52,7 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
       {reason === null || checkedAt === null ? null : <p className="card-reason">{reason}</p>}
       <dl className="card-facts">
         <dt>{t('backends.kind')}</dt>
-        <dd>{t(`backends.kind.${kind?.type ?? 'agent'}`)}</dd>
+        <dd>{kind === undefined ? type : tServed(kind.title)}</dd>
         <dt>{t('backends.address')}</dt>
         <dd>
           <code>{url}</code>
@@ -93,13 +96,17 @@ export function BackendCard({ backend, sums, onEdit, onRemove }: BackendCardProp
         >
           {t('backends.test')}
         </Button>
-        {kind === undefined ? (
+        {kind?.is_internal === true ? (
           <span className="card-note">{t('backends.of_node')}</span>
         ) : backend.source === 'file' ? (
           <FromFile />
         ) : (
           <>
-            <Button aria-label={t('backends.edit.of', { name })} onClick={onEdit}>
+            <Button
+              aria-label={t('backends.edit.of', { name })}
+              disabled={kind === undefined}
+              onClick={onEdit}
+            >
               {t('backends.edit')}
             </Button>
             <Button aria-label={t('backends.remove.of', { name })} onClick={onRemove}>

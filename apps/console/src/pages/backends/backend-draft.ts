@@ -1,6 +1,10 @@
 import type { RpcInput, RpcResult } from '@model-gateway/contracts';
 import type { TextKey, TextValues } from '../../texts/texts.ts';
-import type { BackendKind, Capability, Dialect } from './backend-kinds.ts';
+import { dialectsOf, takesKeys, type BackendKind } from './kinds.ts';
+
+type Addition = RpcInput<'backends.add'>;
+type Capability = NonNullable<Addition['capabilities']>[number];
+type Dialect = NonNullable<Addition['dialects']>[number];
 
 /** What is in the fields of the form. */
 export interface BackendDraft {
@@ -88,14 +92,16 @@ export function problemsOf(
     ...(takenNames.includes(name) ? { name: ['backends.form.check.taken'] as const } : {}),
     ...(isAddress(kind, draft.url.trim())
       ? {}
-      : { url: ['backends.form.check.url', { schemes: kind.schemes.join(', ') }] as const }),
-    ...(kind.needsModels && linesOf(draft.models).length === 0
+      : { url: ['backends.form.check.url', { schemes: kind.url_prefixes.join(', ') }] as const }),
+    ...(kind.needs_models && linesOf(draft.models).length === 0
       ? { models: ['backends.form.check.models'] as const }
       : {}),
-    ...(kind.hasKeys && keysOf(draft).length > KEYS_MAX
+    ...(takesKeys(kind) && keysOf(draft).length > KEYS_MAX
       ? { moreKeys: ['backends.form.check.keys', { max: KEYS_MAX }] as const }
       : {}),
-    ...(kind.hasKeys && draft.authHeader.trim() !== '' && !AUTH_HEADER.test(draft.authHeader.trim())
+    ...(takesKeys(kind) &&
+    draft.authHeader.trim() !== '' &&
+    !AUTH_HEADER.test(draft.authHeader.trim())
       ? { authHeader: ['backends.form.check.header'] as const }
       : {}),
     ...Object.fromEntries(
@@ -116,43 +122,40 @@ function isLimit(text: string): boolean {
 const keysOf = ({ apiKey, moreKeys }: BackendDraft): string[] => linesOf(`${apiKey}\n${moreKeys}`);
 
 /** The limits that were entered; null without any. */
-function limitsOf({ limits }: BackendDraft): RpcInput<'backends.add'>['limits'] {
+function limitsOf({ limits }: BackendDraft): Addition['limits'] {
   const given = LIMITS.filter((name) => limits[name].trim() !== '');
   if (given.length === 0) return null;
   return Object.fromEntries(given.map((name) => [name, Number(limits[name])]));
 }
 
-const isAddress = ({ schemes }: BackendKind, text: string): boolean =>
-  schemes.some((scheme) => text.startsWith(scheme) && text.length > scheme.length) &&
+const isAddress = ({ url_prefixes: prefixes }: BackendKind, text: string): boolean =>
+  prefixes.some((prefix) => text.startsWith(prefix) && text.length > prefix.length) &&
   URL.canParse(text);
 
 /** The backend that the fields describe. What its kind does not have is left out. */
-export function backendOf(kind: BackendKind, draft: BackendDraft): RpcInput<'backends.add'> {
+export function backendOf(kind: BackendKind, draft: BackendDraft): Addition {
   const models = linesOf(draft.models);
   const authHeader = draft.authHeader.trim();
-  const capabilities = draft.capabilities.filter((one) => kind.capabilities.includes(one));
-  const dialects = draft.dialects.filter((one) => kind.dialects.includes(one));
+  const capabilities = draft.capabilities.filter((one) => kind.offered_capabilities.includes(one));
+  const dialects = draft.dialects.filter((one) => dialectsOf(kind).includes(one));
   const limits = limitsOf(draft);
   return {
     name: draft.name.trim(),
-    type: kind.type,
+    type: kind.name,
     url: draft.url.trim(),
     ...keyFields(kind, draft),
     ...(models.length === 0 ? {} : { models }),
-    ...(kind.hasKeys && authHeader !== '' ? { auth_header: authHeader } : {}),
+    ...(takesKeys(kind) && authHeader !== '' ? { auth_header: authHeader } : {}),
     ...(capabilities.length === 0 ? {} : { capabilities }),
     ...(dialects.length === 0 ? {} : { dialects }),
     ...(limits === null ? {} : { limits }),
   };
 }
 
-function keyFields(
-  { hasKey, hasKeys }: BackendKind,
-  draft: BackendDraft,
-): Pick<RpcInput<'backends.add'>, 'api_key' | 'api_keys'> {
-  const keys = hasKeys ? keysOf(draft) : linesOf(draft.apiKey);
+function keyFields(kind: BackendKind, draft: BackendDraft): Pick<Addition, 'api_key' | 'api_keys'> {
+  const keys = takesKeys(kind) ? keysOf(draft) : linesOf(draft.apiKey);
   const [first] = keys;
-  if (!hasKey || first === undefined) return {};
+  if (!kind.api_key.is_usual || first === undefined) return {};
   return keys.length === 1 ? { api_key: first } : { api_keys: keys };
 }
 

@@ -1,9 +1,10 @@
 import { useLanguage } from '../../preferences/language.tsx';
+import { useServedText } from '../../preferences/served-text.ts';
 import { TextField } from '../../ui/field.tsx';
 import type { TextKey } from '../../texts/texts.ts';
 import type { BackendDraft, problemsOf } from './backend-draft.ts';
 import { MoreFields } from './more-fields.tsx';
-import type { BackendKind } from './backend-kinds.ts';
+import type { BackendKind } from './kinds.ts';
 
 export interface BackendFieldsProps {
   readonly kind: BackendKind;
@@ -21,6 +22,7 @@ export interface BackendFieldsProps {
 export function BackendFields(props: BackendFieldsProps) {
   const { kind, draft, problems, keyHint, isNameFixed = false, onChange } = props;
   const { t } = useLanguage();
+  const tServed = useServedText();
   const problemOf = (field: keyof typeof problems): string | undefined => {
     const problem = problems[field];
     return problem === undefined ? undefined : t(...problem);
@@ -45,9 +47,9 @@ export function BackendFields(props: BackendFieldsProps) {
         problem={problemOf('url')}
         autoComplete="off"
       />
-      {kind.hasKey ? (
+      {kind.api_key.is_usual ? (
         <TextField
-          label={t('backends.form.key')}
+          label={tServed(kind.api_key.title)}
           type="password"
           hint={t(keyHint ?? 'backends.form.key.hint')}
           value={draft.apiKey}
@@ -57,7 +59,7 @@ export function BackendFields(props: BackendFieldsProps) {
       ) : null}
       <TextField
         label={t('backends.form.models')}
-        hint={t(kind.needsModels ? 'backends.form.models.needed' : 'backends.form.models.hint')}
+        hint={t(kind.needs_models ? 'backends.form.models.needed' : 'backends.form.models.hint')}
         render={<textarea rows={3} />}
         value={draft.models}
         onValueChange={(models) => onChange({ ...draft, models })}

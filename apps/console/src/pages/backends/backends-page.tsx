@@ -14,6 +14,7 @@ import { useCreating } from '../../ui/use-creating.ts';
 import { AddBackend } from './add-backend.tsx';
 import { BackendCard } from './backend-card.tsx';
 import { EditBackend } from './edit-backend.tsx';
+import { kindsQuery, type BackendKind } from './kinds.ts';
 
 type BackendRow = RpcResult<'backends.list'>[number];
 
@@ -25,6 +26,9 @@ export function BackendsPage() {
   const { t } = useLanguage();
   const api = useApi();
   const backends = useQuery({ ...api.query('backends.list'), refetchInterval: AGAIN_MS });
+  const kinds = useQuery(kindsQuery(api));
+  const kindOf = ({ type }: BackendRow): BackendKind | undefined =>
+    kinds.data?.find(({ name }) => name === type);
   const usage = useQuery({
     queryKey: ['usage.summary', 'backends'],
     queryFn: ({ signal }) =>
@@ -42,6 +46,7 @@ export function BackendsPage() {
   const [editing, setEditing] = useState<BackendRow>();
   const [removing, setRemoving] = useState<BackendRow>();
   const all = backends.data ?? [];
+  const editingKind = editing && kindOf(editing);
   const add = (
     <Button kind="primary" onClick={() => setAdding(true)}>
       {t('backends.add')}
@@ -49,7 +54,10 @@ export function BackendsPage() {
   );
   return (
     <Page title={t('backends.title')} intro={t('backends.intro')} actions={add}>
-      <ErrorNote error={backends.error} onRetry={() => void backends.refetch()} />
+      <ErrorNote
+        error={backends.error ?? kinds.error}
+        onRetry={() => void Promise.all([backends.refetch(), kinds.refetch()])}
+      />
       {backends.isPending ? <Skeleton /> : null}
       {backends.data?.length === 0 ? <Empty text={t('backends.empty')} action={add} /> : null}
       {all.length === 0 ? null : (
@@ -58,6 +66,7 @@ export function BackendsPage() {
             <BackendCard
               key={backend.name}
               backend={backend}
+              kind={kindOf(backend)}
               sums={usage.data?.groups.find(({ key }) => key === backend.name)}
               onEdit={() => setEditing(backend)}
               onRemove={() => setRemoving(backend)}
@@ -68,8 +77,8 @@ export function BackendsPage() {
       {isAdding ? (
         <AddBackend takenNames={all.map(({ name }) => name)} onClose={() => setAdding(false)} />
       ) : null}
-      {editing === undefined ? null : (
-        <EditBackend backend={editing} onClose={() => setEditing(undefined)} />
+      {editing === undefined || editingKind === undefined ? null : (
+        <EditBackend backend={editing} kind={editingKind} onClose={() => setEditing(undefined)} />
       )}
       {removing === undefined ? null : (
         <RemoveBackend backend={removing} all={all} onClose={() => setRemoving(undefined)} />

@@ -8,21 +8,20 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { changeOf, draftOf, problemsOf } from './backend-draft.ts';
 import { BackendFields } from './backend-fields.tsx';
-import { kindOf } from './backend-kinds.ts';
+import type { BackendKind } from './kinds.ts';
 
 interface EditBackendProps {
   readonly backend: RpcResult<'backends.list'>[number];
+  readonly kind: BackendKind;
   readonly onClose: () => void;
 }
 
 /** Changes a backend. It stays open, with the reason, while the changed backend is not healthy. */
-export function EditBackend({ backend, onClose }: EditBackendProps) {
+export function EditBackend({ backend, kind, onClose }: EditBackendProps) {
   const { t } = useLanguage();
   const update = useCall('backends.update', { changes: ['backends.list', ...ROUTING_QUERIES] });
   const [before] = useState(() => draftOf(backend));
   const [draft, setDraft] = useState(before);
-  const kind = kindOf(backend.type);
-  if (kind === undefined) return null;
   const problems = problemsOf(kind, draft);
   const saved = update.data;
   return (

@@ -1,8 +1,9 @@
 import { useLanguage } from '../../preferences/language.tsx';
+import { useServedText } from '../../preferences/served-text.ts';
 import { CheckList } from '../../ui/check-list.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { LIMITS, type BackendDraft, type LimitName } from './backend-draft.ts';
-import type { BackendKind } from './backend-kinds.ts';
+import { takesKeys, type BackendKind } from './kinds.ts';
 
 interface MoreFieldsProps {
   readonly kind: BackendKind;
@@ -17,6 +18,8 @@ interface MoreFieldsProps {
 export function MoreFields(props: MoreFieldsProps) {
   const { kind, draft, keyCount = 0, problemOf, onChange } = props;
   const { t } = useLanguage();
+  const tServed = useServedText();
+  const { auth_header: header, dialects: apis } = kind.options.properties;
   const hasProblem = [...LIMITS, 'moreKeys' as const, 'authHeader' as const].some(
     (field) => problemOf(field) !== undefined,
   );
@@ -40,36 +43,36 @@ export function MoreFields(props: MoreFieldsProps) {
           ))}
         </div>
         <p className="field-hint">{t('backends.limits.hint')}</p>
-        {kind.hasKeys ? (
-          <>
-            <TextField
-              label={t('backends.form.more_keys')}
-              hint={t(
-                keyCount > 1 ? 'backends.form.more_keys.replace' : 'backends.form.more_keys.hint',
-                { count: keyCount },
-              )}
-              render={<textarea rows={2} />}
-              value={draft.moreKeys}
-              onValueChange={(moreKeys) => onChange({ ...draft, moreKeys })}
-              problem={problemOf('moreKeys')}
-              autoComplete="off"
-              spellCheck={false}
-            />
-            <TextField
-              label={t('backends.form.header')}
-              hint={t('backends.form.header.hint')}
-              value={draft.authHeader}
-              onValueChange={(authHeader) => onChange({ ...draft, authHeader })}
-              problem={problemOf('authHeader')}
-              autoComplete="off"
-            />
-          </>
+        {takesKeys(kind) ? (
+          <TextField
+            label={t('backends.form.more_keys')}
+            hint={t(
+              keyCount > 1 ? 'backends.form.more_keys.replace' : 'backends.form.more_keys.hint',
+              { count: keyCount },
+            )}
+            render={<textarea rows={2} />}
+            value={draft.moreKeys}
+            onValueChange={(moreKeys) => onChange({ ...draft, moreKeys })}
+            problem={problemOf('moreKeys')}
+            autoComplete="off"
+            spellCheck={false}
+          />
         ) : null}
-        {kind.capabilities.length === 0 ? null : (
+        {header === undefined ? null : (
+          <TextField
+            label={tServed(header.title)}
+            hint={tServed(header.description)}
+            value={draft.authHeader}
+            onValueChange={(authHeader) => onChange({ ...draft, authHeader })}
+            problem={problemOf('authHeader')}
+            autoComplete="off"
+          />
+        )}
+        {kind.offered_capabilities.length === 0 ? null : (
           <CheckList
             label={t('backends.capabilities')}
             hint={t('backends.capabilities.hint')}
-            choices={kind.capabilities.map((value) => ({
+            choices={kind.offered_capabilities.map((value) => ({
               value,
               label: t(`backends.capability.${value}`),
             }))}
@@ -77,11 +80,11 @@ export function MoreFields(props: MoreFieldsProps) {
             onChange={(capabilities) => onChange({ ...draft, capabilities })}
           />
         )}
-        {kind.dialects.length === 0 ? null : (
+        {apis === undefined ? null : (
           <CheckList
-            label={t('backends.dialects')}
-            hint={t('backends.dialects.hint')}
-            choices={kind.dialects.map((value) => ({
+            label={tServed(apis.title)}
+            hint={tServed(apis.description)}
+            choices={apis.items.enum.map((value) => ({
               value,
               label: t(`backends.dialect.${value}`),
             }))}

@@ -1,13 +1,16 @@
 import { useState } from 'react';
 import { ROUTING_QUERIES } from '../../api/models.ts';
-import { useCall } from '../../api/use-api.ts';
+import { useApi, useCall } from '../../api/use-api.ts';
+import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
+import { useServedText } from '../../preferences/served-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { backendOf, emptyDraft, problemsOf, type BackendDraft } from './backend-draft.ts';
 import { BackendFields } from './backend-fields.tsx';
-import { BACKEND_KINDS, type KindName } from './backend-kinds.ts';
+import { kindsQuery, type BackendKind } from './kinds.ts';
 import { TestResult } from './test-result.tsx';
 
 interface NewBackendProps {
@@ -19,12 +22,31 @@ interface NewBackendProps {
 const CHANGES = ['backends.list', ...ROUTING_QUERIES] as const;
 
 /** Asks for the kind, then for what this kind needs; tests the backend and then registers it. */
-export function NewBackend({ takenNames, onDone, onCancel }: NewBackendProps) {
+export function NewBackend(props: NewBackendProps) {
+  const api = useApi();
+  const kinds = useQuery(kindsQuery(api));
+  if (kinds.isPending) return <Skeleton lines={4} />;
+  const offered = (kinds.data ?? []).filter((kind) => !kind.is_internal);
+  const [first] = offered;
+  return first === undefined ? (
+    <ErrorNote error={kinds.error} onRetry={() => void kinds.refetch()} />
+  ) : (
+    <NewBackendForm {...props} kinds={offered} first={first} />
+  );
+}
+
+interface NewBackendFormProps extends NewBackendProps {
+  readonly kinds: readonly BackendKind[];
+  readonly first: BackendKind;
+}
+
+function NewBackendForm({ kinds, first, takenNames, onDone, onCancel }: NewBackendFormProps) {
   const { t } = useLanguage();
+  const tServed = useServedText();
   const test = useCall('backends.test');
   const add = useCall('backends.add', { changes: CHANGES });
-  const [kind, setKind] = useState(() => startKind('external'));
-  const [draft, setDraft] = useState(() => emptyDraft(kind.type, kind.url));
+  const [kind, setKind] = useState(first);
+  const [draft, setDraft] = useState(() => emptyDraft(first.name, first.example_url));
   const [isChecked, setChecked] = useState(false);
   const problems = problemsOf(kind, draft, takenNames);
   const isPending = test.isPending || add.isPending;
@@ -52,19 +74,19 @@ export function NewBackend({ takenNames, onDone, onCancel }: NewBackendProps) {
         );
       }}
     >
-      <Select
-        label={t('backends.kind')}
-        value={kind.type}
-        choices={BACKEND_KINDS.map(({ type }) => ({
-          value: type,
-          label: t(`backends.kind.${type}`),
-        }))}
-        onChange={(type) => {
-          const next = startKind(type);
-          setKind(next);
-          change({ ...draft, name: type, url: next.url, models: '' });
-        }}
-      />
+      <div className="field">
+        <Select
+          label={t('backends.kind')}
+          value={kind.name}
+          choices={kinds.map(({ name, title }) => ({ value: name, label: tServed(title) }))}
+          onChange={(name) => {
+            const next = kinds.find((each) => each.name === name) ?? first;
+            setKind(next);
+            change({ ...draft, name, url: next.example_url, models: '' });
+          }}
+        />
+        <p className="field-hint">{tServed(kind.purpose)}</p>
+      </div>
       <BackendFields
         kind={kind}
         draft={draft}
@@ -88,11 +110,4 @@ export function NewBackend({ takenNames, onDone, onCancel }: NewBackendProps) {
       </div>
     </form>
   );
-}
-
-function startKind(type: KindName) {
-  const [first] = BACKEND_KINDS;
-  const kind = BACKEND_KINDS.find((each) => each.type === type) ?? first;
-  if (kind === undefined) throw new Error('there are no kinds of backends');
-  return kind;
 }
