@@ -1,9 +1,10 @@
 // Generates the reference: `pnpm build && pnpm reference`.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderCommandLine } from './reference/render-command-line.mjs';
 import { renderConfiguration } from './reference/render-configuration.mjs';
 import { renderErrors } from './reference/render-errors.mjs';
+import { renderKindsModule, renderKindsTable } from './reference/render-kinds.mjs';
 import { renderRpc } from './reference/render-rpc.mjs';
 import { renderTroubleshooting } from './reference/render-troubleshooting.mjs';
 import { START_PROBLEMS } from './start-problems.mjs';
@@ -27,7 +28,19 @@ const processes = await Promise.all(
     return { name, settings: config.processSettings };
   }),
 );
-const { createProgram } = await built('apps/cli/dist/app.js');
+const { kindViews } = await built('packages/backends/dist/index.js');
+const kindPages = (await readdir(`${docs}backends`)).map((name) => name.replace(/\.md$/, ''));
+const kindsPage = `${docs}backends/README.md`;
+await writeFile(
+  kindsPage,
+  renderKindsTable(await readFile(kindsPage, 'utf8'), kindViews(), new Set(kindPages)),
+);
+await writeFile(
+  new URL('../apps/cli/src/commands/backend-kinds.ts', import.meta.url),
+  renderKindsModule(kindViews()),
+);
+// The source, with what was just written.
+const { createProgram } = await built('apps/cli/src/app.ts');
 const { BACKEND_HELP, ERROR_HELP, openRpcDocument, RPC_ERROR_CODES } = await built(
   'packages/contracts/dist/index.js',
 );

@@ -15,6 +15,11 @@ test('a type means one kind', () => {
   expect(new Set(types).size).toBe(types.length);
 });
 
+test('a form offers encrypted connections first', () => {
+  const engine = kindViews().find(({ name }) => name === 'engine');
+  expect(engine?.url_prefixes).toEqual(['wss://', 'ws://', 'bridge://']);
+});
+
 test.each(kindViews())('what the form of $name offers can be registered', (view) => {
   expect(backendKindSchema.parse(view)).toEqual(view);
   const { name, example_url: url, offered_capabilities: offered, options, capabilities } = view;
@@ -30,7 +35,8 @@ test.each(kindViews())('what the form of $name offers can be registered', (view)
   expect(capabilities).toEqual(expect.arrayContaining(offered));
   expect(view.url_prefixes.some((prefix) => url.startsWith(prefix))).toBe(true);
   expect(view.title).not.toMatch(/\.$/);
-  expect(view.purpose).toMatch(/\.$/);
+  // One line, also in the help of the command line.
+  expect(view.purpose).toMatch(/^[^'\n]{1,75}\.$/);
   const taken = Object.entries(OPTIONS).flatMap(([option, fields]) =>
     isTaken({ ...config, ...fields }) ? [option] : [],
   );

@@ -8,12 +8,18 @@ import { isObject, RestError, type RestRequest } from '../service/rest.ts';
 import type { BackendList, BackendTest, ListedBackend } from '../service/listed-backend.ts';
 import { readSecret } from '../terminal.ts';
 import { collected, wholeNumber } from './arguments.ts';
+import { BACKEND_KINDS } from './backend-kinds.ts';
 
 const PATH = '/api/admin/backends';
 const NOT_FOUND = 404;
 const LIMIT_MAX = 1_000_000_000;
 
 const limit = (option: string) => wholeNumber(option, 1, LIMIT_MAX);
+
+const NAME_CHARS = Math.max(...BACKEND_KINDS.map(([name]) => name.length));
+const KINDS = BACKEND_KINDS.map(
+  ([name, purpose]) => `  ${name.padEnd(NAME_CHARS)}  ${purpose}`,
+).join('\n');
 
 interface AddOptions {
   readonly type: string;
@@ -45,11 +51,7 @@ export function addBackendCommands(program: Command, run: Runner): void {
     )
     .argument('<name>', 'a name for it')
     .argument('<address>', 'its URL')
-    .option(
-      '--type <type>',
-      'external, anthropic, gemini, azure, local-server (Ollama), engine, cloud-video',
-      'external',
-    )
+    .option('--type <kind>', BACKEND_KINDS.map(([name]) => name).join(', '), 'external')
     .option('--api-key-stdin', 'read its API key from standard input')
     .option(
       '--api-key-env <variable>',
@@ -68,6 +70,9 @@ export function addBackendCommands(program: Command, run: Runner): void {
     .addHelpText(
       'after',
       `
+Kinds:
+${KINDS}
+
 Examples:
   gateway backends add openai https://api.openai.com --api-key-env OPENAI_API_KEY
   gateway backends add ollama http://127.0.0.1:11434 --type local-server

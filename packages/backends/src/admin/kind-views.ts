@@ -36,4 +36,4 @@ function kindView(kind: BackendKindDefinition): KindView {
   };
 }
 
-const plain = (prefix: string): number => Number(!prefix.endsWith('s://'));
+const plain = (prefix: string): number => Number(!/^(?:https|wss):/.test(prefix));
