@@ -3,7 +3,7 @@ export { askSocket } from './ask-socket.ts';
 export { fullSize, fullTable, fullTest, testPostgresUrl, testRedisUrl } from './config.ts';
 export { makeCertificates } from './certificates.ts';
 export { createGate } from './gate.ts';
-export { readStream } from './read-stream.ts';
+export { readStream, type ReadStream } from './read-stream.ts';
 export { startSmtpServer, type TestSmtpServer } from './smtp-server.ts';
 export { startProcess, type TestProcess } from './start-process.ts';
 export { openStoreLine, type StoreLine } from './store-line.ts';

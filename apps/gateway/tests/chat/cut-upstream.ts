@@ -14,6 +14,12 @@ export interface CutUpstream {
   close(): Promise<void>;
 }
 
+/** As the kinds of backends read it. */
+const LISTING = {
+  data: [{ id: 'cut' }],
+  models: [{ name: 'cut', model: 'cut', supportedGenerationMethods: ['generateContent'] }],
+};
+
 /** It serves the model `cut`. */
 export async function startCutUpstream(): Promise<CutUpstream> {
   let script: readonly string[] = [];
@@ -22,9 +28,9 @@ export async function startCutUpstream(): Promise<CutUpstream> {
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => {
-      if (request.url === '/v1/models') {
+      if (request.method === 'GET') {
         response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify({ data: [{ id: 'cut' }] }));
+        response.end(JSON.stringify(LISTING));
         return;
       }
       response.setHeader('content-type', 'text/event-stream');
