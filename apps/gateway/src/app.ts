@@ -111,10 +111,9 @@ export function createGateway(
   });
   const checkConversation = createConversationCheck(database.conversations, runtime.storageLimit);
   const listing = createModelListing({ ...runtime, ...config });
-  const { conversations } = database;
   const silenceMs = config.streamKeepAliveSecs * MS_PER_SECOND;
   const serving = { admission, ...runtime, clock, log, silenceMs };
-  const chat = { ...serving, checkConversation, conversations };
+  const chat = { ...serving, checkConversation };
   const uploadFiles = createUploadFiles({
     folder: join(config.dataDir, 'uploads'),
     bytesMax: config.uploadFilesBytesMax,

@@ -68,7 +68,6 @@ export function createRpc(
     ...runtime,
     calls: bus.requests,
     entries: bus.entries,
-    conversations,
     sessions,
     keepBodies,
     clock: context.clock,

@@ -248,3 +248,12 @@ export interface AnswerPart {
   /** What the upstream has used until now, for answers that break off; no client is told. */
   readonly usageSoFar?: TurnUsage | undefined;
 }
+
+/** One text of a request, whoever wrote it. */
+export interface TextSlot {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly text: string;
+}
+
+/** Gives a text of a request another one, or the same. */
+export type ChangeText = (slot: TextSlot) => string;

@@ -1,5 +1,6 @@
 import type {
   AnswerPart,
+  ChangeText,
   ChatRequest,
   OwnForm,
   UpstreamCompletion,
@@ -17,6 +18,8 @@ export interface Dialect<Request extends DialectRequest = DialectRequest> {
   readonly api: string;
   /** Checks a body and translates it. A field that cannot be translated is a problem with that path. */
   readonly request: z.ZodType<Request>;
+  /** The request with other texts, in its own API and in every other form. */
+  edited(request: Request, change: ChangeText): Request;
   answer(answer: WholeAnswer, request: Request): WrittenAnswer;
   stream(request: Request): AnswerWriter;
   /** Whether the event of a failure alone tells clients that an answer is not whole; otherwise the connection closes, too. */

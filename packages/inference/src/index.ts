@@ -8,14 +8,22 @@ export {
   type AskedCall,
   type CountedCall,
 } from './call/admit.ts';
-export type { AdmittedCall, CallLog, Grant, Identity, NamedModels } from './call/call.ts';
+export type {
+  AdmittedCall,
+  CallContext,
+  CallLog,
+  Grant,
+  Hook,
+  Identity,
+  NamedModels,
+} from './call/call.ts';
 export { noteFailure, type CallFailure } from './call/call-log.ts';
 export { callOfUser, rightsOfKey } from './call/grants.ts';
-export { runCall, type CallServices, type RunningCall } from './call/run-call.ts';
+export { runCall, type CallServices, type RunContext, type RunningCall } from './call/run-call.ts';
 export { settle, type AnsweredBy } from './call/settle.ts';
 export { isServable } from './chat/model-rules.ts';
 export { jwtCaller, type Caller } from './chat/caller.ts';
-export type { ChatDependencies, ChatTurn } from './chat/chat-turn.ts';
+export { ChatTurn, type TurnServices } from './chat/chat-turn.ts';
 export { completeChat } from './chat/complete-chat.ts';
 export { embedTexts, expectedEmbeddings } from './chat/embed-texts.ts';
 export {
@@ -23,6 +31,7 @@ export {
   type MemoryEvent,
   type MemoryEventStore,
 } from './memory/memory-events.ts';
+export { createMemoryHook } from './memory/memory-hook.ts';
 export type { MemoryService } from './memory/memory-service.ts';
 export {
   createDisabledMemory,
@@ -34,7 +43,6 @@ export { invokeEngine } from './chat/invoke-engine.ts';
 export { endOf, SERVED_STATUS } from './usage/served-status.ts';
 export { createMeter, type Meter } from './usage/meter.ts';
 export { createModelPrices } from './quota/model-prices.ts';
-export { acceptChat, type AcceptedChat } from './chat/accept-chat.ts';
 export { createQuotas, type Quotas } from './quota/quotas.ts';
 export { errorEvent } from './stream/error-event.ts';
 export {
@@ -55,7 +63,7 @@ export {
   type PassedCall,
   type PassedSource,
 } from './passed/passed-call.ts';
-export { prepareTurn, type PreparedTurn } from './chat/prepare-turn.ts';
+export { createConversationHook } from './chat/history/conversation-hook.ts';
 export { findStoredHistory, HISTORY_LIMITS } from './chat/history/stored-history.ts';
 export { createStorageLimit, type StorageLimit } from './storage/storage-limit.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';

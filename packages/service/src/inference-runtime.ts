@@ -4,7 +4,9 @@ import { createKeyGrants } from '@model-gateway/accounts';
 import { createPriceBook, type PriceBook } from '@model-gateway/billing';
 import type { AppContext } from '@model-gateway/server-process';
 import {
+  createConversationHook,
   createExplainRoute,
+  createMemoryHook,
   createMeter,
   createModelPrices,
   createQuotas,
@@ -15,6 +17,7 @@ import {
   createUsageWriter,
   createVideoJobs,
   createVideoNotifications,
+  type Hook,
   type Memory,
   type Meter,
   type Quotas,
@@ -41,6 +44,8 @@ export interface InferenceRuntime extends Part {
   readonly requestLogWriter: RequestLogWriter;
   readonly requests: RequestCounter;
   readonly memory: Memory;
+  /** What is done for the calls of every surface. */
+  readonly hooks: readonly Hook[];
   readonly videoJobs: VideoJobs;
   readonly storageLimit: StorageLimit;
   /** Where a request for a model would go now. */
@@ -56,7 +61,7 @@ function servedName(router: ServiceRouter, model: string): string | undefined {
 export function createInferenceRuntime(
   config: InferenceRuntimeConfig,
   context: AppContext,
-  options: RouterOptions = {},
+  options: RouterOptions & { readonly hooks?: readonly Hook[] } = {},
 ): InferenceRuntime {
   const { database, bus, clock, log, metrics, tracing } = context;
   const router = createServiceRouter(config, context, options);
@@ -93,6 +98,11 @@ export function createInferenceRuntime(
     telemetry: createUpstreamTelemetry({ metrics, tracing }),
     requests,
     memory,
+    hooks: [
+      createConversationHook({ conversations: database.conversations, log }),
+      createMemoryHook(memory),
+      ...(options.hooks ?? []),
+    ],
     videoJobs: createVideoJobs({
       store: database.videoJobs,
       pricing: database.videoPricing,

@@ -9,23 +9,26 @@ import {
 } from '@model-gateway/dialects';
 import { REST_ERRORS, requestIdOf, sendJsonText, type StoredReader } from '@model-gateway/http';
 import {
+  ChatTurn,
   completeChat,
   estimatePrompt,
+  expectedChat,
+  runCall,
   streamTurn,
   type Caller,
-  type PreparedTurn,
+  type CallServices,
+  type Hook,
+  type Memory,
+  type TurnServices,
 } from '@model-gateway/inference';
 import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import type { CacheOptions } from '../cache/answer-cache.ts';
+import type { CheckConversation } from '../conversation-check.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { sendEvents } from '../openai/write-events.ts';
-import {
-  createTurnRoute,
-  type ServedTurn,
-  type TurnRouteDependencies,
-} from '../routes/turn-route.ts';
-import type { CallRoute } from '../surface/http-call.ts';
+import type { HttpAdmission } from '../surface/http-admission.ts';
+import type { CallRoute, HttpCall } from '../surface/http-call.ts';
 import { ignoredFlags } from './ignored-flags.ts';
 import { ignoredHeader } from './ignored-header.ts';
 
@@ -40,13 +43,22 @@ interface DialectRoute<Request extends DialectRequest> {
   readonly keep?: (request: Request, caller: Caller, body: object) => Promise<object>;
 }
 
+interface DialectRouteDependencies extends CallServices, TurnServices {
+  readonly admission: HttpAdmission;
+  readonly checkConversation: CheckConversation;
+  readonly hooks: readonly Hook[];
+  readonly memory: Pick<Memory, 'isConfigured'>;
+  /** After this time without anything sent, a streaming client gets a sign of life; 0: never. */
+  readonly silenceMs: number;
+}
+
 /** Serves chat turns in one of the APIs that clients speak. */
 export function createDialectRoute<Request extends DialectRequest>(
   { path, dialect, complete, isLinked, keep }: DialectRoute<Request>,
-  dependencies: TurnRouteDependencies,
+  services: DialectRouteDependencies,
 ): CallRoute {
-  const { silenceMs } = dependencies;
-  const { flagsHeader, requestIdHeader } = dialect;
+  const { admission, checkConversation, hooks, memory, silenceMs } = services;
+  const { flagsHeader, requestIdHeader, writeError } = dialect;
   const cache: CacheOptions<Request> = {
     state: (request) => ({
       conversation_id: request.chat.conversation_id,
@@ -57,21 +69,23 @@ export function createDialectRoute<Request extends DialectRequest>(
     headers: flagsHeader === undefined ? [] : [flagsHeader],
   };
 
-  async function respond({ turn, request, response, headers }: ServedTurn<Request>): Promise<void> {
-    const answer = await completeChat(turn, dependencies);
+  async function respond(turn: ChatTurn<Request>, { response, headers }: HttpCall): Promise<void> {
+    const answer = await completeChat(turn, services);
+    const { request, caller } = turn;
     const written = dialect.answer(answer, request);
-    const body = keep === undefined ? written.body : await keep(request, turn.caller, written.body);
+    const body = keep === undefined ? written.body : await keep(request, caller, written.body);
     const text = written.text ?? JSON.stringify(body);
     const more = [...routeHeaders(answer), ...ignoredHeaderOf(written, answer.ignored)];
     sendJsonText(response, 200, text, [...headers, ...more]);
   }
 
-  async function stream({ turn, request, response, headers }: ServedTurn<Request>): Promise<void> {
-    const writer = dialect.stream(request);
-    const requestId = requestIdOf(response.req, response);
+  async function stream(turn: ChatTurn<Request>, call: HttpCall): Promise<void> {
+    const { response, headers } = call;
+    const writer = dialect.stream(turn.request);
+    const requestId = requestIdOf(call.request, response);
     const options = {
       headers,
-      disconnected: turn.signal,
+      disconnected: call.signal,
       silenceMs,
       alive: () => writer.alive(),
       fail: (failure: unknown) => writer.fail({ ...streamFailure(failure), requestId }),
@@ -80,7 +94,7 @@ export function createDialectRoute<Request extends DialectRequest>(
     await sendEvents(response, options, async (sink) => {
       const passesEvents = dialect.api === CHAT_API;
       const onSign = (sign: Buffer): boolean => passesEvents && sink.pass(sign);
-      const streamed = await streamTurn(turn, dependencies, { passesEvents, onSign });
+      const streamed = await streamTurn(turn, services, { passesEvents, onSign });
       const promptTokens = (): number => estimatePrompt(turn.full);
       const beginning = writer.begin({ ...streamed.head, promptTokens }, streamed.first);
       sink.open([...routeHeaders(streamed), ...ignoredHeaderOf(writer, streamed.ignored)]);
@@ -91,15 +105,15 @@ export function createDialectRoute<Request extends DialectRequest>(
         ),
       );
       const isCut = ended !== undefined && 'failure' in ended;
-      return isCut ? ended : ending(turn, request, writer);
+      return isCut ? ended : ending(turn, writer, call.signal);
     });
   }
 
   /** The last events. An answer that the client did not wait for is not kept. */
   async function ending(
-    { caller, signal }: PreparedTurn,
-    request: Request,
+    { request, caller }: ChatTurn<Request>,
     writer: AnswerWriter,
+    signal: AbortSignal,
   ): Promise<string> {
     const answer = signal.aborted ? undefined : writer.answer();
     if (answer === undefined || keep === undefined) return writer.end(answer);
@@ -117,21 +131,30 @@ export function createDialectRoute<Request extends DialectRequest>(
     };
   }
 
-  return createTurnRoute<Request>(
-    {
-      path,
-      schema: dialect.request,
-      chatOf: ({ chat }) => chat,
-      ownOf: ({ own }) => own,
-      complete,
-      cache,
-      writeError: dialect.writeError,
-      requestIdHeader,
-      withHeaders: withIgnoredFlags,
-      respond: (served) => (served.request.chat.stream === true ? stream(served) : respond(served)),
+  return {
+    method: 'POST',
+    path,
+    ...(writeError === undefined ? {} : { writeError }),
+    handle(call) {
+      const { request: incoming, response } = call;
+      if (requestIdHeader !== undefined)
+        response.setHeader(requestIdHeader, requestIdOf(incoming, response));
+      const admitting = admission.admit(call, dialect.request, {
+        complete,
+        expected: ({ chat }) => expectedChat(chat, memory),
+        cache,
+      });
+      return runCall(call, admitting, services, async (running) => {
+        const request = withIgnoredFlags(running.body, incoming);
+        const { chat } = request;
+        const id = await checkConversation(running.caller, chat.conversation_id);
+        const conversation = id === undefined ? undefined : { id, history: 'client' as const };
+        const turn = await ChatTurn.of(running, { request, dialect, conversation }, hooks);
+        call.headers = [...call.headers, 'x-service-memory', turn.memory];
+        await (chat.stream === true ? stream(turn, call) : respond(turn, call));
+      });
     },
-    dependencies,
-  );
+  };
 }
 
 /** What a stream tells its client of a failure. */

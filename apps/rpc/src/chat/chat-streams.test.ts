@@ -1,8 +1,13 @@
 import { ServiceError, type AnswerPart } from '@model-gateway/contracts';
 import { createMetrics, silentLog, systemClock } from '@model-gateway/kernel';
-import { createUpstreamTelemetry, jwtCaller, type Meter } from '@model-gateway/inference';
+import {
+  createUpstreamTelemetry,
+  jwtCaller,
+  type Grant,
+  type Meter,
+} from '@model-gateway/inference';
 import { UpstreamFailure, type Lease } from '@model-gateway/router';
-import { createChatStreams } from './chat-streams.ts';
+import { createChatStreams, type ChatStreams } from './chat-streams.ts';
 
 type ServedRequest = Parameters<Meter['record']>[0];
 
@@ -51,15 +56,7 @@ function setup(parts: () => AsyncIterable<AnswerPart>, drainMs: number) {
       unbilled: () => ({ prompt_tokens: 0, cost: null }),
     },
     requests: { accepted: () => undefined },
-    memory: {
-      isConfigured: false,
-      recall: async () => ({ state: 'disabled' }),
-      writeBack: () => undefined,
-    },
-    conversations: {
-      addTurn: async () => undefined,
-      addToTurn: async () => undefined,
-    },
+    hooks: [],
     sessions: {
       setOwner: async (sessionId) => void stored.add(`owner:${sessionId}`),
       removeOwner: async (sessionId) => void stored.delete(`owner:${sessionId}`),
@@ -97,26 +94,53 @@ function setup(parts: () => AsyncIterable<AnswerPart>, drainMs: number) {
   };
 }
 
-const turn = {
-  caller: jwtCaller('ann'),
-  surface: 'rpc',
-  startedAt: 0,
-  request: { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] },
-  resolvedModel: 'm',
-  conversationId: undefined,
-  history: [],
-  refId: null,
-};
+const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
+const caller = jwtCaller('ann');
+
+const tier = { name: 'free', monthlyUsdQuota: null, monthlyTokenQuota: null, rpm: null };
+
+/** Begins the turn of a user who is admitted. */
+function begin(streams: ChatStreams): ReturnType<ChatStreams['begin']> {
+  const grant: Grant = {
+    epoch: undefined,
+    caller,
+    payer: { userId: 'ann', groupId: null, multiplier: 1, tier },
+    limits: [],
+    cacheTtlSecs: null,
+    logsBodies: null,
+  };
+  const log = { caller, trace: undefined, model: undefined };
+  const identity = { grant: async () => grant };
+  const admitted = {
+    grant,
+    caller,
+    body: { ...request, history: [] },
+    resolvedModel: 'm',
+    fallbacks: [],
+    reservation: {
+      id: '1',
+      isHolding: false,
+      end: () => undefined,
+      extend: () => undefined,
+      endCall: () => undefined,
+    },
+  };
+  return streams.begin(
+    { surface: 'rpc', identity, refId: null, startedAt: 0, log },
+    Promise.resolve(admitted),
+    { request, conversationId: undefined, onEnd: () => undefined, onFailure: () => undefined },
+  );
+}
 
 test('a turn that no backend takes leaves nothing behind', async () => {
   const { streams, stored, refuse } = setup(async function* () {
     yield chunk('one');
   }, 10_000);
-  await streams.begin(turn);
+  await begin(streams);
   expect(stored.size).toBe(2);
   const before = [...stored];
   refuse(new ServiceError('model_not_found', 'No backend available for model: m'));
-  await expect(streams.begin(turn)).rejects.toThrow('No backend available');
+  await expect(begin(streams)).rejects.toThrow('No backend available');
   expect([...stored].every((key) => before.includes(key))).toBe(true);
   await streams.stop();
 });
@@ -132,7 +156,7 @@ test('a turn in progress finishes when the process stops', async () => {
     yield chunk(' two');
     yield FINISH;
   }, 10_000);
-  const { streamId } = await streams.begin(turn);
+  const { stream_id: streamId } = await begin(streams);
   expect(streams.isRunning(streamId)).toBe(true);
   const stopping = streams.stop();
   proceed();
@@ -153,7 +177,7 @@ test('a turn that does not finish in time fails, and its upstream request is abo
     await never;
   }, 20);
   whenStopped(() => end(new Error('aborted')));
-  const { streamId: stream_id } = await streams.begin(turn);
+  const { stream_id } = await begin(streams);
   await streams.stop();
   const message = 'the service stopped before the response was complete';
   expect(pushed).toEqual([
@@ -180,7 +204,7 @@ test('a turn that is stopped before its first visible token is metered with its 
     await never;
   }, 20);
   whenStopped(() => end(new UpstreamFailure('aborted', { isBackendAtFault: false })));
-  await streams.begin(turn);
+  await begin(streams);
   await streams.stop();
   const usage = { prompt_tokens: 1, completion_tokens: 3, total_tokens: 4 };
   expect(metered).toEqual([expect.objectContaining({ surface: 'rpc', model: 'm', usage })]);
@@ -198,7 +222,7 @@ test('the user of a turn can stop it: its upstream request is aborted, and what 
     await never;
   }, 10_000);
   whenStopped(() => end(new UpstreamFailure('aborted', { isBackendAtFault: false })));
-  const { streamId } = await streams.begin(turn);
+  const { stream_id: streamId } = await begin(streams);
   expect(await streams.cancel('bob', streamId)).toBe(false);
   expect(streams.isRunning(streamId)).toBe(true);
   expect(await streams.cancel('ann', streamId)).toBe(true);
@@ -226,10 +250,10 @@ test('the number of streams of a process is limited', async () => {
     await released;
     yield chunk('one');
   }, 10_000);
-  for (let count = 0; count < 2_000; count += 1) await streams.begin(turn);
-  await expect(streams.begin(turn)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  for (let count = 0; count < 2_000; count += 1) await begin(streams);
+  await expect(begin(streams)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
   proceed();
   await streams.stop();
-  await streams.begin(turn);
+  await begin(streams);
   await streams.stop();
 });

@@ -1,15 +1,18 @@
-import { ServiceError } from '@model-gateway/contracts';
+import { ServiceError, type ChatMessage, type ChatRequest } from '@model-gateway/contracts';
 import {
-  acceptChat,
-  prepareTurn,
+  ChatTurn,
   deltasOf,
+  runCall,
   streamTurn,
-  type AcceptedChat,
-  type ChatDependencies,
-  type ChatTurn,
+  type AdmittedCall,
+  type CallBodies,
+  type CallContext,
+  type CallServices,
+  type Hook,
   type KeepBodies,
   type MemoryState,
-  type PreparedTurn,
+  type RunContext,
+  type TurnServices,
 } from '@model-gateway/inference';
 import {
   randomToken,
@@ -21,18 +24,18 @@ import {
 } from '@model-gateway/kernel';
 import { toRpcError } from '../protocol/rpc-error.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import {
-  createChatNotifications,
-  type ChatFailure,
-  type ChatNotifications,
-} from './chat-notifications.ts';
+import { createChatNotifications, type ChatFailure } from './chat-notifications.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 import { createStreamProcesses } from './stream-processes.ts';
 
 /** Chat turns that run in the background and publish to notification streams. */
 export interface ChatStreams {
-  /** Resolves when the turn is accepted; rejects with the error for the caller. Ends the reservation of the turn. */
-  begin(turn: RequestedTurn): Promise<StartedStream>;
+  /** Resolves when the turn is accepted; rejects with the error for the caller. */
+  begin(
+    context: CallContext,
+    admitting: Promise<AdmittedCall<AskedTurn>>,
+    options: TurnOptions,
+  ): Promise<StartedStream>;
   /** Aborts a turn of the user, on whichever process it runs. False if there is none, or it has ended. */
   cancel(userId: string, streamId: string): Promise<boolean>;
   /** Whether this process still runs the stream. */
@@ -45,19 +48,28 @@ export interface ChatStreams {
   stop(): Promise<void>;
 }
 
-/** A turn whose memory is free when it has ended; a turn that is not accepted has not begun. */
-interface RequestedTurn extends Omit<ChatTurn, 'signal'> {
-  readonly onEnd?: () => void;
-  /** Called when the turn fails after it was accepted. */
-  readonly onFailure?: (error: unknown) => void;
+interface AskedTurn extends ChatRequest {
+  /** The messages of its conversation before it. */
+  readonly history: readonly ChatMessage[];
+}
+
+/** A turn that is not accepted has not begun: neither of the listeners is called. */
+interface TurnOptions {
+  /** Without its history. */
+  readonly request: ChatRequest;
+  readonly conversationId: string | undefined;
+  /** Called when the turn has ended and its memory is free. */
+  readonly onEnd: () => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 export interface StartedStream {
-  readonly streamId: string;
+  readonly stream_id: string;
   readonly memory: MemoryState;
 }
 
-interface ChatStreamsDependencies extends ChatDependencies {
+interface ChatStreamsDependencies extends CallServices, TurnServices {
+  readonly hooks: readonly Hook[];
   /** Undefined where the service keeps no bodies. */
   readonly keepBodies?: KeepBodies | undefined;
   readonly sessions: Pick<Sessions, 'setOwner' | 'removeOwner' | 'push' | 'onListener'>;
@@ -68,6 +80,13 @@ interface ChatStreamsDependencies extends ChatDependencies {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly drainMs?: number;
+}
+
+/** A stream whose turn is not accepted yet. */
+interface OpenedStream {
+  readonly streamId: string;
+  /** Begins the output for a turn that is accepted; the caller learns of it when its messages are stored. */
+  readonly accept: (userId: string, memory: MemoryState, stored: Promise<unknown>) => StreamOutput;
 }
 
 interface RunningStream {
@@ -101,7 +120,7 @@ class TurnStopped extends Error {
 }
 
 export function createChatStreams(dependencies: ChatStreamsDependencies): ChatStreams {
-  const { sessions, calls, entries, metrics, log, drainMs = DRAIN_MS } = dependencies;
+  const { hooks, sessions, calls, entries, metrics, log, drainMs = DRAIN_MS } = dependencies;
   const running = new Map<string, RunningStream>();
   let deadline: NodeJS.Timeout | undefined;
   const processes = createStreamProcesses({
@@ -117,41 +136,58 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     collect: (gauge) => gauge.set(running.size),
   });
 
-  /** Never rejects. */
+  /** Resolves to the last notification; rejects if the turn is not accepted. */
   async function generate(
-    turn: PreparedTurn,
-    accepted: AcceptedChat,
-    output: StreamOutput,
-    notifications: ChatNotifications,
-    onFailure: RequestedTurn['onFailure'],
-  ): Promise<void> {
-    const { caller, request, trace } = turn;
-    const kept = dependencies.keepBodies?.({ caller, trace, model: request.model });
-    kept?.request(JSON.stringify(request));
+    call: RunContext,
+    admitting: Promise<AdmittedCall<AskedTurn>>,
+    { request, conversationId, onFailure }: TurnOptions,
+    { streamId, accept }: OpenedStream,
+  ): Promise<string> {
+    const notifications = createChatNotifications(streamId);
+    const { log: callLog, signal } = call;
+    let kept: CallBodies | undefined;
+    let output: StreamOutput | undefined;
     try {
-      const options = { passesEvents: false, keepsReply: true, accepted };
-      const streamed = await streamTurn(turn, dependencies, options);
-      const end = await streamed.deliver(async (portion) => {
-        if (Buffer.isBuffer(portion)) return;
-        for (const delta of portion.flatMap(deltasOf)) {
-          kept?.answer(delta.token);
-          const drained = output.push(notifications.delta(delta));
-          if (drained !== undefined) await drained;
-        }
+      let last = '';
+      await runCall(call, admitting, dependencies, async (admitted) => {
+        assertBelowLimit();
+        const { userId } = admitted.caller;
+        const { history } = admitted.body;
+        const conversation =
+          conversationId === undefined ? undefined : { id: conversationId, history };
+        const turn = await ChatTurn.ofChat(admitted, request, conversation, hooks);
+        await Promise.all([sessions.setOwner(streamId, userId), processes.add(streamId)]);
+        const streamed = await streamTurn(turn, dependencies, {
+          passesEvents: false,
+          keepsReply: true,
+          onAccepted(stored) {
+            output = accept(userId, turn.memory, stored);
+            kept = dependencies.keepBodies?.({ ...callLog, model: request.model });
+            kept?.request(JSON.stringify(request));
+          },
+        });
+        const end = await streamed.deliver(async (portion) => {
+          if (Buffer.isBuffer(portion)) return;
+          for (const delta of portion.flatMap(deltasOf)) {
+            kept?.answer(delta.token);
+            const drained = output?.push(notifications.delta(delta));
+            if (drained !== undefined) await drained;
+          }
+        });
+        if (end === undefined) throw new Error('the turn was stopped');
+        if ('failure' in end) throw end.failure;
+        last = notifications.end(end);
       });
-      if (end === undefined) throw new Error('the turn was stopped');
-      if ('failure' in end) throw end.failure;
-      turn.reservation?.end();
-      kept?.end();
-      await output.end(notifications.end(end));
+      return last;
     } catch (error) {
-      turn.reservation?.end();
-      kept?.end();
-      const reason: unknown = turn.signal.reason;
+      if (output === undefined) throw error;
+      const reason: unknown = signal.reason;
       const failure = reason instanceof TurnStopped ? reason.failure : toRpcError(error, log);
       // A turn that its user stopped has not failed.
-      if (failure !== CANCELLED) onFailure?.(error);
-      await output.end(notifications.failure(failure));
+      if (failure !== CANCELLED) onFailure(error);
+      return notifications.failure(failure);
+    } finally {
+      kept?.end();
     }
   }
 
@@ -163,31 +199,36 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     );
   }
 
-  async function begin({ onEnd, onFailure, ...request }: RequestedTurn): Promise<StartedStream> {
-    assertBelowLimit();
-    const streamId = randomToken();
-    const controller = new AbortController();
-    const turn = await prepareTurn({ ...request, signal: controller.signal }, dependencies);
-    await Promise.all([
-      sessions.setOwner(streamId, request.caller.userId),
-      processes.add(streamId),
-    ]);
-    const accepted = await acceptChat(turn, dependencies).catch((error: unknown) => {
-      processes.remove(streamId);
-      // Without the removal, the entry of the owner expires.
-      void sessions.removeOwner(streamId).catch(() => undefined);
-      throw error;
+  function begin(
+    context: CallContext,
+    admitting: Promise<AdmittedCall<AskedTurn>>,
+    options: TurnOptions,
+  ): Promise<StartedStream> {
+    return new Promise((resolve, reject) => {
+      const streamId = randomToken();
+      const controller = new AbortController();
+      let output: StreamOutput | undefined;
+      const accept: OpenedStream['accept'] = (userId, memory, stored) => {
+        output = createStreamOutput(sessions, streamId);
+        if (deadline !== undefined) output.skipListenerWait();
+        running.set(streamId, { userId, controller, output, ended });
+        void stored.then(() => resolve({ stream_id: streamId, memory }));
+        return output;
+      };
+      const call = { ...context, signal: controller.signal };
+      const ended = generate(call, admitting, options, { streamId, accept })
+        .then((last) => output?.end(last))
+        .catch((error: unknown) => {
+          // Without the removal, the entry of the owner expires.
+          void sessions.removeOwner(streamId).catch(() => undefined);
+          reject(error instanceof Error ? error : new Error('the turn failed', { cause: error }));
+        })
+        .finally(() => {
+          running.delete(streamId);
+          processes.remove(streamId);
+          if (output !== undefined) options.onEnd();
+        });
     });
-    const output = createStreamOutput(sessions, streamId);
-    if (deadline !== undefined) output.skipListenerWait();
-    const notifications = createChatNotifications(streamId);
-    const ended = generate(turn, accepted, output, notifications, onFailure).finally(() => {
-      running.delete(streamId);
-      processes.remove(streamId);
-      onEnd?.();
-    });
-    running.set(streamId, { userId: request.caller.userId, controller, output, ended });
-    return { streamId, memory: turn.memory };
   }
 
   function cancelHere(userId: string, streamId: string): boolean {
@@ -206,14 +247,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
   }
 
   return {
-    async begin(request) {
-      try {
-        return await begin(request);
-      } catch (error) {
-        request.reservation?.end();
-        throw error;
-      }
-    },
+    begin,
     cancel: (userId, streamId) => processes.stop(userId, streamId),
     isRunning: (streamId) => running.has(streamId),
     async endOfLost(streamId) {

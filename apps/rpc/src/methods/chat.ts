@@ -37,13 +37,13 @@ export function createChatMethods({
         const { conversation_id: conversationId, ref_id: refId = null } = params;
         const request = requestOf(params);
         const context = callOfUser({ userId: user.id, surface: 'rpc', refId }, quotas);
-        const { surface, startedAt, log } = context;
+        const { log } = context;
         const onFailure = (error: unknown): void => noteFailure(context, failureOf(error), meter);
         log.model = request.model;
         let release = (): void => undefined;
         try {
           const none: readonly ChatMessage[] = [];
-          const { body, ...admitted } = await admit(
+          const admitting = admit(
             context,
             {
               read: async () => ({ ...request, history: none }),
@@ -60,23 +60,12 @@ export function createChatMethods({
             },
             { quotas, router },
           );
-          const { caller, reservation, resolvedModel, fallbacks } = admitted;
-          const started = await chatStreams.begin({
-            caller,
-            surface,
+          return await chatStreams.begin(context, admitting, {
             request,
-            refId,
-            startedAt,
-            trace: log.trace,
-            reservation,
-            resolvedModel,
-            fallbacks,
             conversationId,
-            history: body.history,
             onFailure,
-            onEnd: release,
+            onEnd: () => release(),
           });
-          return { stream_id: started.streamId, memory: started.memory };
         } catch (error) {
           release();
           onFailure(error);

@@ -1,4 +1,10 @@
-import { chatRequestSchema, type AnswerPart, type RestErrorBody } from '@model-gateway/contracts';
+import {
+  chatRequestSchema,
+  type AnswerPart,
+  type ChangeText,
+  type ChatRequest,
+  type RestErrorBody,
+} from '@model-gateway/contracts';
 import type {
   AnswerWriter,
   Dialect,
@@ -8,6 +14,7 @@ import type {
 } from '../dialect.ts';
 import { DONE, KEEP_ALIVE } from '../event-marks.ts';
 import { fieldOf } from '../turn/fields.ts';
+import { changedMessage } from '../turn/texts.ts';
 import { CHAT_API } from '../turn/upstream-turn.ts';
 import { ChatWriter } from './write-stream.ts';
 
@@ -20,10 +27,17 @@ export const chatDialect: Dialect = {
     chat,
     ignored: [],
   })),
+  edited: ({ chat, ...request }, change) => ({ ...request, chat: editedChat(chat, change) }),
   isFailureEnough: false,
   answer: ({ text, completion }) => ({ body: completion, text, ignored: [] }),
   stream: ({ chat }) => new ChatAnswerWriter(asksForUsage(chat)),
 };
+
+/** A chat request with other texts. */
+const editedChat = (chat: ChatRequest, change: ChangeText): ChatRequest => ({
+  ...chat,
+  messages: chat.messages.map((message) => changedMessage(message, change)),
+});
 
 /** Whether a request asks for the chunk with the usage. */
 export const asksForUsage = (body: object): boolean =>

@@ -3,7 +3,7 @@ import { eventDialect } from '../turn/answer-writer.ts';
 import { messageOf, type AnswerOptions } from './answer.ts';
 import { messagesError } from './errors.ts';
 import { PassedMessagesStream, passMessage } from './passed.ts';
-import { MESSAGES_API, messagesRequest } from './request.ts';
+import { editedMessages, MESSAGES_API, messagesRequest } from './request.ts';
 import { createMessagesStream } from './stream.ts';
 
 const optionsOf = ({ chat }: DialectRequest): AnswerOptions => ({
@@ -14,6 +14,7 @@ const optionsOf = ({ chat }: DialectRequest): AnswerOptions => ({
 export const messagesDialect = eventDialect({
   api: MESSAGES_API,
   request: messagesRequest,
+  edited: editedMessages,
   writeAnswer: (answer, request) => messageOf(answer, optionsOf(request)),
   writeStream: (request) => createMessagesStream(optionsOf(request)),
   passAnswer: (answer, _request, usage) => passMessage(answer, usage),

@@ -5,6 +5,7 @@ import {
   passFurtherFields,
   ServiceError,
   tokenCount,
+  type ChangeText,
   type OutputFormat,
   type ReasoningOptions,
   type ToolChoice,
@@ -17,6 +18,7 @@ import type { DialectRequest, OwnRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
 import { chatOfTurn } from '../chat/write-request.ts';
 import { fieldOf, present, textField } from '../turn/fields.ts';
+import { changedContent, changedMessage } from '../turn/texts.ts';
 import { ownBody } from './own-body.ts';
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';
 import { toolsOf, type OfferedTools } from './tools.ts';
@@ -75,6 +77,8 @@ const OUTPUT_FIELDS: ReadonlySet<string> = new Set(['effort', 'format']);
 
 /** A request that was translated. */
 interface MessagesRequest extends DialectRequest {
+  /** As it was sent. */
+  readonly body: MessagesBody;
   readonly own: OwnRequest;
 }
 
@@ -106,6 +110,7 @@ function translated(given: MessagesBody): MessagesRequest {
   return {
     model: body.model,
     models: body.models,
+    body: given,
     chat: { ...chatOfTurn(turn), ...gatewayFieldsOf(body) },
     own: {
       api: MESSAGES_API,
@@ -116,6 +121,19 @@ function translated(given: MessagesBody): MessagesRequest {
     ignored: [...ignored],
     ignoredInPassing: [...ignored],
   };
+}
+
+/** The request with other texts; what was noted of it stays noted. */
+export function editedMessages(
+  { body: { system, messages, ...others }, ignored, ignoredInPassing }: MessagesRequest,
+  change: ChangeText,
+): MessagesRequest {
+  const edited = translated({
+    ...others,
+    messages: messages.map((message) => changedMessage(message, change)),
+    ...present({ system: system && changedContent(system, 'system', change) }),
+  });
+  return { ...edited, ignored, ignoredInPassing };
 }
 
 /** Without the other fields, which can be many: each copy of them would take long. */

@@ -1,6 +1,8 @@
-import type { TurnMessage } from '@model-gateway/contracts';
+import type { ChangeText, TurnMessage } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { DialectRequest, OwnRequest } from '../dialect.ts';
+import { present } from '../turn/fields.ts';
+import { changedField, changedMessage } from '../turn/texts.ts';
 import { responsesBodySchema, type Item, type ResponsesBody } from './body.ts';
 import { FieldProblem } from './field-problem.ts';
 import { createIgnored } from './ignored.ts';
@@ -23,6 +25,8 @@ export interface ResponsesRequest extends DialectRequest, Translation {
   /** Seconds since 1970. */
   readonly createdAt: number;
   readonly isStored: boolean;
+  /** What completed it. */
+  readonly context?: ResponsesContext;
 }
 
 /** What completes a request. */
@@ -99,8 +103,9 @@ export const resolvedInput = (
 /** The request with its id, and with the items of earlier responses before its own. */
 export function completeRequest(
   request: ResponsesRequest,
-  { id, createdAt, isStored, previous, referenced }: ResponsesContext,
+  context: ResponsesContext,
 ): ResponsesRequest {
+  const { id, createdAt, isStored, previous, referenced } = context;
   const { body } = request;
   const input = resolvedInput(request, referenced);
   const items = [...previous, ...input];
@@ -122,7 +127,42 @@ export function completeRequest(
     createdAt,
     isStored,
     input,
+    context,
   };
+}
+
+/** The request with other texts, also of earlier responses; what was noted of it stays noted. */
+export function editedResponses(
+  { body, context, ignored, ignoredInPassing }: ResponsesRequest,
+  change: ChangeText,
+): ResponsesRequest {
+  const changed = (item: Item): Item => changedItem(item, change);
+  const { instructions, input } = body;
+  const edited = requestOf({
+    ...body,
+    ...present({
+      instructions: instructions && change({ role: 'system', text: instructions }),
+      input:
+        typeof input === 'string'
+          ? change({ role: 'user', text: input })
+          : input?.map((item) => changed(item)),
+    }),
+  });
+  const whole =
+    context === undefined
+      ? edited
+      : completeRequest(edited, {
+          ...context,
+          previous: context.previous.map(changed),
+          referenced: new Map([...context.referenced].map(([id, item]) => [id, changed(item)])),
+        });
+  return { ...whole, ignored, ignoredInPassing };
+}
+
+/** A message, or the result of a tool. */
+function changedItem(item: Item, change: ChangeText): Item {
+  if (typeOf(item) === 'message') return changedMessage(item, change);
+  return changedField(item, 'output', 'tool', change);
 }
 
 function ownOf(

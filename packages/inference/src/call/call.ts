@@ -1,9 +1,13 @@
 import type { RequestLimit } from '@model-gateway/billing';
+import type { ChangeText, ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { Caller } from '../chat/caller.ts';
+import type { Reply } from '../chat/history/reply-collector.ts';
+import type { MemoryState } from '../memory/memory.ts';
 import type { Payer } from '../quota/payer.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import type { FallbackModel } from '../upstream/fallback-model.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
+import type { CallEnding } from '../usage/served-status.ts';
 
 /** What a caller may do, as it was known after a number of account changes. */
 export interface Grant {
@@ -48,6 +52,46 @@ export interface CallLog {
   trace: RequestTrace | undefined;
   /** As the client named it. */
   model: string | undefined;
+}
+
+/** A call that hooks may edit until it is routed. An edit holds for every API of clients and every kind of backend. */
+export interface EditableCall {
+  readonly caller: Caller;
+  /** As chat completions, without what was put before its messages. */
+  readonly chat: ChatRequest;
+  /** The conversation that it belongs to; `client` where its messages are the whole of it. */
+  readonly conversation:
+    | { readonly id: string; readonly history: 'client' | readonly ChatMessage[] }
+    | undefined;
+  /** What the client is told about memory. */
+  memory: MemoryState;
+  /** Puts messages before those of the client, and before those that were put there earlier. */
+  insert(messages: readonly ChatMessage[]): void;
+  /** Changes the texts of all messages, also of those that were inserted. */
+  changeTexts(change: ChangeText): void;
+}
+
+/** Does something for calls of every surface, as memory and conversations do. It is registered once. */
+export interface Hook {
+  /** Called before the call is routed: it may edit it, or refuse it by throwing. Undefined if it has no more to do with it. */
+  before(call: EditableCall): Promise<HookedCall | undefined>;
+}
+
+/** A call that a hook follows. */
+export interface HookedCall {
+  /** A backend was found. Never rejects. */
+  accepted?(): Promise<void>;
+  /** The call has ended. Never rejects; resolves to the id of a reply that was stored. */
+  ended(end: EndedCall): Promise<string | undefined>;
+}
+
+/** How a call that was answered ended. */
+export interface EndedCall {
+  /** What was served of the reply; put together when it is asked for. */
+  readonly reply: () => Reply;
+  /** As its backend lists it. */
+  readonly model: string;
+  readonly ending: CallEnding;
 }
 
 /** The models that a body names. */

@@ -1,5 +1,6 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { AnswerWatch, Capability } from '@model-gateway/router';
+import type { Caller } from '../chat/caller.ts';
 import { allowedBy } from '../chat/model-rules.ts';
 import {
   attempt,
@@ -30,14 +31,20 @@ export interface CallServices extends AttemptDependencies {
 }
 
 /** What the targets of a call must be able to do. */
-interface Wanted extends Pick<RouteRequest, 'hasMedia' | 'canRepeat'> {
+interface Wanted extends Pick<
+  RouteRequest,
+  'answerKind' | 'canRepeat' | 'conversationId' | 'hasMedia' | 'provider' | 'unbilled'
+> {
   readonly capability: Capability;
+  /** Called once, when a target was found. */
+  readonly onAccepted?: () => void;
   /** What is billed when the client leaves while a target works on the call; undefined: the target did nothing with it. */
   readonly whenLeft: () => (Observed & { readonly usage: TokenUsage }) | undefined;
 }
 
 /** An admitted call while it is served. */
-export interface RunningCall<Body> extends Pick<RunContext, 'signal' | 'onEnd'> {
+export interface RunningCall<Body = unknown> extends Pick<RunContext, 'signal' | 'onEnd'> {
+  readonly caller: Caller;
   readonly body: Body;
   /** Asks one target after the other, until one answers. */
   attempt<Answer>(wanted: Wanted, ask: Ask<Answer>): Promise<Attempted<Answer>>;
@@ -73,22 +80,26 @@ export async function runCall<Body extends RoutedBody>(
     const { model } = body;
     const settled = { caller, surface, model, refId, reservation, trace, startedAt };
     await serve({
+      caller,
       body,
       signal,
       onEnd,
-      attempt: ({ whenLeft, ...wanted }, ask) =>
+      attempt: ({ whenLeft, onAccepted, ...wanted }, ask) =>
         attempt(
           { router, telemetry },
           {
+            provider: body.provider ?? undefined,
             ...wanted,
             model,
             resolved: resolvedModel,
             fallbacks,
-            provider: body.provider ?? undefined,
             allows: allowedBy(caller),
             signal,
             trace,
-            onAccepted: () => requests.accepted(),
+            onAccepted() {
+              requests.accepted();
+              onAccepted?.();
+            },
             async onLeft(lease) {
               const observed = whenLeft();
               if (observed !== undefined) await settle(settled, { lease }, observed, 'left', meter);

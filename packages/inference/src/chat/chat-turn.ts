@@ -1,72 +1,149 @@
-import type { ConversationStore } from '@model-gateway/accounts';
-import type { ChatMessage, ChatRequest } from '@model-gateway/contracts';
-import type { OwnRequest } from '@model-gateway/dialects';
-import type { Log } from '@model-gateway/kernel';
-import type { AnswerWatch, Router } from '@model-gateway/router';
-import type { SettledCall } from '../call/settle.ts';
+import type { ChangeText, ChatMessage, ChatRequest, UpstreamTurn } from '@model-gateway/contracts';
+import {
+  chatDialect,
+  chatTurn,
+  ownTurn,
+  type Dialect,
+  type DialectRequest,
+} from '@model-gateway/dialects';
+import type { Clock, Log } from '@model-gateway/kernel';
+import { UnsupportedByBackend, type Lease } from '@model-gateway/router';
+import type { EditableCall, EndedCall, Hook, HookedCall } from '../call/call.ts';
+import type { CallServices, RunningCall } from '../call/run-call.ts';
+import type { MemoryState } from '../memory/memory.ts';
+import { hasMedia } from '../upstream/has-media.ts';
+import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import type { Caller } from './caller.ts';
-import type { Reservation } from '../quota/reservation.ts';
-import type { Memory } from '../memory/memory.ts';
-import type { Meter } from '../usage/meter.ts';
-import type { RequestTrace } from '../usage/request-trace.ts';
-import type { RequestCounter } from '../usage/request-counter.ts';
-import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
-import type { FallbackModel } from '../upstream/fallback-model.ts';
+import { upstreamBody } from './upstream-body.ts';
 
-/** One chat turn. */
-export interface ChatTurn {
-  readonly caller: Caller;
-  /** Which surface serves it: `gateway` or `rpc`. */
-  readonly surface: string;
-  readonly request: ChatRequest;
-  /** The request in the API of its client; undefined for chat completions. */
-  readonly own?: OwnRequest | undefined;
-  /** The target of its model's alias. */
-  readonly resolvedModel: string;
-  /** Models that are tried when this one cannot answer. */
-  readonly fallbacks?: readonly FallbackModel[] | undefined;
-  /** The conversation of the turn; its turns go to one backend and are stored. */
-  readonly conversationId: string | undefined;
-  /** The stored messages before those of the request; `client` if the request contains them, as chat completions do. */
-  readonly history: 'client' | readonly ChatMessage[];
-  readonly refId: string | null;
-  /** When the request arrived, by `performance.now()`. */
-  readonly startedAt: number;
-  /** Ends when its usage is recorded; the caller ends it in any case. */
-  readonly reservation?: Reservation | undefined;
-  readonly trace?: RequestTrace | undefined;
-  /** Aborted when the client disconnected. */
-  readonly signal: AbortSignal;
-  /** Calls the listener when the client has the answer, or has left. Absent where that is not known. */
-  readonly onEnd?: AnswerWatch['onEnd'];
-}
-
-/** The dependencies of serving a turn. */
-export interface ChatDependencies {
-  readonly router: Pick<Router, 'choose'>;
-  readonly telemetry: UpstreamTelemetry;
-  readonly meter: Meter;
-  readonly requests: Pick<RequestCounter, 'accepted'>;
-  readonly memory: Pick<Memory, 'isConfigured' | 'recall' | 'writeBack'>;
-  readonly conversations: Pick<ConversationStore, 'addTurn' | 'addToTurn'>;
+/** What serving a turn needs, besides what serving any call does. */
+export interface TurnServices extends Pick<CallServices, 'meter'> {
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A turn as far as settling it depends on who sent it. */
-export const settledCall = ({
-  caller,
-  surface,
-  request,
-  refId,
-  reservation,
-  trace,
-  startedAt,
-}: Omit<SettledCall, 'model'> & { readonly request: { readonly model: string } }): SettledCall => ({
-  caller,
-  surface,
-  model: request.model,
-  refId,
-  reservation,
-  trace,
-  startedAt,
-});
+interface TurnOptions<Request extends DialectRequest> {
+  readonly request: Request;
+  readonly dialect: Pick<Dialect<Request>, 'edited'>;
+  readonly conversation: EditableCall['conversation'];
+}
+
+type TurnCall = Pick<RunningCall, 'caller' | 'signal' | 'onEnd' | 'attempt' | 'settle'>;
+
+/** A chat turn that hooks have prepared: it can be routed. */
+export class ChatTurn<Request extends DialectRequest = DialectRequest> implements EditableCall {
+  readonly call: TurnCall;
+  readonly conversation: EditableCall['conversation'];
+  memory: MemoryState = 'disabled';
+  readonly #dialect: TurnOptions<Request>['dialect'];
+  #request: Request;
+  /** What hooks put before the messages of the client. */
+  #added: readonly ChatMessage[] = [];
+  readonly #hooked: HookedCall[] = [];
+
+  private constructor(call: TurnCall, { request, dialect, conversation }: TurnOptions<Request>) {
+    this.call = call;
+    this.conversation = conversation;
+    this.#request = request;
+    this.#dialect = dialect;
+  }
+
+  /** Shows a turn to the hooks, in their order. */
+  static async of<Request extends DialectRequest>(
+    call: TurnCall,
+    options: TurnOptions<Request>,
+    hooks: readonly Hook[],
+  ): Promise<ChatTurn<Request>> {
+    const turn = new ChatTurn(call, options);
+    for (const hook of hooks) {
+      const hooked = await hook.before(turn);
+      if (hooked !== undefined) turn.#hooked.push(hooked);
+    }
+    return turn;
+  }
+
+  /** The same for a turn that is in chat completions, whatever carries it. */
+  static ofChat(
+    call: TurnCall,
+    chat: ChatRequest,
+    conversation: EditableCall['conversation'],
+    hooks: readonly Hook[],
+  ): Promise<ChatTurn> {
+    const request: DialectRequest = { model: chat.model, chat, ignored: [] };
+    return ChatTurn.of(call, { request, dialect: chatDialect, conversation }, hooks);
+  }
+
+  get caller(): Caller {
+    return this.call.caller;
+  }
+
+  /** In the API of the client, with what hooks have changed. */
+  get request(): Request {
+    return this.#request;
+  }
+
+  get chat(): ChatRequest {
+    return this.#request.chat;
+  }
+
+  /** With the messages that were put before those of the client. */
+  get full(): ChatRequest {
+    const { chat } = this.#request;
+    if (this.#added.length === 0) return chat;
+    return { ...chat, messages: [...this.#added, ...chat.messages] };
+  }
+
+  /** Whether a hook asks for the reply. */
+  get keepsReply(): boolean {
+    return this.#hooked.length > 0;
+  }
+
+  insert(messages: readonly ChatMessage[]): void {
+    this.#added = [...messages, ...this.#added];
+  }
+
+  changeTexts(change: ChangeText): void {
+    this.#request = this.#dialect.edited(this.#request, change);
+    const { chat } = chatDialect.edited(
+      { ...this.#request, chat: { ...this.chat, messages: [...this.#added] } },
+      change,
+    );
+    this.#added = chat.messages;
+  }
+
+  /** What its targets must be able to do. `onAccepted` gets what the hooks store when a backend was found. */
+  wanted({ meter }: Pick<TurnServices, 'meter'>, onAccepted?: (stored: Promise<unknown>) => void) {
+    return {
+      capability: 'chat' as const,
+      provider: this.chat.provider ?? undefined,
+      conversationId: this.conversation?.id,
+      hasMedia: () => hasMedia(this.full.messages),
+      onAccepted: () => {
+        const stored = this.#hooked.flatMap((hooked) => hooked.accepted?.() ?? []);
+        onAccepted?.(Promise.all(stored));
+      },
+      unbilled: ({ model, backend }: Lease) =>
+        meter.unbilled(model, backend, estimatePrompt(this.full)),
+      // Nothing of an answer was seen, but the upstream has the prompt.
+      whenLeft: () => ({ usage: estimateUsage(this.full, '') }),
+    };
+  }
+
+  /** For one backend. Refuses a backend for a request that only upstreams of the client's API can take. */
+  upstream({ backend, model }: Pick<Lease, 'backend' | 'model'>): UpstreamTurn {
+    const { own } = this.#request;
+    const added = this.#added;
+    if (own === undefined) return chatTurn(upstreamBody(this.full, model), added.length);
+    const { refusal } = own;
+    const isSpoken = [...(backend.dialects ?? [])].some((api) => api === own.api);
+    if (refusal !== undefined && !isSpoken)
+      throw new UnsupportedByBackend(refusal.code, refusal.message);
+    return ownTurn(own, { model, added, chat: () => upstreamBody(this.full, model) });
+  }
+
+  /** Tells the hooks; resolves to the id of the stored reply. */
+  async ended(end: EndedCall): Promise<string | undefined> {
+    const ids = await Promise.all(this.#hooked.map((hooked) => hooked.ended(end)));
+    return ids.find((id) => id !== undefined);
+  }
+}

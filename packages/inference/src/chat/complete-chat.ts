@@ -7,14 +7,11 @@ import {
 } from '@model-gateway/contracts';
 import { answerOfChat, completionOf, type WholeAnswer } from '@model-gateway/dialects';
 import { UnsupportedByBackend } from '@model-gateway/router';
-import { attempt } from '../upstream/attempts.ts';
 import { contentOf } from '../stream/chunk-fields.ts';
-import type { ChatDependencies } from './chat-turn.ts';
+import type { ChatTurn, TurnServices } from './chat-turn.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
-import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { TOOL_CALLS_MAX, type Reply } from './history/reply-collector.ts';
 import { settleTurn } from './settle-turn.ts';
-import { upstreamTurn } from './upstream-turn.ts';
 
 export interface ChatAnswer extends WholeAnswer {
   /** The name of the backend that served the turn. */
@@ -27,24 +24,21 @@ export interface ChatAnswer extends WholeAnswer {
 
 /** Serves one turn without streaming: route, call the upstream, settle, respond. */
 export async function completeChat(
-  turn: PreparedTurn,
-  dependencies: ChatDependencies,
+  turn: ChatTurn,
+  services: Pick<TurnServices, 'meter'>,
 ): Promise<ChatAnswer> {
-  const { full } = turn;
-  const query = routeRequestOf(turn, dependencies, 'whole');
-  const { answer, lease, call } = await attempt(
-    dependencies,
-    query,
+  const { answer, lease, call } = await turn.call.attempt(
+    { ...turn.wanted(services), answerKind: 'whole' },
     ({ backend, model }, signal, onFirstByte) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
-      const watch = { onFirstByte, onEnd: turn.onEnd };
-      return backend.chat(upstreamTurn(turn, { backend, model }), signal, watch);
+      const watch = { onFirstByte, onEnd: turn.call.onEnd };
+      return backend.chat(turn.upstream({ backend, model }), signal, watch);
     },
   );
   const completion = 'completion' in answer ? answer.completion : completionOf(answer.answer);
-  const estimate = () => estimateUsage(full, textOfCompletion(completion));
+  const estimate = () => estimateUsage(turn.full, textOfCompletion(completion));
   const reported = readUsage(completion.usage, completion.model);
-  const settling = settleTurn(turn, dependencies, {
+  const settling = settleTurn(turn, {
     answered: { lease, call },
     observed: {
       usage: reported ?? estimate(),
@@ -57,7 +51,7 @@ export async function completeChat(
       outcome: () => ({ model: completion.model, finishReasons: finishReasonsOf(completion) }),
     },
     ending: 'complete',
-    readReply: () => replyOf(completion),
+    reply: () => replyOf(completion),
   });
   // The client waits only for the record of its usage; the rest runs meanwhile.
   void lease.settle('success');

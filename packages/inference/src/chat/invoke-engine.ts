@@ -1,7 +1,12 @@
 import { ServiceError } from '@model-gateway/contracts';
 import { startPeerTimeout } from '@model-gateway/kernel';
-import { outcomeOf, UpstreamFailure, type Router } from '@model-gateway/router';
-import { chooseSupporting } from '../upstream/choose-supporting.ts';
+import {
+  outcomeOf,
+  UpstreamFailure,
+  type Lease,
+  type Router,
+  type TargetName,
+} from '@model-gateway/router';
 import type { UpstreamTelemetry } from '../upstream/upstream-telemetry.ts';
 
 /** A method of the engine behind a model. */
@@ -24,12 +29,7 @@ export async function invokeEngine(
   { model: requested, method, params }: EngineCall,
   { router, telemetry, timeoutMs = INVOKE_TIMEOUT_MS }: InvokeDependencies,
 ): Promise<unknown> {
-  const lease = await chooseSupporting(router, {
-    model: requested,
-    options: { capability: 'invoke' },
-    isAble: (backend) => backend.invoke !== undefined,
-    unsupported: () => notInvocable(requested),
-  });
+  const lease = await chooseInvocable(router, requested);
   const { backend, model } = lease;
   const call = telemetry.begin('invoke', backend, model);
   const controller = new AbortController();
@@ -50,6 +50,20 @@ export async function invokeEngine(
     throw error;
   } finally {
     timeout.stop();
+  }
+}
+
+/** A backend that declared this without supporting it is passed over. */
+async function chooseInvocable(router: Pick<Router, 'choose'>, model: string): Promise<Lease> {
+  const exclude: TargetName[] = [];
+  for (;;) {
+    const lease = await router.choose(model, { capability: 'invoke', exclude }).catch((error) => {
+      const isOther = exclude.length > 0 && error instanceof ServiceError;
+      throw isOther ? notInvocable(model) : error;
+    });
+    if (lease.backend.invoke !== undefined) return lease;
+    void lease.settle('neutral');
+    exclude.push({ backend: lease.backend.name, model: lease.model });
   }
 }
 

@@ -1,20 +1,20 @@
 import type { TokenUsage } from '@model-gateway/contracts';
-import { settle, type AnsweredBy, type Observed } from '../call/settle.ts';
+import type { Observed } from '../call/settle.ts';
 import { streamOutcome, type StreamObserver } from '../stream/stream-observer.ts';
+import type { ActiveCall } from '../upstream/attempts.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import { endingOf, type CallEnding } from '../usage/served-status.ts';
 import { streamUsage } from '../usage/stream-usage.ts';
-import { settledCall, type ChatDependencies } from './chat-turn.ts';
 import type { Reply } from './history/reply-collector.ts';
-import type { PreparedTurn } from './prepare-turn.ts';
+import type { ChatTurn } from './chat-turn.ts';
 
 /** How a turn ended. */
 interface EndedTurn {
-  readonly answered: AnsweredBy;
+  readonly answered: ActiveCall;
   readonly observed: Observed;
   readonly ending: CallEnding;
   /** The reply so far; computed only if it is needed. */
-  readonly readReply: () => Reply;
+  readonly reply: () => Reply;
 }
 
 /** The billed usage and stored reply of a turn. */
@@ -25,31 +25,36 @@ export interface SettledTurn {
   readonly messageId: string | undefined;
 }
 
-/** Ends a turn, complete or not: settles it, stores the reply, and writes a completed turn to memory in the background. */
+/** Ends a turn, complete or not: settles it, and tells the hooks. */
 export async function settleTurn(
-  turn: PreparedTurn,
-  { meter, memory }: Pick<ChatDependencies, 'meter' | 'memory'>,
-  { answered, observed, ending, readReply }: EndedTurn,
+  turn: ChatTurn,
+  { answered, observed, ending, reply }: EndedTurn,
 ): Promise<SettledTurn> {
-  const { record } = turn;
-  const settling = settle(settledCall(turn), answered, observed, ending, meter);
-  const messageId =
-    record === undefined ? undefined : await record.end(readReply(), answered.lease.model);
-  const usage = await settling;
-  if (ending === 'complete' && turn.memory !== 'disabled') remember(turn, memory, readReply());
-  return { usage, messageId };
+  const settling = turn.call.settle(answered, observed, ending);
+  const messageId = turn.keepsReply
+    ? await turn.ended({ reply, model: answered.lease.model, ending })
+    : undefined;
+  return { usage: await settling, messageId };
+}
+
+interface EndedStream {
+  readonly observer: StreamObserver;
+  readonly answered: ActiveCall;
+  /** When the first chunk arrived, by `performance.now()`; undefined if none did. */
+  readonly firstTokenAt: number | undefined;
+  readonly isComplete: boolean;
 }
 
 /** Ends a streamed turn by the observed part of its stream. */
 export function settleStream(
-  turn: PreparedTurn,
-  dependencies: Pick<ChatDependencies, 'meter' | 'memory'>,
+  turn: ChatTurn,
   { observer, answered, firstTokenAt, isComplete }: EndedStream,
 ): Promise<SettledTurn> {
+  const { signal } = turn.call;
   const { cachedTokens, cacheWriteTokens, mediaTokens } = observer;
   const usage = streamUsage(observer, {
     isComplete,
-    wasLeft: !isComplete && turn.signal.aborted,
+    wasLeft: !isComplete && signal.aborted,
     promptTokens: () => estimatePrompt(turn.full),
   });
   const observed = {
@@ -59,30 +64,6 @@ export function settleStream(
     firstTokenAt,
     outcome: () => streamOutcome(observer),
   };
-  const ending = endingOf(isComplete, turn.signal);
-  return settleTurn(turn, dependencies, {
-    answered,
-    observed,
-    ending,
-    readReply: () => observer.readReply(),
-  });
-}
-
-interface EndedStream {
-  readonly observer: StreamObserver;
-  readonly answered: AnsweredBy;
-  /** When the first chunk arrived, by `performance.now()`; undefined if none did. */
-  readonly firstTokenAt: number | undefined;
-  readonly isComplete: boolean;
-}
-
-/** The last message of the user and the reply; earlier messages were written in their own turns. */
-function remember(
-  { caller, request }: PreparedTurn,
-  memory: ChatDependencies['memory'],
-  { content }: Reply,
-): void {
-  const last = request.messages.findLast(({ role }) => role === 'user');
-  if (last === undefined || content === '') return;
-  memory.writeBack(caller.userId, [last, { role: 'assistant', content }]);
+  const ending = endingOf(isComplete, signal);
+  return settleTurn(turn, { answered, observed, ending, reply: () => observer.readReply() });
 }

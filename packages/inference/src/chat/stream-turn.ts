@@ -1,24 +1,17 @@
 import type { AnswerPart, TokenUsage } from '@model-gateway/contracts';
 import { asksForUsage, type ChunkHead } from '@model-gateway/dialects';
 import { newId, type Clock } from '@model-gateway/kernel';
-import { attempt, settleFailure, type ActiveCall } from '../upstream/attempts.ts';
-import type { AcceptedChat } from './accept-chat.ts';
-import type { ChatDependencies } from './chat-turn.ts';
+import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import type { ChatTurn, TurnServices } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { OnSign } from '../stream/event-reader.ts';
-import { routeRequestOf, type PreparedTurn } from './prepare-turn.ts';
 import { relay, type Portion, type Relay } from '../stream/relay.ts';
 import { settleStream, type SettledTurn } from './settle-turn.ts';
 import { createStreamObserver, type StreamObserver } from '../stream/stream-observer.ts';
-import { upstreamTurn } from './upstream-turn.ts';
 
 /** Why an answer is not whole. */
 export interface StreamCut {
   readonly failure: unknown;
-}
-
-interface StreamDependencies extends ChatDependencies {
-  readonly clock: Clock;
 }
 
 /** A turn that is streamed while it is generated. */
@@ -69,17 +62,17 @@ interface StreamOptions {
   readonly onSign?: OnSign;
   /** Whether the reply is needed in any case. */
   readonly keepsReply?: boolean;
-  /** The backend, if it was chosen before. */
-  readonly accepted?: AcceptedChat;
+  /** Called once, when the first backend that can stream is asked; with what the hooks store of the turn. */
+  readonly onAccepted?: (stored: Promise<unknown>) => void;
 }
 
 /** Begins a turn: resolves with the first content, so that an earlier failure can be retried on another backend. */
 export async function streamTurn(
-  turn: PreparedTurn,
-  dependencies: StreamDependencies,
+  turn: ChatTurn,
+  services: TurnServices,
   options: StreamOptions,
 ): Promise<StreamedTurn> {
-  const { begun, delivery } = await begin(turn, dependencies, options);
+  const { begun, delivery } = await begin(turn, services, options);
   const { head, ignored, first } = begun;
   const { lease } = delivery.activeCall;
   return {
@@ -89,7 +82,7 @@ export async function streamTurn(
     head,
     first: Buffer.isBuffer(first) ? undefined : first?.[0],
     async deliver(take) {
-      const ended = await deliver(begun, delivery, dependencies, take);
+      const ended = await deliver(begun, delivery, services, take);
       if (ended === undefined || 'failure' in ended) return ended;
       const { finishReason = null, model = lease.model } = begun.observer;
       const { usage = NO_USAGE, messageId } = ended;
@@ -100,31 +93,33 @@ export async function streamTurn(
 
 const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-async function begin(turn: PreparedTurn, dependencies: StreamDependencies, options: StreamOptions) {
-  const { passesEvents, onSign, accepted } = options;
+async function begin(turn: ChatTurn, services: TurnServices, options: StreamOptions) {
+  const { passesEvents, onSign, keepsReply = turn.keepsReply } = options;
   const { full } = turn;
-  const served = accepted === undefined ? turn : { ...turn, fallbacks: accepted.fallbacks };
   const passesUsage = !passesEvents || asksForUsage(full);
-  const { clock, log } = dependencies;
-  const { keepsReply = turn.record !== undefined || turn.memory !== 'disabled' } = options;
+  const { clock, log } = services;
   const { n } = full;
   const parsesAll = n !== undefined && (!passesEvents || keepsReply || n !== 1);
-  const query = { ...routeRequestOf(served, dependencies), ...accepted?.chosen };
-  const { answer, lease, call } = await attempt(
-    dependencies,
-    query,
+  let onAsked: (() => void) | undefined;
+  const onAccepted =
+    options.onAccepted &&
+    ((stored: Promise<unknown>): void => {
+      onAsked = () => options.onAccepted?.(stored);
+    });
+  const { answer, lease, call } = await turn.call.attempt(
+    turn.wanted(services, onAccepted),
     async ({ backend, model }, signal, onFirstByte): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
-      const watch = { onFirstByte, onEnd: served.onEnd };
-      const asked = upstreamTurn(turn, { backend, model });
-      const stream = await backend.chatStream(asked, signal, watch);
+      onAsked?.();
+      onAsked = undefined;
+      const watch = { onFirstByte, onEnd: turn.call.onEnd };
+      const stream = await backend.chatStream(turn.upstream({ backend, model }), signal, watch);
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
       const reading = { passesEvents, passesUsage, parsesAll, log, onSign };
       const rest = relay(stream, { ...reading, observer, head });
       return { ignored: stream.ignored, observer, head, rest, first: await rest.next() };
     },
-    accepted?.lease,
   );
   call.begun();
   lease.begun();
@@ -133,7 +128,7 @@ async function begin(turn: PreparedTurn, dependencies: StreamDependencies, optio
 }
 
 interface Delivery {
-  readonly turn: PreparedTurn;
+  readonly turn: ChatTurn;
   readonly activeCall: ActiveCall;
   /** When the first chunk arrived, by `performance.now()`. */
   readonly firstTokenAt: number;
@@ -145,7 +140,7 @@ type Ended = StreamCut | SettledTurn | undefined;
 async function deliver(
   { observer, first, rest }: Begun,
   { turn, activeCall: { lease, call }, firstTokenAt }: Delivery,
-  dependencies: StreamDependencies,
+  { log }: TurnServices,
   take: TakePortion,
 ): Promise<Ended> {
   let ended: Ended = undefined;
@@ -153,17 +148,17 @@ async function deliver(
   let estimated: TokenUsage | undefined;
   try {
     for (let portion = first; portion !== undefined; portion = await rest.next()) {
-      if (turn.signal.aborted) return undefined;
+      if (turn.call.signal.aborted) return undefined;
       const written = take(portion);
       if (written !== undefined) await written;
     }
     isComplete = true;
     void lease.settle('success');
   } catch (failure) {
-    await settleFailure({ lease, call }, failure, turn.signal);
-    if (turn.signal.aborted) return undefined;
+    await settleFailure({ lease, call }, failure, turn.call.signal);
+    if (turn.call.signal.aborted) return undefined;
     const { name } = lease.backend;
-    dependencies.log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
+    log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
     ended = { failure };
   } finally {
     // Also runs when the client has disconnected: the streamed part is settled, and the lease gets an outcome. Earlier
@@ -172,7 +167,7 @@ async function deliver(
     void lease.settle('left');
     const answered = { lease, call };
     const outcome = { observer, answered, firstTokenAt, isComplete };
-    const settled = await settleStream(turn, dependencies, outcome);
+    const settled = await settleStream(turn, outcome);
     const { usage } = settled;
     estimated = usage === observer.usage ? undefined : usage;
     ended ??= settled;

@@ -86,30 +86,6 @@ describe('a request with other models', () => {
     const gone = await send([broken, 'fine'], { canRepeat: () => false });
     expect([gone.called, gone.ended]).toEqual([['a'], broken]);
   });
-
-  test('begins with the backend that the caller has chosen, and counts no acceptance', async () => {
-    const called: string[] = [];
-    let accepted = 0;
-    const fallbacks = [{ model: 'b', resolved: 'b' }];
-    const { answer } = await attempt(
-      { router: { choose: async (model) => routeTo(model) }, telemetry },
-      {
-        model: 'a',
-        resolved: 'a',
-        fallbacks,
-        capability: 'chat',
-        signal: new AbortController().signal,
-        onAccepted: () => void (accepted += 1),
-      },
-      async ({ model }) => {
-        called.push(model);
-        if (model === 'chosen') throw rejected;
-        return model;
-      },
-      routeTo('chosen'),
-    );
-    expect([called, answer, accepted]).toEqual([['chosen', 'b'], 'b', 0]);
-  });
 });
 
 describe('a backend with several keys', () => {

@@ -27,7 +27,7 @@ export interface RouteRequest extends ChoiceOptions {
   readonly capability: Capability;
   /** Aborted when the client disconnected. */
   readonly signal: AbortSignal;
-  /** Called once, when a backend was found; not if the backend was chosen before. */
+  /** Called once, when a backend was found. */
   readonly onAccepted: () => void;
   /** Whether the request can be sent again; false when its body was read and is not kept. */
   readonly canRepeat?: () => boolean;
@@ -62,15 +62,14 @@ export interface Attempted<Answer> extends ActiveCall {
  * Asks one target after the other until one answers. For each model of the request: a backend, with its next key while the
  * upstream refuses the last one, and then a second backend, or as many as the route of the model allows, if the first is at
  * fault and the client has received nothing. A backend that cannot take the request, and was sent nothing, or does not have
- * the model, does not count as one of them. The last failure is the error of the request. Reports failures to the router; the caller reports the end of a
- * response that has begun. A caller that has chosen the first backend passes its lease.
+ * the model, does not count as one of them. The last failure is the error of the request. Reports failures to the router; the
+ * caller reports the end of a response that has begun.
  */
 export const attempt = <Answer>(
   dependencies: AttemptDependencies,
   query: RouteRequest,
   ask: Ask<Answer>,
-  chosen?: Lease,
-): Promise<Attempted<Answer>> => new Attempts(dependencies, query, ask).run(chosen);
+): Promise<Attempted<Answer>> => new Attempts(dependencies, query, ask).run();
 
 /** One request on its way. */
 class Attempts<Answer> {
@@ -103,13 +102,9 @@ class Attempts<Answer> {
     this.#otherModels = othersOf(query);
   }
 
-  async run(chosen: Lease | undefined): Promise<Attempted<Answer>> {
-    let lease = chosen;
-    if (lease === undefined) {
-      lease = await this.#next();
-      this.#query.onAccepted();
-    }
-    this.#isBegun = true;
+  async run(): Promise<Attempted<Answer>> {
+    let lease = await this.#next();
+    this.#query.onAccepted();
     for (;;) {
       const afterMs = this.#hedgeAfterMs(lease);
       const answered = await (afterMs === undefined
