@@ -11,7 +11,9 @@ import {
 } from '@model-gateway/accounts';
 import type { Database } from '@model-gateway/db';
 import type { ServerApp } from '@model-gateway/http';
+import type { Hook } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
+import { createInferenceRuntime } from '@model-gateway/service';
 import { createTestContext, type TestContext } from '@model-gateway/testkit';
 import { createGateway } from '../src/app.ts';
 import { readGatewayConfig } from '../src/config.ts';
@@ -31,6 +33,7 @@ export interface GatewayUnderTest {
 export async function startGateway(
   env: Readonly<Record<string, string>> = {},
   stores: Parameters<typeof createTestContext>[0] = {},
+  { hooks = [] }: { readonly hooks?: readonly Hook[] } = {},
 ): Promise<GatewayUnderTest> {
   const test = await createTestContext(stores);
   const { database } = test.context;
@@ -50,8 +53,20 @@ export async function startGateway(
     SERVICE_MAX_BODY_BYTES: '10000',
     ...env,
   });
-  const app = createGateway(config, test.context);
-  const url = await test.serve(app, config);
+  const runtime = createInferenceRuntime(config, test.context, { hooks });
+  const app = createGateway(config, test.context, { runtime });
+  const parts = {
+    ...app,
+    start: async () => {
+      await runtime.start();
+      await app.start();
+    },
+    stop: async () => {
+      await app.stop();
+      await runtime.stop();
+    },
+  };
+  const url = await test.serve(parts, config);
   return { url, key: secret, keyId: key.id, userId: user.id, app, test };
 }
 

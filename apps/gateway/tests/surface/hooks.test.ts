@@ -1,0 +1,117 @@
+import type { Hook } from '@model-gateway/inference';
+import { startGateway, type GatewayUnderTest } from '../gateway.ts';
+import { GREETING } from '../matrix/features.ts';
+import { KINDS, type Kind } from '../matrix/kinds.ts';
+import { registerKind } from '../matrix/register-kind.ts';
+import type { MatrixUpstream } from '../matrix/upstreams/wire-server.ts';
+
+const SYSTEM = 'The code word is swordfish.';
+const QUESTION = 'Look for a swordfish!';
+const RESULT = 'One swordfish was found.';
+const FOUND = { name: 'look', arguments: '{}' };
+
+/** The same conversation in each API. */
+const CLIENTS = {
+  chat: {
+    path: '/v1/chat/completions',
+    body: {
+      messages: [
+        { role: 'system', content: SYSTEM },
+        { role: 'user', content: [{ type: 'text', text: QUESTION }] },
+        { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: FOUND }] },
+        { role: 'tool', tool_call_id: 'c1', content: RESULT },
+      ],
+    },
+  },
+  responses: {
+    path: '/v1/responses',
+    body: {
+      instructions: SYSTEM,
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: QUESTION }] },
+        { type: 'function_call', call_id: 'c1', ...FOUND },
+        { type: 'function_call_output', call_id: 'c1', output: RESULT },
+      ],
+    },
+  },
+  messages: {
+    path: '/v1/messages',
+    body: {
+      max_tokens: 100,
+      system: [{ type: 'text', text: SYSTEM }],
+      messages: [
+        { role: 'user', content: QUESTION },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'c1',
+              content: [{ type: 'text', text: RESULT }],
+            },
+          ],
+        },
+      ],
+    },
+  },
+};
+const CLIENT_NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
+const KIND_NAMES = Object.keys(KINDS) as Kind[];
+
+/** Hides a word from every model, and tells it something. */
+const hiding: Hook = {
+  async before(call) {
+    call.changeTexts(({ text }) => text.replaceAll('swordfish', 'unknown'));
+    call.insert([{ role: 'system', content: 'Words are hidden.' }]);
+    return undefined;
+  },
+};
+
+let gateway: GatewayUnderTest;
+const upstreams = new Map<Kind, MatrixUpstream>();
+
+beforeAll(async () => {
+  gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' }, {}, { hooks: [hiding] });
+  for (const kind of KIND_NAMES) {
+    const upstream = await KINDS[kind].start();
+    upstreams.set(kind, upstream);
+    await registerKind(gateway, kind, upstream);
+  }
+});
+afterAll(async () => {
+  await gateway.test.close();
+  await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
+});
+
+const rows = CLIENT_NAMES.flatMap((client) =>
+  KIND_NAMES.flatMap((kind) => [false, true].map((stream) => ({ client, kind, stream }))),
+);
+
+test.each(rows)(
+  'what a hook changes in a request of $client reaches $kind (streamed: $stream)',
+  async ({ client, kind, stream }) => {
+    const upstream = upstreams.get(kind);
+    upstream?.answer(GREETING.said, { stream });
+    const response = await fetch(`${gateway.url}${CLIENTS[client].path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify({
+        ...CLIENTS[client].body,
+        stream,
+        model: 'm',
+        provider: { only: [kind] },
+      }),
+    });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    const sent = JSON.stringify(upstream?.requests.at(-1));
+    const texts = [
+      'The code word is unknown.',
+      'Look for a unknown!',
+      'One unknown was found.',
+      'Words are hidden.',
+    ];
+    for (const text of texts) expect(sent.split(text)).toHaveLength(2);
+    expect(sent).not.toContain('swordfish');
+  },
+);
