@@ -3,7 +3,6 @@ export type {
   DialectRequest,
   AnswerWriter,
   EventDialect,
-  OwnRequest,
   StreamFailure,
   WholeAnswer,
 } from './dialect.ts';
