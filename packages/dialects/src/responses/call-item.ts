@@ -1,12 +1,27 @@
+import type { TurnEvent } from '@model-gateway/contracts';
 import { fieldOf, textField } from '../turn/fields.ts';
 import type { Item } from './body.ts';
 import type { DeclaredTool } from './tools.ts';
 
 /** A call of a tool that is being written. */
-export interface OpenCall {
+interface OpenCall {
   readonly id: string;
   readonly callId: string;
   readonly tool: DeclaredTool;
+}
+
+/** The item of a call that clients were told of, and its place in the output. */
+export interface ShownCall extends OpenCall {
+  readonly at: number;
+}
+
+export type ToolCall = TurnEvent & { readonly type: 'tool_call' };
+
+/** Of parallel calls, clients are told one after the other: the later ones wait until the first is whole. */
+export interface CallInProgress {
+  readonly asked: ToolCall;
+  written: string;
+  shown: ShownCall | undefined;
 }
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -36,8 +51,32 @@ export function callItem(
   }
 }
 
+/** The events that tell the whole input of a call, before its item ends. */
+export function callEnd(
+  { tool: { kind, name } }: OpenCall,
+  written: string,
+): readonly (readonly [type: string, fields: Item])[] {
+  switch (kind) {
+    case 'function':
+      return [['response.function_call_arguments.done', { name, arguments: written }]];
+    case 'custom': {
+      const input = customInput(written);
+      return [
+        ['response.custom_tool_call_input.delta', { delta: input }],
+        ['response.custom_tool_call_input.done', { input }],
+      ];
+    }
+    case 'local_shell':
+      return [];
+  }
+}
+
+/** Whether the arguments of a call are complete; nothing can follow an object. */
+export const isWhole = (written: string): boolean =>
+  written.trimEnd().endsWith('}') && parsed(written) !== undefined;
+
 /** The free text of a custom tool; a model that ignores the parameters wrote the text itself. */
-export function customInput(written: string): string {
+function customInput(written: string): string {
   return textField(parsed(written), 'input') ?? written;
 }
 

@@ -1,7 +1,7 @@
 import type { ReasoningPart } from '@model-gateway/contracts';
 import { seal, unseal } from '../turn/call-signatures.ts';
 import { fieldOf, listField, present, textField } from '../turn/fields.ts';
-import type { ResponsesBody } from './body.ts';
+import type { Item, ResponsesBody } from './body.ts';
 
 /** Whether thoughts have nothing that only the upstream can read: then their summary is all of them. */
 export const isPlain = (parts: readonly ReasoningPart[]): boolean =>
@@ -48,3 +48,19 @@ export function joinedThoughts(pieces: readonly ReasoningPart[]): readonly Reaso
   }
   return parts;
 }
+
+/** A thought that is being written. */
+export interface OpenThought {
+  readonly at: number;
+  readonly id: string;
+  readonly parts: ReasoningPart[];
+  text: string;
+  hasSummary: boolean;
+}
+
+/** Where the summary of a thought stands. */
+export const placeOf = ({ id, at }: OpenThought): Item => ({
+  item_id: id,
+  output_index: at,
+  summary_index: 0,
+});

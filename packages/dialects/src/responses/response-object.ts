@@ -1,4 +1,4 @@
-import type { TurnUsage } from '@model-gateway/contracts';
+import type { FinishReason, TurnUsage } from '@model-gateway/contracts';
 import type { Item } from './body.ts';
 import type { ResponsesRequest } from './request.ts';
 
@@ -73,3 +73,11 @@ export const responseUsage = (usage: TurnUsage) => ({
   output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
   total_tokens: usage.promptTokens + usage.completionTokens,
 });
+
+/** Why an answer that ended so is not complete. */
+export const INCOMPLETE: Readonly<Record<FinishReason, ResponseState['incompleteReason']>> = {
+  stop: undefined,
+  tool_calls: undefined,
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+};

@@ -12,13 +12,23 @@ import { DONE } from '../event-marks.ts';
 import type { Item } from './body.ts';
 import {
   CALL_PREFIXES,
+  callEnd,
   callItem,
-  customInput,
+  isWhole,
+  type CallInProgress,
   type ItemStatus,
-  type OpenCall,
+  type ShownCall,
+  type ToolCall,
 } from './call-item.ts';
 import { streamError } from './errors.ts';
-import { asksForSealed, isPlain, joinedThoughts, sealReasoning } from './reasoning-content.ts';
+import {
+  asksForSealed,
+  isPlain,
+  joinedThoughts,
+  placeOf,
+  sealReasoning,
+  type OpenThought,
+} from './reasoning-content.ts';
 import type { ResponsesRequest } from './request.ts';
 import {
   contentPart,
@@ -27,20 +37,7 @@ import {
   type OpenMessage,
   type OpenPart,
 } from './open-message.ts';
-import { responseObject, type ResponseState } from './response-object.ts';
-
-interface OpenThought {
-  readonly at: number;
-  readonly id: string;
-  readonly parts: ReasoningPart[];
-  text: string;
-  hasSummary: boolean;
-}
-
-interface CallInProgress extends OpenCall {
-  readonly at: number;
-  written: string;
-}
+import { INCOMPLETE, responseObject, type ResponseState } from './response-object.ts';
 
 const NO_ARGUMENTS = '{}';
 /** Writes the events of a response, and collects the response itself. */
@@ -102,7 +99,7 @@ export class ResponsesStream implements EventWriter {
       case 'tool_call':
         return this.#beginCall(event);
       case 'tool_arguments':
-        return this.#addArguments(this.#calls.get(event.index), event.text);
+        return this.#addArguments(event.index, event.text);
       case 'finish':
         this.#finish = event.reason;
         return this.#closeAll();
@@ -146,8 +143,8 @@ export class ResponsesStream implements EventWriter {
 
   #openItems(status: ItemStatus): (readonly [number, Item])[] {
     const message = this.#message;
-    const calls = [...this.#calls.values()].map(
-      (call) => [call.at, callItem(call, call.written, status)] as const,
+    const calls = [...this.#calls.values()].flatMap(({ shown, written }) =>
+      shown === undefined ? [] : [[shown.at, callItem(shown, written, status)] as const],
     );
     return message === undefined ? calls : [[message.at, messageSoFar(message, status)], ...calls];
   }
@@ -327,7 +324,34 @@ export class ResponsesStream implements EventWriter {
     return this.#request.isStored || asksForSealed(this.#request.body);
   }
 
-  #beginCall({ index, id: callId, name, signature }: TurnEvent & { type: 'tool_call' }): string {
+  #beginCall(asked: ToolCall): string {
+    this.#calls.set(asked.index, { asked, written: '', shown: undefined });
+    return this.#tellCalls();
+  }
+
+  #addArguments(index: number, delta: string): string {
+    const call = this.#calls.get(index);
+    if (call === undefined) return '';
+    call.written += delta;
+    const events = call.shown === undefined ? '' : this.#writeArguments(call.shown, delta);
+    return this.#calls.size === 1 ? events : events + this.#tellCalls();
+  }
+
+  /** Tells of the first call, and while others wait, of each that is the first then. */
+  #tellCalls(): string {
+    let events = '';
+    for (const [index, call] of this.#calls) {
+      events += this.#showCall(call);
+      if (this.#calls.size === 1 || !isWhole(call.written)) break;
+      events += this.#closeCall(call);
+      this.#calls.delete(index);
+    }
+    return events;
+  }
+
+  #showCall(call: CallInProgress): string {
+    if (call.shown !== undefined) return '';
+    const { id: callId, name, signature } = call.asked;
     // Items of calls have no signature; a thought carries it.
     const carried =
       signature === undefined || !this.#keepsSignatures
@@ -336,39 +360,32 @@ export class ResponsesStream implements EventWriter {
     const events = carried + this.#closeThought() + this.#closeMessage();
     const tool = this.#request.tools.declared.get(name) ?? { kind: 'function', name };
     const id = this.#id(CALL_PREFIXES[tool.kind]);
-    const call = { at: this.#output.length, id, callId, tool, written: '' };
-    this.#calls.set(index, call);
-    return events + this.#addItem(callItem(call, '', 'in_progress'));
+    const shown = { at: this.#output.length, id, callId, tool };
+    call.shown = shown;
+    const added = this.#addItem(callItem(shown, '', 'in_progress'));
+    return events + added + this.#writeArguments(shown, call.written);
   }
 
-  #addArguments(call: CallInProgress | undefined, delta: string): string {
-    if (call === undefined) return '';
-    call.written += delta;
+  #writeArguments({ id, at, tool }: ShownCall, delta: string): string {
     // The text of the other kinds is inside the JSON, which is complete at the end.
-    if (call.tool.kind !== 'function') return '';
-    const { id: item_id, at: output_index } = call;
+    if (tool.kind !== 'function' || delta === '') return '';
     const name = 'response.function_call_arguments.delta';
-    return this.#event(name, { item_id, output_index, delta });
+    return this.#event(name, { item_id: id, output_index: at, delta });
   }
 
   #closeCall(call: CallInProgress): string {
-    const { id: item_id, at: output_index, tool } = call;
+    let events = this.#showCall(call);
+    const { shown } = call;
+    if (shown === undefined) return events;
     // Clients parse the arguments, also those of a call that has none.
-    const isEmpty = tool.kind === 'function' && call.written === '' && this.#ended === 'completed';
-    let events = isEmpty ? this.#addArguments(call, NO_ARGUMENTS) : '';
-    const { written } = call;
-    const place = { item_id, output_index };
-    const item = callItem(call, written, this.#ended);
-    if (tool.kind === 'function') {
-      const done = { ...place, name: tool.name, arguments: written };
-      events += this.#event('response.function_call_arguments.done', done);
-    } else if (tool.kind === 'custom') {
-      const input = customInput(written);
-      events =
-        this.#event('response.custom_tool_call_input.delta', { ...place, delta: input }) +
-        this.#event('response.custom_tool_call_input.done', { ...place, input });
+    const isEmpty = shown.tool.kind === 'function' && call.written === '';
+    if (isEmpty && this.#ended === 'completed') {
+      call.written = NO_ARGUMENTS;
+      events += this.#writeArguments(shown, NO_ARGUMENTS);
     }
-    return events + this.#endItem(output_index, item);
+    for (const [type, fields] of callEnd(shown, call.written))
+      events += this.#event(type, { item_id: shown.id, output_index: shown.at, ...fields });
+    return events + this.#endItem(shown.at, callItem(shown, call.written, this.#ended));
   }
 
   #closeAll(): string {
@@ -378,16 +395,3 @@ export class ResponsesStream implements EventWriter {
     return events;
   }
 }
-
-const INCOMPLETE: Readonly<Record<FinishReason, ResponseState['incompleteReason']>> = {
-  stop: undefined,
-  tool_calls: undefined,
-  length: 'max_output_tokens',
-  content_filter: 'content_filter',
-};
-
-const placeOf = ({ id, at }: OpenThought): Item => ({
-  item_id: id,
-  output_index: at,
-  summary_index: 0,
-});
