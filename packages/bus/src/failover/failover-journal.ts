@@ -10,7 +10,7 @@ import { linkedAbort } from '../linked-abort.ts';
 import type { FileJournal } from '../local/file-journal.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { RedisJournal } from '../redis/redis-journal.ts';
-import { createTurnBatch } from '../turn-batch.ts';
+import { createBatchPerTick } from '../batch-per-tick.ts';
 import { alternate } from './alternate.ts';
 import type { FallBack } from './fall-back.ts';
 import { createRecentAppends } from './recent-appends.ts';
@@ -69,7 +69,7 @@ export function createFailoverJournal(options: FailoverJournalOptions): Failover
       },
       () => appendToFile(entries),
     );
-  const appendTogether = createTurnBatch(appendAll, APPEND_AT_ONCE);
+  const appendTogether = createBatchPerTick(appendAll, APPEND_AT_ONCE);
 
   connection.onChange(() => {
     if (connection.commandsReady() || closing.signal.aborted) return;

@@ -43,7 +43,7 @@ export async function settleBatch(
   batch: readonly UsageEvent[],
   { pointsPerUsd, failures, mayBeKnown }: SettlementOptions,
 ): Promise<RecordedBatch> {
-  await takeTurn(queries);
+  await lockSettlement(queries);
   await ensurePartitions(queries, [
     ...batch.map((event) => event.created_at),
     ...failures.map(({ createdAt }) => createdAt.toISOString()),
@@ -93,7 +93,7 @@ async function settleNew(
 }
 
 /** Waits for other settlements, so that balances, tiers and sums change one batch at a time. */
-async function takeTurn(queries: RawQueries): Promise<void> {
+async function lockSettlement(queries: RawQueries): Promise<void> {
   await queries.$executeRaw`
     SELECT set_config('idle_in_transaction_session_timeout', ${String(IDLE_MS_MAX)}, true)`;
   await takeSettlementLock(queries);

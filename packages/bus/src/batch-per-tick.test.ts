@@ -1,8 +1,8 @@
-import { createTurnBatch } from './turn-batch.ts';
+import { createBatchPerTick } from './batch-per-tick.ts';
 
 function counting(atOnceMax: number) {
   const asked: (readonly number[])[] = [];
-  const runBatch = createTurnBatch(async (items: readonly number[]) => {
+  const runBatch = createBatchPerTick(async (items: readonly number[]) => {
     asked.push(items);
     if (items.includes(13)) throw new Error('no luck');
   }, atOnceMax);

@@ -4,10 +4,10 @@ interface Batch<Item> {
 }
 
 /**
- * Runs the calls of one turn of the event loop as one batch, up to a limit: the CPU time of a call to Redis hardly depends on
+ * Runs the calls of one tick of the event loop as one batch, up to a limit: the CPU time of a call to Redis hardly depends on
  * its length. A failure fails the whole batch. A single call does not wait for others.
  */
-export function createTurnBatch<Item>(
+export function createBatchPerTick<Item>(
   runAll: (items: readonly Item[]) => Promise<void>,
   atOnceMax: number,
 ): (item: Item) => Promise<void> {
