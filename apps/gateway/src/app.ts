@@ -26,9 +26,9 @@ import {
 import { createExpressApp } from '@model-gateway/http/express';
 import {
   createCachedKeys,
-  createInferenceRuntime,
+  createServiceRuntime,
   createSignIns,
-  type InferenceRuntime,
+  type ServiceRuntime,
 } from '@model-gateway/service';
 import { Router } from 'express';
 import { createAdminAudit } from './admin/admin-audit.ts';
@@ -73,7 +73,7 @@ const MS_PER_SECOND = 1_000;
 
 interface GatewayOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
-  readonly runtime?: InferenceRuntime;
+  readonly runtime?: ServiceRuntime;
   /** Shared by the apps of one process. */
   readonly bodyMemory?: BodyMemory;
   /** Whether a request may read the metrics; every request may if it is absent. */
@@ -86,7 +86,7 @@ export function createGateway(
   context: AppContext,
   options: GatewayOptions = {},
 ): ServerApp {
-  const runtime = options.runtime ?? createInferenceRuntime(config, context);
+  const runtime = options.runtime ?? createServiceRuntime(config, context);
   const { database, bus, clock, log } = context;
   const { router, quotas } = runtime;
   const cors = createCors(config.corsOrigins);

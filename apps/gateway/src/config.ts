@@ -19,7 +19,7 @@ import {
   type ConfigOf,
   type Environment,
 } from '@model-gateway/kernel';
-import { inferenceRuntimeSettings } from '@model-gateway/service';
+import { serviceRuntimeSettings } from '@model-gateway/service';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8080;
@@ -27,7 +27,7 @@ const KEEPALIVE_SECS_MAX = 86_400;
 
 /** Settings that only the gateway has. */
 export const gatewaySettings = {
-  ...inferenceRuntimeSettings,
+  ...serviceRuntimeSettings,
   ...adminSettings,
   requestsPerMinute: setting('SERVICE_API_RATE_LIMIT_RPM', withDefault(integer(0), 60), {
     description:

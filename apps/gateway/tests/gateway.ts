@@ -13,7 +13,7 @@ import type { Database } from '@model-gateway/db';
 import type { ServerApp } from '@model-gateway/http';
 import type { Hook } from '@model-gateway/inference';
 import { newId } from '@model-gateway/kernel';
-import { createInferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime } from '@model-gateway/service';
 import { createTestContext, type TestContext } from '@model-gateway/testkit';
 import { createGateway } from '../src/app.ts';
 import { readGatewayConfig } from '../src/config.ts';
@@ -53,7 +53,7 @@ export async function startGateway(
     SERVICE_MAX_BODY_BYTES: '10000',
     ...env,
   });
-  const runtime = createInferenceRuntime(config, test.context, { hooks });
+  const runtime = createServiceRuntime(config, test.context, { hooks });
   const app = createGateway(config, test.context, { runtime });
   const parts = {
     ...app,

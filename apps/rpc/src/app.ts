@@ -14,7 +14,7 @@ import {
   type BodyMemory,
   type ServerApp,
 } from '@model-gateway/http';
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime, type ServiceRuntime } from '@model-gateway/service';
 import { createKeepBodies } from '@model-gateway/inference';
 import { createChatStreams } from './chat/chat-streams.ts';
 import type { RpcConfig } from './config.ts';
@@ -48,7 +48,7 @@ const MS_PER_SEC = 1000;
 
 interface RpcOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
-  readonly runtime?: InferenceRuntime;
+  readonly runtime?: ServiceRuntime;
   /** Shared by the apps of one process. */
   readonly bodyMemory?: BodyMemory;
 }
@@ -59,7 +59,7 @@ export function createRpc(
   context: AppContext,
   options: RpcOptions = {},
 ): ServerApp {
-  const runtime = options.runtime ?? createInferenceRuntime(config, context);
+  const runtime = options.runtime ?? createServiceRuntime(config, context);
   const { database, bus, log, metrics, tracing, stopping } = context;
   const sessions = createSessions({ channels: bus.channels, entries: bus.entries, log });
   const { conversations } = database;

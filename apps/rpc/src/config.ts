@@ -23,7 +23,7 @@ import {
 } from '@model-gateway/kernel';
 import { checkOidcSettings, oidcSettings } from '@model-gateway/oidc';
 import { mailSettings, webhookSettings } from '@model-gateway/outbound';
-import { inferenceRuntimeSettings } from '@model-gateway/service';
+import { serviceRuntimeSettings } from '@model-gateway/service';
 import { tracingSettings } from '@model-gateway/telemetry';
 
 const PORT_DEFAULT = 8081;
@@ -32,7 +32,7 @@ const PORT_DEFAULT = 8081;
 export const accountSettings = {
   ...adminSettings,
   ...billingSettings,
-  ...inferenceRuntimeSettings,
+  ...serviceRuntimeSettings,
   ...oidcSettings,
   ...webhookSettings,
   ...mailSettings,

@@ -20,7 +20,7 @@ import type { DatabaseStores } from '@model-gateway/db';
 import type { BodyMemory } from '@model-gateway/http';
 import type { AppContext } from '@model-gateway/server-process';
 import { createSystemMonitor } from '@model-gateway/inference';
-import { createEntryRules, createSignIns, type InferenceRuntime } from '@model-gateway/service';
+import { createEntryRules, createSignIns, type ServiceRuntime } from '@model-gateway/service';
 import { createResolveReceiver, createSendMail } from '@model-gateway/outbound';
 import type { RouteRule } from '@model-gateway/router';
 import { createWebhooks } from '@model-gateway/webhooks';
@@ -54,7 +54,7 @@ export type AfterCommit = (announce: () => Promise<unknown>) => Promise<void>;
 export function createServices(
   config: RpcConfig,
   context: AppContext,
-  runtime: InferenceRuntime,
+  runtime: ServiceRuntime,
   { chatStreams, realtime, sessions, requestWatches, bodyMemory }: Streams,
 ) {
   const { database, bus, clock, log } = context;

@@ -14,7 +14,7 @@ import {
 import { createMetrics, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
 import { publishAddress } from '@model-gateway/embedded';
 import { tunnelKey } from '@model-gateway/router';
-import { createInferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime } from '@model-gateway/service';
 import { openTracing } from '@model-gateway/telemetry';
 import { createAgentTunnel } from 'agent-tunnel/app';
 import { createGateway } from 'gateway/app';
@@ -58,7 +58,7 @@ export async function openStandalone(
     onHangUp: (listener: () => void) => lifecycle.onHangUp(listener),
   };
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
-  const runtime = createInferenceRuntime(config, context, {
+  const runtime = createServiceRuntime(config, context, {
     unlisted,
     isOnlyProcess: urls.isRedisPrivate,
   });

@@ -1,4 +1,4 @@
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime, type ServiceRuntime } from '@model-gateway/service';
 import {
   createTestContext,
   createTestAccount,
@@ -14,7 +14,7 @@ export const ADMIN_TOKEN = 'the admin token of the tests';
 /** The REST and the RPC API on one set of stores and backends, with two users. */
 export interface BothSurfaces {
   readonly test: TestContext;
-  readonly runtime: InferenceRuntime;
+  readonly runtime: ServiceRuntime;
   readonly restUrl: string;
   readonly rpcUrl: string;
   readonly ann: Account;
@@ -43,7 +43,7 @@ export async function startBothSurfaces(
     monthlyTokenQuota: null,
     rpm: null,
   });
-  const runtime = createInferenceRuntime(config, test.context);
+  const runtime = createServiceRuntime(config, test.context);
   const gateway = createGateway(config, test.context, { runtime });
   const rpcUrl = await test.serve(createRpc(config, test.context, { runtime }));
   const restUrl = await test.serve({

@@ -6,11 +6,11 @@ import {
   createMemoryEvents,
   type Memory,
 } from '@model-gateway/inference';
-import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
+import type { ServiceRuntimeConfig } from './service-runtime-settings.ts';
 
 /** The long-term memory of this process; without a memory service, one that remembers nothing. */
 export function createServiceMemory(
-  config: InferenceRuntimeConfig,
+  config: ServiceRuntimeConfig,
   { database, clock, log }: Pick<AppContext, 'database' | 'clock' | 'log'>,
 ): Memory {
   const events = createMemoryEvents({ store: database.memoryEvents, clock, log });

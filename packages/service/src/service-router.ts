@@ -13,7 +13,7 @@ import {
   type BackendBuilder,
   type Router,
 } from '@model-gateway/router';
-import type { RoutingConfig } from './inference-runtime-settings.ts';
+import type { RoutingConfig } from './service-runtime-settings.ts';
 
 /** A router that knows what the configuration file made. */
 export interface ServiceRouter extends Router {

@@ -8,7 +8,7 @@ import {
 } from '@model-gateway/inference';
 import { randomToken, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeEvent } from '@model-gateway/router';
-import type { InferenceRuntime } from '@model-gateway/service';
+import type { ServiceRuntime } from '@model-gateway/service';
 import type { Sessions } from '../sessions/sessions.ts';
 import { createForwarder } from './forwarder.ts';
 import { createResponseReservations } from './response-reservations.ts';
@@ -38,7 +38,7 @@ export interface OpenedSession {
 
 export interface OpenSessionDependencies {
   readonly runtime: Pick<
-    InferenceRuntime,
+    ServiceRuntime,
     'router' | 'telemetry' | 'quotas' | 'meter' | 'requests' | 'storageLimit'
   >;
   readonly conversations: Pick<ConversationStore, 'addTurn'>;

@@ -1,5 +1,5 @@
 import type { Bus } from '@model-gateway/bus';
-import { createInferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime } from '@model-gateway/service';
 import {
   openStoreLine,
   rpcCall,
@@ -68,7 +68,7 @@ async function servePeer(): Promise<string> {
     DATABASE_URL: 'postgres://unused',
     REDIS_URL: 'redis://unused',
   });
-  const runtime = createInferenceRuntime(config, context);
+  const runtime = createServiceRuntime(config, context);
   const rpc = createRpc(config, context, { runtime });
   const url = await scene.test.serve({
     ...rpc,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Hook } from '@model-gateway/inference';
-import { createInferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime } from '@model-gateway/service';
 import {
   createTestAccount,
   createTestContext,
@@ -68,7 +68,7 @@ beforeAll(async () => {
     REDIS_URL: 'redis://unused',
     SERVICE_ADMIN_TOKEN: 'the admin token of this test',
   });
-  const runtime = createInferenceRuntime(config, booted.context, { hooks: [hiding] });
+  const runtime = createServiceRuntime(config, booted.context, { hooks: [hiding] });
   const app = createRpc(config, booted.context, { runtime });
   url = await booted.serve({
     ...app,

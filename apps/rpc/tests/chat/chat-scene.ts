@@ -1,6 +1,6 @@
 import type { RpcNotificationParams, UsageEvent } from '@model-gateway/contracts';
 import type { AppContext } from '@model-gateway/server-process';
-import { createInferenceRuntime, type InferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime, type ServiceRuntime } from '@model-gateway/service';
 import {
   createTestContext,
   createTestAccount,
@@ -19,7 +19,7 @@ export type ChatNotification = RpcNotificationParams<'chat.stream'>;
 export interface ChatScene {
   readonly url: string;
   readonly test: TestContext;
-  readonly runtime: InferenceRuntime;
+  readonly runtime: ServiceRuntime;
   readonly ann: TestUser;
   readonly bob: TestUser;
   createUser(name: string): Promise<TestUser>;
@@ -59,7 +59,7 @@ export async function startChatScene(
     REDIS_URL: 'redis://unused',
     ...env,
   });
-  const runtime = createInferenceRuntime(config, context);
+  const runtime = createServiceRuntime(config, context);
   const rpc = createRpc(config, context, { runtime });
   const url = await test.serve({
     ...rpc,

@@ -1,5 +1,5 @@
 import { RETRY_REASONS } from '@model-gateway/router';
-import { createInferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime } from '@model-gateway/service';
 import {
   createTestAccount,
   createTestContext,
@@ -59,7 +59,7 @@ export async function openLedgerScene(): Promise<LedgerScene> {
     }),
     queueRedisUrl: testRedisUrl(),
   };
-  const runtime = createInferenceRuntime(config, context);
+  const runtime = createServiceRuntime(config, context);
   const gateway = createGateway(config, context, { runtime });
   const url = await test.serve({
     ...gateway,

@@ -1,4 +1,4 @@
-import { createInferenceRuntime } from '@model-gateway/service';
+import { createServiceRuntime } from '@model-gateway/service';
 import {
   createTestAccount,
   createTestContext,
@@ -72,7 +72,7 @@ beforeAll(async () => {
     queueRedisUrl: testRedisUrl(),
   });
   const config = configOf(PLENTY_RPM);
-  const runtime = createInferenceRuntime(config, context);
+  const runtime = createServiceRuntime(config, context);
   const plenty = createGateway(config, context, { runtime });
   urls = {
     plenty: await stores.serve({

@@ -23,7 +23,7 @@ const configFileSettings = {
 };
 
 /** How models and memory are reached and watched and what a point is worth, for the apps that serve models. */
-export const inferenceRuntimeSettings = {
+export const serviceRuntimeSettings = {
   ...routingSettings,
   ...memorySettings,
   ...billingSettings,
@@ -32,4 +32,4 @@ export const inferenceRuntimeSettings = {
   ...webhookSettings,
 };
 
-export type InferenceRuntimeConfig = ConfigOf<typeof inferenceRuntimeSettings>;
+export type ServiceRuntimeConfig = ConfigOf<typeof serviceRuntimeSettings>;

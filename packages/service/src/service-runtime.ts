@@ -32,10 +32,10 @@ import { createQuotaEvents } from '@model-gateway/webhooks';
 import { createEntryRules } from './entry-rules.ts';
 import { createServiceMemory } from './service-memory.ts';
 import { createServiceRouter, type RouterOptions, type ServiceRouter } from './service-router.ts';
-import type { InferenceRuntimeConfig } from './inference-runtime-settings.ts';
+import type { ServiceRuntimeConfig } from './service-runtime-settings.ts';
 
 /** What a process needs to serve models, whichever surface asks. */
-export interface InferenceRuntime extends Part {
+export interface ServiceRuntime extends Part {
   readonly router: ServiceRouter;
   readonly telemetry: UpstreamTelemetry;
   readonly prices: PriceBook;
@@ -58,11 +58,11 @@ function servedName(router: ServiceRouter, model: string): string | undefined {
   return router.list().some(({ models }) => models.includes(resolved)) ? resolved : undefined;
 }
 
-export function createInferenceRuntime(
-  config: InferenceRuntimeConfig,
+export function createServiceRuntime(
+  config: ServiceRuntimeConfig,
   context: AppContext,
   options: RouterOptions & { readonly hooks?: readonly Hook[] } = {},
-): InferenceRuntime {
+): ServiceRuntime {
   const { database, bus, clock, log, metrics, tracing } = context;
   const router = createServiceRouter(config, context, options);
   const configFile = createConfigFile(
@@ -92,7 +92,7 @@ export function createInferenceRuntime(
   });
   const usageWriter = createUsageWriter({ journal: bus.journal, log });
   return {
-    name: 'inference-runtime',
+    name: 'service-runtime',
     router,
     prices,
     telemetry: createUpstreamTelemetry({ metrics, tracing }),
