@@ -7,7 +7,7 @@ export {
   isTunneled,
   tunnelKey,
   tunneledUrl,
-} from './agents/agent-backend.ts';
+} from './agents/agent-registration.ts';
 export {
   createAgentCommands,
   type AgentCommand,

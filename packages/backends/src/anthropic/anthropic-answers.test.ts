@@ -6,7 +6,7 @@ import type { Backend } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
 import { createBackend } from '../factory/create-backend.ts';
-import { answerOfMessage } from './from-upstream.ts';
+import { answerOfMessage } from './messages-answer.ts';
 import { partsOfMessage } from './message-parts.ts';
 import { completionIn, eventsOf, readAll, startParts } from '../../tests/read-chunks.ts';
 

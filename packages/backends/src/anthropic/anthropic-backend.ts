@@ -9,9 +9,9 @@ import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readSmallJson, readText } from '../transport/answers/read-text.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
-import { answerOfMessage } from './from-upstream.ts';
+import { answerOfMessage } from './messages-answer.ts';
 import { partsOfMessage } from './message-parts.ts';
-import { messagesRequest } from './to-upstream.ts';
+import { messagesRequest } from './messages-request.ts';
 import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set(['chat']);

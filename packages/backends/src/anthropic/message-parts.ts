@@ -10,7 +10,7 @@ import {
 import { countOf, fieldOf, isFields, textOf, type Fields } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { urlCitation } from './citations.ts';
-import { finishOf, usageOf, type Usage } from './from-upstream.ts';
+import { finishOf, usageOf, type Usage } from './messages-answer.ts';
 
 const TYPE = /^\w{1,64}$/;
 /** The counts of a usage that a later report can replace. */

@@ -1,5 +1,5 @@
 import { chatTurn } from '@model-gateway/dialects';
-import { messagesRequest } from './to-upstream.ts';
+import { messagesRequest } from './messages-request.ts';
 import { maxTokensOf } from './thinking.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];

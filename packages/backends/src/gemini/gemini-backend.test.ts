@@ -6,7 +6,7 @@ import type { Backend } from '@model-gateway/router';
 import { startRecordedServer, type RecordedServer } from '@model-gateway/testkit/upstreams';
 import * as fc from 'fast-check';
 import { createBackend } from '../factory/create-backend.ts';
-import { partsOfAnswer } from './from-upstream.ts';
+import { partsOfAnswer } from './gemini-answer.ts';
 import { completionIn, eventsOf, startParts } from '../../tests/read-chunks.ts';
 
 const fixture = (name: string): string =>

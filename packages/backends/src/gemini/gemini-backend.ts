@@ -11,9 +11,9 @@ import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readJson, readSmallJson, readText } from '../transport/answers/read-text.ts';
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import { createUpstreamHttp } from '../transport/upstream-http.ts';
-import { answerOf, partsOfAnswer } from './from-upstream.ts';
+import { answerOf, partsOfAnswer } from './gemini-answer.ts';
 import { geminiRefused, statusOf } from './refusals.ts';
-import { generateRequest } from './to-upstream.ts';
+import { generateRequest } from './gemini-request.ts';
 import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
 interface GeminiOptions extends Omit<ExternalOptions, 'prefix'> {

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { completionIn, readAll, startParts } from '../../tests/read-chunks.ts';
 import { createBackend } from '../factory/create-backend.ts';
 import { RESPONSE, RESPONSE_EVENTS } from './fixtures/search-response.ts';
-import { partsOfResponse } from './from-upstream.ts';
+import { partsOfResponse } from './responses-answer.ts';
 
 const timeouts = { connectMs: 5_000, idleMs: 30_000, totalMs: 30_000 };
 const { signal } = new AbortController();

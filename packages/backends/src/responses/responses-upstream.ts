@@ -6,8 +6,8 @@ import { begunStream } from '../transport/answers/begun-stream.ts';
 import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
 import { readSmallJson, readTextAnswer } from '../transport/answers/read-text.ts';
 import type { UpstreamResponse } from '../transport/upstream-http.ts';
-import { answerOfResponse, partsOfResponse } from './from-upstream.ts';
-import { responsesBody } from './to-upstream.ts';
+import { answerOfResponse, partsOfResponse } from './responses-answer.ts';
+import { responsesBody } from './responses-request.ts';
 
 /** Passes requests of clients of the Responses API to an upstream that speaks it. Undefined for those of other clients. */
 export interface ResponsesUpstream {

@@ -8,7 +8,7 @@ import {
 } from '@model-gateway/kernel';
 import { CAPABILITIES } from './backend.ts';
 import type { BackendConfig } from './backend-config-store.ts';
-import { AGENT_CAPABILITIES } from '../agents/agent-backend.ts';
+import { AGENT_CAPABILITIES } from '../agents/agent-registration.ts';
 import type { PlacedBackend } from '../agents/agent-store.ts';
 import type { CircuitStore } from '../circuits/circuit-store.ts';
 import {
