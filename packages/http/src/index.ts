@@ -27,8 +27,8 @@ export { parseJson, readBody } from './requests/read-json.ts';
 export { identify, requestIdOf } from './requests/request-id.ts';
 export { failureOf, REST_ERRORS, type RestError } from './responses/rest-error-table.ts';
 export {
+  jsonHeaders,
   refuseUpgrade,
-  sendJsonParts,
   sendJsonText,
   sendNotFound,
   sendRestError,

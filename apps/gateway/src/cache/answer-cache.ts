@@ -1,14 +1,13 @@
-import { beginResponse, pathOf } from '@model-gateway/http';
+import { pathOf } from '@model-gateway/http';
 import {
   CACHED_BYTES_MAX,
-  SERVED_STATUS,
   type AdmittedCall,
   type AnswerCache,
   type NamedModels,
   type StatefulFields,
 } from '@model-gateway/inference';
+import { keepAnswer } from '../surface/http-answer.ts';
 import type { HttpCall } from '../surface/http-call.ts';
-import { recordAnswer } from './record-answer.ts';
 
 /** How the requests of a route are cached. */
 export interface CacheOptions<Body> {
@@ -19,6 +18,17 @@ export interface CacheOptions<Body> {
 }
 
 const HEADER = 'x-service-cache';
+/** The headers that belong to an answer and not to its request. */
+const KEPT_HEADERS = new Set([
+  'content-type',
+  'cache-control',
+  'x-accel-buffering',
+  'x-service-backend',
+  'x-service-ignored',
+  'x-service-memory',
+  'x-service-route',
+]);
+const KEPT = { names: KEPT_HEADERS, bytesMax: CACHED_BYTES_MAX };
 
 /**
  * Sends a stored answer and resolves to true, when the call has ended; otherwise the answer to the request is stored if it is
@@ -31,7 +41,7 @@ export async function answerFromCache<Body extends NamedModels>(
   value: unknown,
   cache: AnswerCache,
 ): Promise<boolean> {
-  const { request, response } = call;
+  const { request, response, answer } = call;
   const wish = request.headers[HEADER]?.toString();
   const found = await cache.find(call, admitted, wish, () => ({
     path: pathOf(request),
@@ -42,13 +52,13 @@ export async function answerFromCache<Body extends NamedModels>(
   if (found === undefined) return false;
   if (found.use === 'hit') {
     const { allHeaders, content } = found.answer;
-    beginResponse(response, 200, [...call.headers, ...allHeaders]);
-    response.end(content);
+    answer.begin([...call.headers, ...allHeaders]);
+    answer.end(content);
     return true;
   }
   if (found.use === 'miss') {
-    recordAnswer(response, CACHED_BYTES_MAX, ({ status, ...sent }) => {
-      if (status === SERVED_STATUS.complete && !response.destroyed) found.keep(sent);
+    keepAnswer(answer, KEPT, (sent) => {
+      if (!response.destroyed) found.keep(sent);
     });
   }
   call.headers = [...call.headers, HEADER, found.use];

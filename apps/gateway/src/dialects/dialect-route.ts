@@ -7,7 +7,7 @@ import {
   type DialectRequest,
   type StreamFailure,
 } from '@model-gateway/dialects';
-import { REST_ERRORS, requestIdOf, sendJsonText, type StoredReader } from '@model-gateway/http';
+import { REST_ERRORS, requestIdOf, type StoredReader } from '@model-gateway/http';
 import {
   ChatTurn,
   completeChat,
@@ -69,14 +69,14 @@ export function createDialectRoute<Request extends DialectRequest>(
     headers: flagsHeader === undefined ? [] : [flagsHeader],
   };
 
-  async function respond(turn: ChatTurn<Request>, { response, headers }: HttpCall): Promise<void> {
+  async function respond(turn: ChatTurn<Request>, call: HttpCall): Promise<void> {
     const answer = await completeChat(turn, services);
     const { request, caller } = turn;
     const written = dialect.answer(answer, request);
     const body = keep === undefined ? written.body : await keep(request, caller, written.body);
     const text = written.text ?? JSON.stringify(body);
     const more = [...routeHeaders(answer), ...ignoredHeaderOf(written, answer.ignored)];
-    sendJsonText(response, 200, text, [...headers, ...more]);
+    call.answer.json([...call.headers, ...more], text);
   }
 
   async function stream(turn: ChatTurn<Request>, call: HttpCall): Promise<void> {
@@ -91,7 +91,7 @@ export function createDialectRoute<Request extends DialectRequest>(
       fail: (failure: unknown) => writer.fail({ ...streamFailure(failure), requestId }),
       isFailureEnough: dialect.isFailureEnough,
     };
-    await sendEvents(response, options, async (sink) => {
+    await sendEvents(call.answer, options, async (sink) => {
       const passesEvents = dialect.api === CHAT_API;
       const onSign = (sign: Buffer): boolean => passesEvents && sink.pass(sign);
       const streamed = await streamTurn(turn, services, { passesEvents, onSign });

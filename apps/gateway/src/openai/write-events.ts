@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { beginResponse, breakOff, endsWithEvent } from '@model-gateway/http';
+import { endsWithEvent } from '@model-gateway/http';
 import type { StreamCut } from '@model-gateway/inference';
+import type { HttpAnswer } from '../surface/http-answer.ts';
 
 /** How events are sent. */
 export interface EventOptions {
@@ -48,15 +49,15 @@ type Ending = string | StreamCut;
  * after it was opened breaks off with the event of its failure.
  */
 export async function sendEvents(
-  response: ServerResponse,
+  answer: HttpAnswer,
   options: EventOptions,
   serve: (sink: EventSink) => Promise<Ending>,
 ): Promise<void> {
-  const sink = new ResponseSink(response, options);
+  const sink = new ResponseSink(answer, options);
   try {
     const ending = await serve(sink);
-    if (typeof ending === 'string') response.end(ending);
-    else breakOff(response, ending.failure);
+    if (typeof ending === 'string') answer.end(ending);
+    else answer.breakOff(ending.failure);
   } finally {
     sink.close();
   }
@@ -64,20 +65,22 @@ export async function sendEvents(
 
 /** A class, because there is one for each stream. */
 class ResponseSink implements EventSink {
+  readonly #answer: HttpAnswer;
   readonly #response: ServerResponse;
   readonly #options: EventOptions;
   readonly #silence: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, options: EventOptions) {
+  constructor(answer: HttpAnswer, options: EventOptions) {
     const { silenceMs } = options;
-    this.#response = response;
+    this.#answer = answer;
+    this.#response = answer.response;
     this.#options = options;
     if (silenceMs > 0) this.#silence = setTimeout(() => this.#breakSilence(), silenceMs);
   }
 
   open(headers: readonly string[]): void {
-    if (this.#response.headersSent) return;
-    beginResponse(this.#response, 200, [...this.#options.headers, ...headers, ...STREAM_HEADERS]);
+    if (this.#answer.isBegun) return;
+    this.#answer.begin([...this.#options.headers, ...headers, ...STREAM_HEADERS]);
     this.#response.socket?.setNoDelay(true);
     const { fail, isFailureEnough: isEnough } = this.#options;
     endsWithEvent(this.#response, fail, { isEnough });
@@ -86,12 +89,12 @@ class ResponseSink implements EventSink {
   write(events: Buffer | string): Promise<void> | undefined {
     if (events.length === 0) return undefined;
     this.#silence?.refresh();
-    return this.#response.write(events) ? undefined : drained(this.#response, this.#options);
+    return this.#answer.write(events) ? undefined : drained(this.#response, this.#options);
   }
 
   pass(sign: Buffer): boolean {
-    const isOpen = this.#response.headersSent;
-    if (isOpen && !this.#response.writableNeedDrain) this.#response.write(sign);
+    const isOpen = this.#answer.isBegun;
+    if (isOpen && !this.#response.writableNeedDrain) this.#answer.write(sign);
     return isOpen;
   }
 
@@ -104,7 +107,7 @@ class ResponseSink implements EventSink {
     // A client that has to catch up is not waiting.
     if (!this.#response.writableNeedDrain) {
       this.open([]);
-      this.#response.write(this.#options.alive());
+      this.#answer.write(this.#options.alive());
     }
     this.#silence?.refresh();
   }

@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
-import { beginResponse, breakOff, endsWithEvent } from '@model-gateway/http';
+import { endsWithEvent } from '@model-gateway/http';
 import { errorEvent, type PassedResponse } from '@model-gateway/inference';
+import type { HttpAnswer } from '../surface/http-answer.ts';
 import { drained, EVENT_HEADERS, type EventOptions } from './write-events.ts';
 
 const PLAIN = /^[\x20-\x7e]{1,256}$/;
@@ -9,17 +9,18 @@ const EVENT_TYPE = 'text/event-stream';
 
 /** Sends an answer of an upstream as it arrives, at the speed that the client reads. */
 export async function writePassed(
-  response: ServerResponse,
+  answer: HttpAnswer,
   passed: PassedResponse,
   { headers, disconnected }: Pick<EventOptions, 'headers' | 'disconnected'>,
 ): Promise<void> {
-  beginResponse(response, 200, [...headers, ...contentHeaders(passed)]);
+  const { response } = answer;
+  answer.begin([...headers, ...contentHeaders(passed)]);
   if (passed.contentType.startsWith(EVENT_TYPE)) endsWithEvent(response, errorEvent);
   const cut = await passed.deliver((bytes) =>
-    response.write(bytes) ? undefined : drained(response, { disconnected }),
+    answer.write(bytes) ? undefined : drained(response, { disconnected }),
   );
-  if (cut === undefined) response.end();
-  else breakOff(response, cut.failure);
+  if (cut === undefined) answer.end();
+  else answer.breakOff(cut.failure);
 }
 
 function contentHeaders({ contentType, length }: PassedResponse): readonly string[] {

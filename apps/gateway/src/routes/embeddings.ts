@@ -1,5 +1,4 @@
 import { embeddingsRequestSchema } from '@model-gateway/contracts';
-import { sendJsonParts } from '@model-gateway/http';
 import {
   embedTexts,
   expectedEmbeddings,
@@ -33,7 +32,7 @@ export function createEmbeddingsRoute(dependencies: EmbeddingsRouteDependencies)
         const format = running.body.encoding_format ?? 'float';
         const headers = [...call.headers, ...routeHeaders(served)];
         const parts = await embeddingList(embeddings, usage, format);
-        sendJsonParts(call.response, 200, parts, headers);
+        call.answer.json(headers, parts);
       });
     },
   };

@@ -96,12 +96,11 @@ export async function servePassed(
   passed: PassedCall,
   dependencies: PassedRouteDependencies,
 ): Promise<void> {
-  const { response } = call;
   const { signal: disconnected, body: fields } = running;
   if (!streamsText({ operation: passed.operation, fields })) {
     const answer = await passCall(running, passed, dependencies);
     const headers = [...call.headers, ...routeHeaders(answer)];
-    return writePassed(response, answer, { headers, disconnected });
+    return writePassed(call.answer, answer, { headers, disconnected });
   }
   const options = {
     headers: call.headers,
@@ -110,7 +109,7 @@ export async function servePassed(
     alive: () => KEEP_ALIVE,
     fail: errorEvent,
   };
-  return sendEvents(response, options, async (sink) => {
+  return sendEvents(call.answer, options, async (sink) => {
     const onSign = (sign: Buffer): boolean => sink.pass(sign);
     const answer = await passCall(running, { ...passed, onSign }, dependencies);
     sink.open(routeHeaders(answer));

@@ -47,9 +47,16 @@ export function serveVideos(serve: ServeOperation, dependencies: VideoRoutesDepe
     }
   }
 
-  function submitted(job: VideoJob): z.input<typeof videoSubmittedSchema> {
+  function answer(
+    call: HttpCall,
+    response: Response,
+    job: VideoJob,
+  ): z.input<typeof videoSubmittedSchema> {
     const { id, object, model, status, created_at } = viewVideoJob(job);
-    return { id, object, model, status, created_at };
+    const submitted = { id, object, model, status, created_at };
+    setLimitHeaders(response, call.headers);
+    call.answer.saw(JSON.stringify(submitted));
+    return submitted;
   }
 
   /** The job may have reserved the rest of the quota, which must not refuse those who submit it again. */
@@ -64,8 +71,7 @@ export function serveVideos(serve: ServeOperation, dependencies: VideoRoutesDepe
         ? undefined
         : await videoJobs.findRepeated(userId, idempotencyKey, body);
     if (job === undefined) return false;
-    setLimitHeaders(response, call.headers);
-    response.json(submitted(job));
+    response.json(answer(call, response, job));
     return true;
   }
 
@@ -82,8 +88,7 @@ export function serveVideos(serve: ServeOperation, dependencies: VideoRoutesDepe
       });
       if (admitted === undefined) return undefined;
       const job = await create(request, admitted);
-      setLimitHeaders(response, call.headers);
-      return submitted(job);
+      return answer(call, response, job);
     }),
   );
   serve(getVideo, (request, response) =>

@@ -22,7 +22,6 @@ import {
 import type { z } from 'zod';
 import { answerFromCache, type CacheOptions } from '../cache/answer-cache.ts';
 import type { HttpCall } from './http-call.ts';
-import { observeAnswer } from './observe-answer.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from './parse-in-steps.ts';
 
 /** Admits requests by what their bodies ask for. */
@@ -60,9 +59,9 @@ export function createHttpAdmission(dependencies: HttpAdmissionDependencies): Ht
   const { bodyBytesMax, bodyMemory: memory, answerCache, keepBodies, logBodies } = dependencies;
 
   /** Keeps what is sent until the response is closed. */
-  function keptBodies({ response, log }: HttpCall): CallBodies {
+  function keptBodies({ response, answer, log }: HttpCall): CallBodies {
     const bodies = keepBodies(log);
-    observeAnswer(response, { onPart: (part) => bodies.answer(part) });
+    answer.readAlong({ onPart: (part) => bodies.answer(part) });
     response.once('close', () => bodies.end());
     return bodies;
   }

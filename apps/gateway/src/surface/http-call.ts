@@ -22,6 +22,7 @@ import {
 } from '@model-gateway/inference';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { serviceRefOf } from '../openai/service-ref.ts';
+import { HttpAnswer } from './http-answer.ts';
 import type { Identities } from './identity.ts';
 import {
   countedHeaders,
@@ -38,6 +39,7 @@ type ClientEnd = ReturnType<typeof disconnectSignal>;
 export interface HttpCall extends AdmittedContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly answer: HttpAnswer;
   /** Aborted when the client disconnected. */
   readonly signal: AbortSignal;
   /** Calls the listener when the client has the answer, or has left. */
@@ -81,7 +83,7 @@ export function createHttpCalls(dependencies: HttpCallsDependencies): HttpCalls 
       return await handle(call);
     } catch (error) {
       setLimitHeaders(response, call.headers);
-      sendError(error, request, response, log, writeError);
+      call.answer.saw(sendError(error, request, response, log, writeError));
       // A read is not a request to a model.
       if (request.method === 'POST') noteFailure(call, sentFailure(response, error), meter);
       return undefined;
@@ -103,6 +105,7 @@ class RequestCall implements HttpCall {
   readonly startedAt = performance.now();
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly answer: HttpAnswer;
   readonly identity: Identity;
   readonly log: CallLog = { caller: undefined, trace: undefined, model: undefined };
   headers: LimitHeaders = [];
@@ -117,6 +120,7 @@ class RequestCall implements HttpCall {
   ) {
     this.request = request;
     this.response = response;
+    this.answer = new HttpAnswer(response);
     this.#limiter = limiter;
     this.#clock = clock;
     this.identity = identities.keyOf(request, response, (caller) => this.#onKnown(caller));

@@ -65,14 +65,15 @@ const secondsUntilFree = (limiter: Pick<RequestLimiter, 'windowOf'>, name: strin
 export const isPlain = (error: unknown, response: ServerResponse): error is Refusal =>
   error instanceof Refusal && errorFormOf(response) === 'specified';
 
-/** Responds to a thrown error. */
+/** Responds to a thrown error; returns what was sent. */
 export function sendError(
   error: unknown,
   request: IncomingMessage,
   response: ServerResponse,
   log: Log,
   writeError?: ErrorWriter,
-): void {
-  if (isPlain(error, response)) sendText(response, error.status, error.text);
-  else sendRestError(error, request, response, log, writeError);
+): string | Uint8Array {
+  if (!isPlain(error, response)) return sendRestError(error, request, response, log, writeError);
+  sendText(response, error.status, error.text);
+  return error.text;
 }

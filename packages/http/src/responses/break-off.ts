@@ -35,22 +35,27 @@ export const hasLastEvent = (response: ServerResponse & Streamed): boolean =>
 
 /**
  * Ends a response that is not whole: after the event of the failure, if it has one, its connection closes in the middle of the
- * body, so that no client takes the answer for whole; unless that event is enough.
+ * body, so that no client takes the answer for whole; unless that event is enough. Returns the event.
  */
-export function breakOff(response: ServerResponse & Streamed, failure: unknown): void {
+export function breakOff(
+  response: ServerResponse & Streamed,
+  failure: unknown,
+): string | Uint8Array {
   const last = response[LAST_EVENT];
   if (last === undefined || response.writableEnded) {
     closeConnection(response);
-    return;
+    return '';
   }
   response[LAST_EVENT] = undefined;
+  const event = last.write(failure);
   if (last.isEnough) {
-    response.end(last.write(failure));
-    return;
+    response.end(event);
+    return event;
   }
-  response.write(last.write(failure));
+  response.write(event);
   const timer = setTimeout(() => closeConnection(response), LAST_EVENT_MS).unref();
   response.once('close', () => clearTimeout(timer));
+  return event;
 }
 
 /** What was written is still sent. */

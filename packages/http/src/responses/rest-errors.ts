@@ -53,14 +53,14 @@ export interface ErrorFacts {
 /** The status and the body of an error in another API. */
 export type ErrorWriter = (facts: ErrorFacts) => { readonly status: number; readonly body: object };
 
-/** Responds to a thrown error. The text of an error that is no ServiceError is logged and not sent. */
+/** Responds to a thrown error; returns what was sent. The text of an error that is no ServiceError is logged and not sent. */
 export function sendRestError(
   error: unknown,
   request: IncomingMessage,
   response: ServerResponse,
   log: Log,
   writeError?: ErrorWriter,
-): void {
+): string | Uint8Array {
   const known = error instanceof ServiceError ? error : tooDeep(error);
   const name = known?.code ?? 'internal_error';
   const isOpenAi = errorFormOf(response) === 'openai';
@@ -88,20 +88,16 @@ export function sendRestError(
     );
   }
   if (response.headersSent) {
-    breakOff(response, known ?? INTERNAL);
-    return;
+    return breakOff(response, known ?? INTERNAL);
   }
   setRetryHeaders(response, own, known);
   const body = passed?.body ?? ownBody(own, known, errorDocs(response, errorAnchor(name)));
-  if (writeError === undefined) {
-    sendJson(response, status, body);
-    return;
-  }
+  if (writeError === undefined) return sendJson(response, status, body);
   const { type, code, message, param } = body.error;
   const upstreamStatus = known instanceof UpstreamError ? known.upstream?.status : undefined;
   const requestId = requestIdOf(request, response);
   const written = writeError({ status, type, code, message, param, upstreamStatus, requestId });
-  sendJson(response, written.status, written.body);
+  return sendJson(response, written.status, written.body);
 }
 
 /** Tells clients whether and when to try again; official clients would otherwise decide by the status alone. */
@@ -192,9 +188,11 @@ export function sendNotFound(request: IncomingMessage, response: ServerResponse,
   sendRestError(noRoute(request.method, pathOf(request)), request, response, log);
 }
 
-/** Sends a JSON body. */
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  sendJsonText(response, status, JSON.stringify(body));
+/** Sends a JSON body; returns its text. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): string {
+  const text = JSON.stringify(body);
+  sendJsonText(response, status, text);
+  return text;
 }
 
 /** Sends JSON text, with optional further headers (names and values alternate). */
@@ -204,22 +202,15 @@ export function sendJsonText(
   text: string,
   headers: readonly string[] = [],
 ): void {
-  beginResponse(response, status, headers.concat(contentHeaders(JSON_TYPE, text)));
+  beginResponse(response, status, headers.concat(jsonHeaders(text)));
   response.end(text);
 }
 
-/** Sends JSON that was encoded in parts, with optional further headers (names and values alternate). */
-export function sendJsonParts(
-  response: ServerResponse,
-  status: number,
-  parts: readonly Buffer[],
-  headers: readonly string[] = [],
-): void {
-  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-  const content = ['content-type', JSON_TYPE, 'content-length', String(bytes)];
-  beginResponse(response, status, headers.concat(content));
-  for (const part of parts) response.write(part);
-  response.end();
+/** The headers of a JSON body: a text, or bytes in parts. */
+export function jsonHeaders(content: string | readonly Buffer[]): readonly string[] {
+  if (typeof content === 'string') return contentHeaders(JSON_TYPE, content);
+  const bytes = content.reduce((sum, { length }) => sum + length, 0);
+  return ['content-type', JSON_TYPE, 'content-length', String(bytes)];
 }
 
 /** Sends plain text. */
