@@ -1,13 +1,17 @@
-// `node check-openapi.mjs <file>`: validates a description with swagger-parser, lets Prism answer each operation that takes JSON
-// or nothing, and prints the statuses.
+// `node check-openapi.mjs <file>`: validates a description with swagger-parser and openapi-schema-validator, lets Prism answer each
+// operation that takes JSON or nothing, and prints the statuses.
 import SwaggerParser from '@apidevtools/swagger-parser';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { createLogger } from '@stoplight/prism-core';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { createServer } from '@stoplight/prism-http-server';
 import { readFileSync } from 'node:fs';
 
 const [, , file] = process.argv;
-await SwaggerParser.validate(JSON.parse(readFileSync(file, 'utf8')));
+const readDescription = () => JSON.parse(readFileSync(file, 'utf8'));
+await SwaggerParser.validate(readDescription());
+const { valid, errors } = await new Validator().validate(readDescription());
+if (!valid) throw new Error(JSON.stringify(errors));
 
 const operations = await getHttpOperationsFromSpec(file);
 const mock = createServer(operations, {

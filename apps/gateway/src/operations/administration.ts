@@ -21,12 +21,13 @@ import {
 } from '@model-gateway/contracts';
 import { named, operations } from './operation.ts';
 
-const backendExample = {
+/** Of a backend whose name is in the path. */
+const namedExample = {
   type: 'external',
-  name: 'my-backend',
   url: 'http://localhost:11434/v1',
   api_key: 'the key of the upstream',
 };
+const backendExample = { name: 'my-backend', ...namedExample };
 
 /** The operations of operators. */
 export const administration = operations({
@@ -67,7 +68,7 @@ export const administration = operations({
     summary: 'Register a backend under this name, or replace it.',
     security: ['adminToken'],
     request: named('BackendRequest', backendRequestSchema),
-    example: backendExample,
+    example: namedExample,
     response: named('BackendRegistered', backendRegisteredSchema),
   },
   changeBackend: {
