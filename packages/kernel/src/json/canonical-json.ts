@@ -1,9 +1,12 @@
+import { WrittenNumber } from './written-number.ts';
+
 /** Deeper values have no canonical text. */
 const DEPTH_MAX = 64;
 
 /** The same text for equal JSON values, whatever the order of their fields; undefined for a value that is nested too deep. */
 export function canonicalJson(value: unknown, depth = 0): string | undefined {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber)
+    return JSON.stringify(value);
   if (depth === DEPTH_MAX) return undefined;
   return Array.isArray(value) ? textOfList(value, depth + 1) : textOfObject(value, depth + 1);
 }
