@@ -1,3 +1,5 @@
+import { numberOf } from '@model-gateway/kernel';
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Whether a value is an object and no list. */
@@ -13,8 +15,8 @@ export function textOf(value: unknown, name: string): string | undefined {
 }
 
 export function countOf(value: unknown, name: string): number | undefined {
-  const field = fieldOf(value, name);
-  return Number.isSafeInteger(field) && Number(field) >= 0 ? Number(field) : undefined;
+  const field = numberOf(fieldOf(value, name));
+  return field !== undefined && Number.isSafeInteger(field) && field >= 0 ? field : undefined;
 }
 
 export function listOf(value: unknown, name: string): readonly unknown[] {

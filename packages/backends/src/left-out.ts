@@ -1,4 +1,5 @@
 import type { Turn, TurnMessage } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 
 /** Fields that have no effect for a single answer, or ask for what is done anyway. */
 const EMPTY = new Set(['n', 'store', 'modalities']);
@@ -6,7 +7,7 @@ const EMPTY = new Set(['n', 'store', 'modalities']);
 /** The names of the fields of chat completions that a kind does not know, as `x-service-ignored` has them. */
 export function leftOut({ further = {} }: Turn, known: ReadonlySet<string>): readonly string[] {
   return Object.entries(further).flatMap(([name, value]) =>
-    known.has(name) || EMPTY.has(name) || value === 0 || value === false ? [] : [name],
+    known.has(name) || EMPTY.has(name) || numberOf(value) === 0 || value === false ? [] : [name],
   );
 }
 

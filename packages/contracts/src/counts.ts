@@ -1,4 +1,6 @@
+import { numberOf } from '@model-gateway/kernel';
 import { z } from 'zod';
+import { keepWritten } from './written-numbers.ts';
 import { replaceParse } from './replace-parse.ts';
 
 /*
@@ -118,9 +120,8 @@ function largestNamed(names: readonly string[], objects: readonly unknown[]): nu
   for (const object of objects) {
     if (typeof object !== 'object' || object === null) continue;
     for (const name of names) {
-      const count: unknown = Reflect.get(object, name);
-      if (typeof count === 'number' && Number.isSafeInteger(count) && count > largest)
-        largest = count;
+      const count = numberOf(Reflect.get(object, name));
+      if (count !== undefined && Number.isSafeInteger(count) && count > largest) largest = count;
     }
   }
   return largest === 0 ? undefined : largest;
@@ -130,6 +131,8 @@ function largestNamed(names: readonly string[], objects: readonly unknown[]): nu
 export function infinityIn(value: unknown): readonly (string | number)[] | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
   if (typeof value !== 'object' || value === null) return undefined;
+  const written = numberOf(value);
+  if (written !== undefined) return Number.isFinite(written) ? undefined : [];
   if (Array.isArray(value)) {
     const elements: readonly unknown[] = value;
     for (let at = 0; at < elements.length; at += 1) {
@@ -159,7 +162,7 @@ function wholeNumber(min: number, max: number, words = `a whole number from ${mi
       payload.issues.push({ ...refusedValue(`must be ${words}`), input: value, inst: schema });
     return payload;
   });
-  return schema;
+  return keepWritten(schema);
 }
 
 /** The refusal of a number that no double can hold. */

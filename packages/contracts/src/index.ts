@@ -37,6 +37,7 @@ export {
 export { ERROR_HELP } from './error-help.ts';
 export { boundedArray } from './bounded-array.ts';
 export { countFields, namedChoices, namedTokens, NO_LIMIT, tokenCount } from './counts.ts';
+export { keepWritten, readWritten } from './written-numbers.ts';
 export { anyObject, passFurtherFields } from './open-object.ts';
 export { problemText } from './problem-text.ts';
 export { clipped, invalidParam, parsedRequest, refusalOf } from './problems.ts';

@@ -23,7 +23,7 @@ export { createSecureCheck } from './requests/secure-request.ts';
 export { pageHeaders } from './responses/page-headers.ts';
 export { sendRedirect } from './responses/send-redirect.ts';
 export { createProbes } from './server/probes.ts';
-export { parseJson, readBody } from './requests/read-json.ts';
+export { parseExactJson, parseJson, readBody } from './requests/read-json.ts';
 export { identify, requestIdOf } from './requests/request-id.ts';
 export { failureOf, REST_ERRORS, type RestError } from './responses/rest-error-table.ts';
 export {

@@ -1,6 +1,6 @@
 import type { DialectRequest, EventDialect } from '@model-gateway/dialects';
 import {
-  parseJson,
+  parseExactJson,
   readBody,
   requestIdOf,
   sendJsonText,
@@ -50,8 +50,8 @@ export function createCountTokensRoute<Request extends DialectRequest>(
         const body = await readBody(request, bodyBytesMax, counted);
         const given =
           body.length > ONE_STEP_CHARS_MAX
-            ? await parseInSteps(schema, body)
-            : validated(schema, parseJson(body));
+            ? await parseInSteps(schema, body, parseExactJson)
+            : validated(schema, parseExactJson(body));
         const { chat, ignored } = complete === undefined ? given : await complete(given, reader);
         const flags = ignoredFlags(dialect.flagsHeader, request);
         const text = JSON.stringify(writeAnswer(await estimatePromptInSteps(chat)));

@@ -78,6 +78,7 @@ export function serveVideos(serve: ServeOperation, dependencies: VideoRoutesDepe
   serve(createVideo, (request, response) =>
     calls.run(request, response, async (call) => {
       const admitted = await admission.admit(call, createVideo.request.schema, {
+        isOwn: true,
         expected: () => EXPECTED_NOTHING,
         answerRepeated: (body, { caller: { userId } }) =>
           answerRepeated(call, response, { userId, body }),

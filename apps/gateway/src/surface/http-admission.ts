@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
+  parseExactJson,
   parseJson,
   readBody,
   STORED_ITEMS_MAX,
@@ -40,10 +41,18 @@ interface AdmissionOptions<Body extends NamedModels> extends Pick<
 > {
   /** Reads what the schema describes, for a body that is not JSON. It may keep much, so limits are checked before. */
   readonly read?: (request: IncomingMessage, userId: string) => Promise<unknown>;
+  /** Whether nothing of the body passes to an upstream as it came, so that its numbers need not keep their text. */
+  readonly isOwn?: boolean;
   /** Completes a body by what is stored for the user, once the request is admitted. */
   readonly complete?: ((body: Body, reader: StoredReader) => Promise<Body>) | undefined;
   /** For requests whose answers may be stored for equal requests. */
   readonly cache?: CacheOptions<Body> | undefined;
+}
+
+interface JsonReading {
+  readonly userId: string;
+  readonly bodies: CallBodies | undefined;
+  readonly parse: (text: string) => unknown;
 }
 
 interface HttpAdmissionDependencies extends AdmitServices {
@@ -70,14 +79,13 @@ export function createHttpAdmission(dependencies: HttpAdmissionDependencies): Ht
   async function readJson<Body>(
     { request, response, log }: HttpCall,
     schema: z.ZodType<Body>,
-    userId: string,
-    bodies: CallBodies | undefined,
+    { userId, bodies, parse }: JsonReading,
   ): Promise<{ readonly body: Body; readonly value: unknown }> {
     const text = await readBody(request, bodyBytesMax, { memory, owner: userId, response });
     bodies?.request(text);
     if (text.length > ONE_STEP_CHARS_MAX)
-      return { body: await parseInSteps(schema, text), value: undefined };
-    const value = parseJson(text);
+      return { body: await parseInSteps(schema, text, parse), value: undefined };
+    const value = parse(text);
     log.model = namedModel(value);
     return { body: validated(schema, value), value };
   }
@@ -86,7 +94,7 @@ export function createHttpAdmission(dependencies: HttpAdmissionDependencies): Ht
     async admit<Body extends NamedModels>(
       call: HttpCall,
       schema: z.ZodType<Body>,
-      { read, complete, cache, ...asked }: AdmissionOptions<Body>,
+      { read, isOwn = false, complete, cache, ...asked }: AdmissionOptions<Body>,
     ) {
       const { request, response } = call;
       let value: unknown;
@@ -98,7 +106,8 @@ export function createHttpAdmission(dependencies: HttpAdmissionDependencies): Ht
           async read({ caller: { userId }, logsBodies }: Grant) {
             const bodies = (logsBodies ?? logBodies) ? keptBodies(call) : undefined;
             if (read !== undefined) return validated(schema, await read(request, userId));
-            const json = await readJson(call, schema, userId, bodies);
+            const parse = isOwn ? parseJson : parseExactJson;
+            const json = await readJson(call, schema, { userId, bodies, parse });
             ({ value } = json);
             return json.body;
           },

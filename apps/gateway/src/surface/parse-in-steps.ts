@@ -1,4 +1,4 @@
-import { parseJson, validated } from '@model-gateway/http';
+import { validated } from '@model-gateway/http';
 import { yieldToEventLoop } from '@model-gateway/kernel';
 import type { z } from 'zod';
 
@@ -9,9 +9,10 @@ export const ONE_STEP_CHARS_MAX = 512 * 1024;
 export async function parseInSteps<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
+  parse: (text: string) => unknown,
 ): Promise<z.output<Schema>> {
   await yieldToEventLoop();
-  const value = parseJson(text);
+  const value = parse(text);
   await yieldToEventLoop();
   const body = validated(schema, value);
   await yieldToEventLoop();

@@ -1,6 +1,6 @@
 import type { AnswerPart, TurnEvent } from '@model-gateway/contracts';
 import { MESSAGES_API } from '@model-gateway/dialects';
-import { tryParseJson } from '@model-gateway/kernel';
+import { tryParseExactJson } from '@model-gateway/kernel';
 import {
   brokenOff,
   cleanMessage,
@@ -73,7 +73,7 @@ class MessageReader {
   }
 
   read(data: string): AnswerPart {
-    const event = tryParseJson(data);
+    const event = tryParseExactJson(data);
     const type = textOf(event, 'type') ?? '';
     if (!isFields(event) || !TYPE.test(type))
       throw upstreamFailed('the upstream sent an event that is not one of its API');

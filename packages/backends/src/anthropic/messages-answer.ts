@@ -1,17 +1,18 @@
-import type {
-  FinishReason,
-  ReasoningPart,
-  ToolCallPart,
-  TurnAnswer,
-  TurnUsage,
-  UrlCitation,
+import {
+  readWritten,
+  type FinishReason,
+  type ReasoningPart,
+  type ToolCallPart,
+  type TurnAnswer,
+  type TurnUsage,
+  type UrlCitation,
 } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { upstreamFailed } from '../errors/upstream-error.ts';
 import { urlCitation } from './citations.ts';
 
-const count = z.int().nonnegative().nullish();
+const count = readWritten(z.int().nonnegative()).nullish();
 const usageSchema = z.looseObject({
   input_tokens: count,
   output_tokens: count,

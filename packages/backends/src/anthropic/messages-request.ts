@@ -7,7 +7,7 @@ import {
   type UpstreamTurn,
 } from '@model-gateway/contracts';
 import { MESSAGES_API } from '@model-gateway/dialects';
-import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
+import { createInnerJson, numberOf, type ParseInnerJson } from '@model-gateway/kernel';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
 import { refusesDemandedTool } from './model-rules.ts';
@@ -209,7 +209,7 @@ function replyBlocks(
 
 function inputOf(text: string, parse: ParseInnerJson): unknown {
   const input = text.trim() === '' ? {} : parse(text);
-  if (typeof input === 'object' && input !== null) return input;
+  if (typeof input === 'object' && input !== null && numberOf(input) === undefined) return input;
   throw refused(
     'tool_calls: the arguments of a tool call are not a JSON object, or have too many values',
   );

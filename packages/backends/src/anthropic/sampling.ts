@@ -1,4 +1,5 @@
 import type { Turn } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 import { choosesFreely, takesOneSampling } from './model-rules.ts';
 
 /** The options of the sampling for a request. */
@@ -17,7 +18,7 @@ export function samplingOf(
 ): Sampling {
   const given: Readonly<Record<string, number>> = {
     // Chat completions go up to 2, this API up to 1.
-    ...(temperature === undefined ? {} : { temperature: Math.min(temperature, 1) }),
+    ...(temperature === undefined ? {} : { temperature: temperature > 1 ? 1 : temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
     ...(topK === undefined ? {} : { top_k: topK }),
   };
@@ -29,4 +30,4 @@ export function samplingOf(
 }
 
 const changedIn = (fields: Readonly<Record<string, number>>): readonly string[] =>
-  Object.entries(fields).flatMap(([name, value]) => (value === DEFAULT ? [] : [name]));
+  Object.entries(fields).flatMap(([name, value]) => (numberOf(value) === DEFAULT ? [] : [name]));

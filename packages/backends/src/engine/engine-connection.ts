@@ -1,3 +1,4 @@
+import { tryParseExactJson, tryParseJson } from '@model-gateway/kernel';
 import { UpstreamFailure, type RealtimeLink, type RealtimeOpening } from '@model-gateway/router';
 import { createSendQueue } from '../realtime/send-queue.ts';
 import { RpcTimeout } from '../json-rpc/rpc-failures.ts';
@@ -56,6 +57,8 @@ export async function openEngineConnection(
     headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
     connectTimeoutMs: timeouts.connectMs,
     frameBytesMax: options.answerBytesMax,
+    // Only lists of vectors have too many numbers to keep the text of each.
+    parse: (text) => tryParseExactJson(text) ?? tryParseJson(text),
     onNotification: (method, params, frameBytes) => {
       if (method === 'Engine.ChatChunk') deliver(streams, params, frameBytes);
       else sessions.onNotification(method, params);

@@ -1,4 +1,4 @@
-import { tokenUsageSchema } from '@model-gateway/contracts';
+import { readWritten, tokenUsageSchema } from '@model-gateway/contracts';
 import type { UpstreamFailure } from '@model-gateway/router';
 import { z } from 'zod';
 import { ifPresent } from '../if-present.ts';
@@ -48,7 +48,7 @@ export type EngineChatChunk = z.output<typeof chatChunkSchema>;
 export const embeddingsSchema = z.looseObject({
   /** The vectors, which are read in steps. */
   data: z.unknown(),
-  usage: ifPresent(z.looseObject({ prompt_tokens: z.int().nonnegative() })),
+  usage: ifPresent(z.looseObject({ prompt_tokens: readWritten(z.int().nonnegative()) })),
 });
 
 /** Also the end of a session, which has only its id. */

@@ -1,3 +1,4 @@
+import { numberOf } from '@model-gateway/kernel';
 import { UnsupportedByBackend } from '@model-gateway/router';
 
 /** A request with a field that this kind of backend cannot express. Another backend of the model may take it. */
@@ -6,5 +7,5 @@ export const cannotSend = (kind: string, field: string, why: string): Unsupporte
 
 /** Refuses several answers, where a kind gives one. */
 export function assertOneAnswer(kind: string, n: unknown): void {
-  if (typeof n === 'number' && n > 1) throw cannotSend(kind, 'n', 'give one answer');
+  if ((numberOf(n) ?? 1) > 1) throw cannotSend(kind, 'n', 'give one answer');
 }

@@ -1,4 +1,5 @@
 import {
+  keepWritten,
   readUsage,
   upstreamCompletionSchema,
   type AnswerPart,
@@ -9,7 +10,7 @@ import type { UpstreamAnswer } from '@model-gateway/router';
 import { z } from 'zod';
 import { chatParts } from '@model-gateway/dialects';
 import type { AnswerContext } from '../answer-head.ts';
-import { readJson } from '../transport/answers/read-text.ts';
+import { readExactJson } from '../transport/answers/read-text.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import { isObject, isWholeCompletion } from './whole-completion.ts';
@@ -26,7 +27,7 @@ interface CompletionContext extends AnswerContext {
   readonly secret: string | null;
 }
 const choiceSchema = z.object({
-  index: z.int().optional().catch(undefined),
+  index: keepWritten(z.int()).optional().catch(undefined),
   finish_reason: z.string().nullable().catch(null),
 });
 const roleSchema = z.object({ role: z.string().catch('assistant') });
@@ -40,7 +41,7 @@ export function readCompletion(
   { status, text }: WholeResponse,
   { model, clock, secret }: CompletionContext,
 ): CompletionAnswer {
-  const body = readJson(text);
+  const body = readExactJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
   if (isWholeCompletion(body)) return { completion: body, text };
   if (!isObject(body) || hasTooManyChoices(body)) throw notACompletion();

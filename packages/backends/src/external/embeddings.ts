@@ -1,4 +1,4 @@
-import { readCachedTokens, readUsage } from '@model-gateway/contracts';
+import { readCachedTokens, readUsage, readWritten } from '@model-gateway/contracts';
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
@@ -10,7 +10,7 @@ import { isErrorBody } from './completion.ts';
 const FLOAT_BYTES = 4;
 
 const entrySchema = z.looseObject({
-  index: z.int().optional(),
+  index: readWritten(z.int()).optional(),
   embedding: z.unknown(),
 });
 
@@ -21,7 +21,7 @@ const answerSchema = z.looseObject({
 });
 
 /** An embedding generates nothing, so that the total, which is all that some upstreams report, is the prompt. */
-const totalSchema = z.looseObject({ total_tokens: z.int().nonnegative() });
+const totalSchema = z.looseObject({ total_tokens: readWritten(z.int().nonnegative()) });
 
 /** The vectors of an answer, in the order of the inputs; base64 is unpacked. */
 export async function readEmbeddings(

@@ -1,5 +1,6 @@
 import { NO_LIMIT, type UpstreamChat, type UpstreamTurn } from '@model-gateway/contracts';
 import { callSignatureOf, CHAT_API } from '@model-gateway/dialects';
+import { numberOf } from '@model-gateway/kernel';
 import { isFields, listOf } from '../fields.ts';
 import { withOneInstruction } from '../system-messages.ts';
 
@@ -30,7 +31,7 @@ function adaptedBody(body: UpstreamChat): UpstreamChat {
 }
 
 function withoutNoLimit(body: UpstreamChat): UpstreamChat {
-  const isNone = (name: string): boolean => body[name] === NO_LIMIT;
+  const isNone = (name: string): boolean => numberOf(body[name]) === NO_LIMIT;
   if (!LIMITS.some(isNone) || !OPENAI.test(body.model)) return body;
   const kept = Object.entries(body).filter(([name]) => !LIMITS.includes(name) || !isNone(name));
   return { ...Object.fromEntries(kept), model: body.model };

@@ -1,4 +1,5 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 
 /**
  * Whether a response has every required field, including usage, so that it can be passed on unchanged. Without a schema,
@@ -10,7 +11,7 @@ export function isWholeCompletion(body: unknown): body is UpstreamCompletion {
   return (
     typeof id === 'string' &&
     object === 'chat.completion' &&
-    Number.isSafeInteger(created) &&
+    isWhole(created) &&
     typeof model === 'string' &&
     Array.isArray(choices) &&
     choices.every(isWholeChoice) &&
@@ -22,7 +23,7 @@ function isWholeChoice(choice: unknown): boolean {
   if (!isObject(choice)) return false;
   const { index, message, finish_reason } = choice;
   return (
-    Number.isSafeInteger(index) &&
+    isWhole(index) &&
     isObject(message) &&
     typeof message['role'] === 'string' &&
     (finish_reason === null || typeof finish_reason === 'string')
@@ -35,7 +36,8 @@ function isUsage(usage: unknown): boolean {
   return isCount(prompt_tokens) && isCount(completion_tokens) && isCount(total_tokens);
 }
 
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(numberOf(value));
+const isCount = (value: unknown): boolean => isWhole(value) && Number(value) >= 0;
 
 /** Whether a value is an object and no list. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

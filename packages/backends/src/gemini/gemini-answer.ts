@@ -6,7 +6,7 @@ import type {
   TurnEvent,
 } from '@model-gateway/contracts';
 import { eventsOfCall } from '@model-gateway/dialects';
-import { randomToken, tryParseJson } from '@model-gateway/kernel';
+import { randomToken, tryParseExactJson } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { cleanMessage, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
@@ -51,7 +51,7 @@ export async function* partsOfAnswer(
   let hasContent = false;
   let finish: FinishReason | undefined;
   for await (const data of eventData(body, { isComplete: () => finish !== undefined })) {
-    const value = tryParseJson(data);
+    const value = tryParseExactJson(data);
     if (hasError(value)) throw upstreamRefused(errorStatus(value), data, secret);
     const answer = readAnswer(value);
     usage = answer.usage ?? usage;

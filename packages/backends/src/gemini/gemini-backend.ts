@@ -1,5 +1,5 @@
 import { ServiceError } from '@model-gateway/contracts';
-import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
+import { isCheapJson, numberOf, tryParseJson } from '@model-gateway/kernel';
 import type { AnswerWatch, Backend, Probe } from '@model-gateway/router';
 import { z } from 'zod';
 import { upstreamFailed } from '../errors/upstream-error.ts';
@@ -112,7 +112,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
           throw new ServiceError('invalid_request', 'this model embeds texts, not token ids');
         }
         const content = { parts: [{ text }] };
-        const size = typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {};
+        const size = numberOf(dimensions) !== undefined ? { outputDimensionality: dimensions } : {};
         return { model: `${MODEL_PREFIX}${model}`, content, ...size };
       });
       const text = await whole(model, 'batchEmbedContents', { requests }, { signal, watch });

@@ -7,8 +7,9 @@ import {
   type UpstreamTurn,
 } from '@model-gateway/contracts';
 import { TOOL_ERROR } from '@model-gateway/dialects';
-import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
+import { createInnerJson, numberOf, type ParseInnerJson } from '@model-gateway/kernel';
 import { assertOneAnswer, cannotSend } from '../errors/cannot-send.ts';
+import { isFields } from '../fields.ts';
 import { hasDetail, leftOut } from '../left-out.ts';
 import { isNewer, thinkingOf } from './thinking.ts';
 
@@ -112,8 +113,7 @@ function partsOf(
 /** A result is an object in this API. */
 function resultOf(text: string, parse: ParseInnerJson): unknown {
   const value = parse(text);
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? value : { result: text };
+  return isFields(value) && numberOf(value) === undefined ? value : { result: text };
 }
 
 function replyParts(
@@ -140,7 +140,7 @@ function replyParts(
 
 function argumentsOf(text: string, parse: ParseInnerJson): unknown {
   const value = text.trim() === '' ? {} : parse(text);
-  if (typeof value === 'object' && value !== null) return value;
+  if (typeof value === 'object' && value !== null && numberOf(value) === undefined) return value;
   throw refused(
     'tool_calls: the arguments of a tool call are not a JSON object, or have too many values',
   );

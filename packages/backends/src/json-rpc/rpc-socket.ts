@@ -40,6 +40,8 @@ interface RpcSocketOptions {
   readonly connectTimeoutMs: number;
   /** How large a frame may be. */
   readonly frameBytesMax?: number | undefined;
+  /** Reads a frame; `tryParseJson` unless parts of it are passed on. */
+  readonly parse?: (text: string) => unknown;
   /** How often the peer must send something, such as a pong. */
   readonly heartbeatMs?: number;
   /** An exception ends the connection. */
@@ -51,6 +53,7 @@ interface RpcSocketOptions {
 /** Connects, and resolves when the socket is open. A later error closes the connection. */
 export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocket> {
   const calls = createPendingCalls<number, RpcMessage>();
+  const { parse = tryParseJson } = options;
   const secret = upstreamKey(options.headers ?? {});
   let lastId = 0;
 
@@ -70,7 +73,7 @@ export async function openRpcSocket(options: RpcSocketOptions): Promise<RpcSocke
   function onText(bytes: Buffer): void {
     if (bytes.length > METERED_BYTES_MIN && !createJsonMeter(ANSWER_COST_MAX).add(bytes))
       throw new Error('the upstream sent a frame with too many or too deeply nested values');
-    onMessage(tryParseJson(bytes.toString('utf8')), bytes.length);
+    onMessage(parse(bytes.toString('utf8')), bytes.length);
   }
 
   const socket = await openUpstreamSocket({

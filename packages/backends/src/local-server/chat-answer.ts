@@ -1,10 +1,11 @@
-import type {
-  FinishReason,
-  ReasoningPart,
-  TextPart,
-  ToolCallPart,
-  TurnAnswer,
-  TurnUsage,
+import {
+  readWritten,
+  type FinishReason,
+  type ReasoningPart,
+  type TextPart,
+  type ToolCallPart,
+  type TurnAnswer,
+  type TurnUsage,
 } from '@model-gateway/contracts';
 import { randomToken } from '@model-gateway/kernel';
 import { z } from 'zod';
@@ -29,8 +30,8 @@ const answerSchema = z.looseObject({
     .optional(),
   done: z.boolean().optional(),
   done_reason: ifPresent(z.string()),
-  prompt_eval_count: z.int().nonnegative().optional(),
-  eval_count: z.int().nonnegative().optional(),
+  prompt_eval_count: readWritten(z.int().nonnegative()).optional(),
+  eval_count: readWritten(z.int().nonnegative()).optional(),
   logprobs: ifPresent(z.array(z.unknown())),
 });
 

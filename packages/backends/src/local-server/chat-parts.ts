@@ -1,6 +1,6 @@
 import type { AnswerPart, TurnEvent } from '@model-gateway/contracts';
 import { eventsOfCall } from '@model-gateway/dialects';
-import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
+import { isCheapJson, tryParseExactJson } from '@model-gateway/kernel';
 import { answerRefused, upstreamFailed } from '../errors/upstream-error.ts';
 import {
   finishReason,
@@ -30,7 +30,7 @@ export async function* localParts(
   const lines = bodyLines(body, { lineBytesMax: LINE_BYTES_MAX, isComplete: () => isDone });
   for await (const line of lines) {
     if (!isCheapJson(line)) throw answerRefused('a line with too many values');
-    const answer = readLocalAnswer(status, tryParseJson(line), secret);
+    const answer = readLocalAnswer(status, tryParseExactJson(line), secret);
     isDone = answer.done === true;
     model ??= answer.model;
     const events = messageParts(answer).flatMap((part): readonly TurnEvent[] => {

@@ -1,4 +1,4 @@
-import { ServiceError, type UpstreamTurn } from '@model-gateway/contracts';
+import { readWritten, ServiceError, type UpstreamTurn } from '@model-gateway/contracts';
 import { tryParseJson, type Clock, type Tracing } from '@model-gateway/kernel';
 import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
@@ -7,7 +7,12 @@ import { boundedCall } from '../transport/bounded-call.ts';
 import { createControlPlane, type ControlAnswer } from '../transport/control-plane.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import type { AnswerMemory } from '../transport/answers/answer-memory.ts';
-import { readJsonAnswer, readText } from '../transport/answers/read-text.ts';
+import {
+  readExactJson,
+  readJson,
+  readText,
+  readTextAnswer,
+} from '../transport/answers/read-text.ts';
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
 import {
@@ -46,7 +51,7 @@ const tag = z.looseObject({ name: z.string() });
 const embedAnswer = z.looseObject({
   embeddings: z.unknown(),
   model: z.string().optional(),
-  prompt_eval_count: z.int().nonnegative().optional(),
+  prompt_eval_count: readWritten(z.int().nonnegative()).optional(),
 });
 
 /** A model server with the Ollama-style API. It serves only the models it lists. */
@@ -99,12 +104,8 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
     chat: (turn, signal, watch) =>
       boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const { answer, ignored } = await postChat(turn, false, bounded);
-        const value = await readJsonAnswer(answer.body, {
-          bytesMax,
-          memory,
-          signal: bounded,
-          watch,
-        });
+        const limits = { bytesMax, memory, signal: bounded, watch };
+        const value = readExactJson(await readTextAnswer(answer.body, limits));
         const read = readLocalAnswer(answer.status, value, apiKey);
         return { answer: localAnswer(read, { model: turn.model, clock }), ignored };
       }),
@@ -121,8 +122,8 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
       return boundedCall(timeouts.totalMs, signal, async (bounded) => {
         const embed = { ...request, encoding_format: undefined };
         const { body } = await post('/api/embed', embed, { signal: bounded, isWhole: true });
-        const answer = await readJsonAnswer(body, { bytesMax, memory, signal: bounded, watch });
-        return readEmbeddings(answer, request.model);
+        const text = await readTextAnswer(body, { bytesMax, memory, signal: bounded, watch });
+        return readEmbeddings(readJson(text), request.model);
       });
     },
     close: () => http.close(),

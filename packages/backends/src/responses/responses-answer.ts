@@ -6,7 +6,7 @@ import type {
   TurnUsage,
 } from '@model-gateway/contracts';
 import { RESPONSES_API } from '@model-gateway/dialects';
-import { tryParseJson } from '@model-gateway/kernel';
+import { tryParseExactJson } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
@@ -101,7 +101,7 @@ interface ResponseEvent extends Fields {
 }
 
 function eventOf(data: string): ResponseEvent {
-  const event = tryParseJson(data);
+  const event = tryParseExactJson(data);
   const type = textOf(event, 'type') ?? '';
   if (isResponseEvent(event, type)) return event;
   throw upstreamFailed('the upstream sent an event that is not one of its API');

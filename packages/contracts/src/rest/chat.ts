@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { boundedArray } from '../bounded-array.ts';
 import { checkCounts, choiceCount, countFields, tokenLimit } from '../counts.ts';
+import { keepWritten, readWritten } from '../written-numbers.ts';
 import { anyObject, anyValue, passFurtherFields } from '../open-object.ts';
 import { replaceParse } from '../replace-parse.ts';
 import { fallbackModelsSchema, providerSchema } from './provider.ts';
@@ -112,7 +113,7 @@ export const chatRequestSchema = passFurtherFields(
     model: requestedModel,
     messages: chatFields.messages,
     stream: z.boolean().nullish(),
-    temperature: z.number().nullish(),
+    temperature: keepWritten(z.number()).nullish(),
     max_tokens: tokenLimit.nullish(),
     max_completion_tokens: tokenLimit.nullish(),
     n: choiceCount.nullish(),
@@ -130,9 +131,9 @@ export type ChatRequest = z.output<typeof chatRequestSchema>;
 
 /** How many tokens a request took. */
 export const tokenUsageSchema = z.object({
-  prompt_tokens: z.int().nonnegative(),
-  completion_tokens: z.int().nonnegative(),
-  total_tokens: z.int().nonnegative(),
+  prompt_tokens: readWritten(z.int().nonnegative()),
+  completion_tokens: readWritten(z.int().nonnegative()),
+  total_tokens: readWritten(z.int().nonnegative()),
 });
 
 export type TokenUsage = z.output<typeof tokenUsageSchema>;
@@ -141,11 +142,11 @@ export type TokenUsage = z.output<typeof tokenUsageSchema>;
 export const chatCompletionSchema = z.looseObject({
   id: z.string(),
   object: z.literal('chat.completion'),
-  created: z.int(),
+  created: keepWritten(z.int()),
   model: z.string(),
   choices: z.array(
     z.looseObject({
-      index: z.int(),
+      index: keepWritten(z.int()),
       message: z.looseObject({ role: z.string() }),
       finish_reason: z.string().nullable(),
     }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fallbackModelsSchema, providerSchema } from './provider.ts';
 import { countFields, resultCount } from '../counts.ts';
 import { boundedArray } from '../bounded-array.ts';
+import { keepWritten } from '../written-numbers.ts';
 import { passFurtherFields } from '../open-object.ts';
 import { extraFields, requestedModel, tokenUsageSchema } from './chat.ts';
 
@@ -15,7 +16,7 @@ const isToken = (value: unknown): value is number =>
 /** A list of texts. */
 export const texts = boundedArray(z.string(), { min: 1, max: INPUTS_MAX, isValid: isText });
 /** The token ids of one text. */
-export const tokens = boundedArray(z.int().nonnegative(), {
+export const tokens = boundedArray(keepWritten(z.int().nonnegative()), {
   min: 1,
   max: TOKENS_MAX,
   isValid: isToken,

@@ -1,3 +1,4 @@
+import { numberOf } from '@model-gateway/kernel';
 import type { MediaTokens } from '../media-tokens.ts';
 import type { TokenUsage } from './chat.ts';
 
@@ -88,6 +89,6 @@ function knownCount(value: unknown): number | undefined {
 
 function countOf(value: unknown): number | 'absent' | 'invalid' {
   if (value === undefined || value === null) return 'absent';
-  const isCount = typeof value === 'number' && Number.isInteger(value) && value >= 0;
-  return isCount && value <= REPORTED_TOKENS_MAX ? value : 'invalid';
+  const count = numberOf(value) ?? -1;
+  return Number.isInteger(count) && count >= 0 && count <= REPORTED_TOKENS_MAX ? count : 'invalid';
 }

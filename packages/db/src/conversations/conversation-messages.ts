@@ -7,9 +7,10 @@ import type {
   NewMessage,
 } from '@model-gateway/accounts';
 import { CONVERSATION_TITLE_DEFAULT } from '@model-gateway/contracts';
+import { tryParseExactJson, tryParseJson, WrittenNumber } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { Queries } from '../connection/connection.ts';
-import type { Message as MessageRow } from '../generated/client.ts';
+import type { Message as StoredMessage } from '../generated/client.ts';
 
 const MODEL_CHARS_MAX = 128;
 /** In UTF-8. */
@@ -106,17 +107,19 @@ export async function readHistory(
   conversationId: string,
   messageIds: readonly string[],
 ): Promise<readonly NewMessage[]> {
-  const rows = await queries.$queryRaw<Omit<MessageRow, 'conversationId' | 'createdAt'>[]>`
-    SELECT role, content, images, tool_calls AS "toolCalls", model, extra
+  const rows = await queries.$queryRaw<
+    Pick<MessageRow, 'role' | 'content' | 'model' | JsonField>[]
+  >`
+    SELECT role, content, images::text, tool_calls::text AS "toolCalls", model, extra::text
     FROM messages
     WHERE conversation_id = ${conversationId}::uuid AND id = ANY(${messageIds}::uuid[])
     ORDER BY turn, position`;
   return rows.map(({ role, content, images, toolCalls, model, extra }) => {
-    const others = extraSchema.parse(extra);
+    const others = extraOf(extra);
     return {
       role,
       content,
-      ...listsOf(images, toolCalls),
+      ...listsOf(listOf(images), listOf(toolCalls)),
       ...(model === null ? {} : { model }),
       ...(others === null ? {} : { extra: others }),
     };
@@ -155,14 +158,19 @@ export async function readPage(
     )
     SELECT m.id, m.role, m.model, m.created_at AS "createdAt", page.is_truncated AS "isTruncated",
       CASE WHEN is_truncated THEN left(m.content, ${messageBytesMax / BYTES_PER_CHAR_MAX}) ELSE m.content END AS content,
-      CASE WHEN NOT is_truncated THEN m.images END AS images,
-      CASE WHEN NOT is_truncated THEN m.tool_calls END AS "toolCalls",
-      CASE WHEN NOT is_truncated THEN m.extra END AS extra,
+      CASE WHEN NOT is_truncated THEN m.images::text END AS images,
+      CASE WHEN NOT is_truncated THEN m.tool_calls::text END AS "toolCalls",
+      CASE WHEN NOT is_truncated THEN m.extra::text END AS extra,
       page.found > (SELECT count(*) FROM page) AS "hasMore"
     FROM page JOIN messages m USING (id)
     ORDER BY page.turn, page.position`;
   return { messages: rows.map(toMessage), hasMore: rows[0]?.hasMore ?? false };
 }
+
+type JsonField = 'images' | 'toolCalls' | 'extra';
+
+/** A row with its JSON as texts, so that numbers keep their digits. */
+type MessageRow = Omit<StoredMessage, JsonField> & Readonly<Record<JsonField, string | null>>;
 
 interface PageRow extends MessageRow {
   readonly isTruncated: boolean;
@@ -171,25 +179,32 @@ interface PageRow extends MessageRow {
 
 /** A message as users see it. */
 function toMessage(row: PageRow): ConversationMessage {
-  const images = listSchema.parse(row.images) ?? imageParts(extraSchema.parse(row.extra));
+  const images = listOf(row.images) ?? imageParts(extraOf(row.extra));
   return {
     id: row.id,
     role: row.role,
     content: row.content,
-    ...listsOf(images, row.toolCalls),
+    ...listsOf(images, listOf(row.toolCalls)),
     ...(row.model === null ? {} : { model: row.model }),
     createdAt: row.createdAt,
     ...(row.isTruncated ? { isTruncated: true } : {}),
   };
 }
 
-function listsOf(images: unknown, toolCalls: unknown): Pick<NewMessage, 'images' | 'toolCalls'> {
-  const [shown, called] = [listSchema.parse(images), listSchema.parse(toolCalls)];
-  return {
-    ...(shown === null ? {} : { images: shown }),
-    ...(called === null ? {} : { toolCalls: called }),
-  };
-}
+const listsOf = (
+  images: readonly unknown[] | null,
+  toolCalls: readonly unknown[] | null,
+): Pick<NewMessage, 'images' | 'toolCalls'> => ({
+  ...(images === null ? {} : { images }),
+  ...(toolCalls === null ? {} : { toolCalls }),
+});
+
+/** The database writes powers of ten in full, so that a text can have more long numbers than it was given. */
+const parsed = (text: string | null): unknown => tryParseExactJson(text) ?? tryParseJson(text);
+
+const listOf = (text: string | null): readonly unknown[] | null => listSchema.parse(parsed(text));
+const extraOf = (text: string | null): Readonly<Record<string, unknown>> | null =>
+  extraSchema.parse(parsed(text));
 
 /** The images among the content parts of a message; they are stored once, with the parts. */
 function imageParts(extra: Readonly<Record<string, unknown>> | null): readonly string[] | null {
@@ -211,6 +226,19 @@ const modelText = (model: string | undefined): string | null =>
 const jsonText = (value: unknown): string | null =>
   value === undefined
     ? null
-    : JSON.stringify(value, (_name, inner: unknown) =>
-        typeof inner === 'string' ? clean(inner) : inner,
-      );
+    : JSON.stringify(value, function storable(this: unknown, name, inner: unknown) {
+        if (typeof inner === 'string') return clean(inner);
+        const given: unknown = Reflect.get(Object(this), name);
+        return given instanceof WrittenNumber && !isStorableNumber(given.toString())
+          ? given.valueOf()
+          : inner;
+      });
+
+const NUMBER_CHARS_MAX = 1_000;
+const EXPONENT_MAX = 308;
+
+/** Whether the database keeps the digits of a number. It writes powers of ten in full, and refuses very large ones. */
+function isStorableNumber(text: string): boolean {
+  const exponent = /[eE](.+)$/.exec(text)?.[1] ?? '0';
+  return text.length <= NUMBER_CHARS_MAX && Math.abs(Number(exponent)) <= EXPONENT_MAX;
+}

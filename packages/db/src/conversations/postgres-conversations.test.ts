@@ -1,4 +1,4 @@
-import { newId } from '@model-gateway/kernel';
+import { newId, tryParseExactJson } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 
 const pageOf = (messagesMax: number) => ({
@@ -167,6 +167,25 @@ describe('conversations in Postgres', () => {
       ['https://example.com/cat.png'],
     ]);
     expect(found?.messages[2]).not.toHaveProperty('extra');
+  });
+
+  it('keep the digits of numbers, and refuse no number', async () => {
+    const { id } = await create('talk');
+    const digits = '1234567890123456789012345678901234567890';
+    const numbers = `[${digits},0.${digits},-${digits},1.0,0.10,9223372036854775807]`;
+    const read = (text: string) => tryParseExactJson(text) as readonly unknown[];
+    const others = `[1e3,-0,1e400000,1e-400000,1${'0'.repeat(200_000)},1.5e-7]`;
+    await database.conversations.addTurn(id, [
+      { role: 'user', content: '', toolCalls: read(numbers), extra: { of: read(numbers) } },
+      { role: 'user', content: '', extra: { of: read(others) } },
+    ]);
+    const [first, second] = await history(id);
+    expect(JSON.stringify(first?.toolCalls)).toBe(numbers);
+    expect(JSON.stringify(first?.extra)).toBe(`{"of":${numbers}}`);
+    // The database writes these in its own form; what no double holds is null.
+    expect(JSON.stringify(second?.extra)).toBe('{"of":[1000,0,null,0,null,0.00000015]}');
+    const found = await database.conversations.find(userId, id, pageOf(10));
+    expect(JSON.stringify(found?.messages[0]?.toolCalls)).toBe(numbers);
   });
 
   it('give a model the newest, as far as both limits allow', async () => {

@@ -11,7 +11,7 @@ import {
   type TurnEvent,
   type TurnUsage,
 } from '@model-gateway/contracts';
-import { randomToken } from '@model-gateway/kernel';
+import { numberOf, randomToken } from '@model-gateway/kernel';
 import { callSignatureOf } from '../turn/call-signatures.ts';
 import { countField, fieldOf, listField, present, textField } from '../turn/fields.ts';
 import { imagePartsOf } from './images.ts';
@@ -104,7 +104,9 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
   }
 
   return (chunk) => {
-    const choice = listField(chunk, 'choices').find((one) => (fieldOf(one, 'index') ?? 0) === 0);
+    const choice = listField(chunk, 'choices').find(
+      (one) => (numberOf(fieldOf(one, 'index')) ?? 0) === 0,
+    );
     const delta = fieldOf(choice, 'delta');
     const refusal = textField(delta, 'refusal') ?? '';
     const events: TurnEvent[] = [

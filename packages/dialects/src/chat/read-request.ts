@@ -11,7 +11,8 @@ import {
   type TurnMessage,
   type UserPart,
 } from '@model-gateway/contracts';
-import { fieldOf, listField, present, textField } from '../turn/fields.ts';
+import { numberOf } from '@model-gateway/kernel';
+import { fieldOf, listField, numberField, present, textField } from '../turn/fields.ts';
 import { dataUrl } from '../turn/data-url.ts';
 import { imagePartsOf } from './images.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
@@ -41,8 +42,7 @@ const READ_FIELDS = new Set([
 
 /** Reads a chat-completions body, as clients or dialects made it. What a turn cannot express is refused by name. */
 export function turnOfChat(body: Readonly<Record<string, unknown>> & { model: string }): Turn {
-  const number = (name: string): number | undefined =>
-    typeof body[name] === 'number' ? body[name] : undefined;
+  const number = (name: string): number | undefined => numberField(body, name);
   const further = Object.entries(body).filter(([name]) => !READ_FIELDS.has(name));
   const choice = body['tool_choice'] ?? body['function_call'];
   const allowed = allowedOf(choice);
@@ -56,7 +56,7 @@ export function turnOfChat(body: Readonly<Record<string, unknown>> & { model: st
       parallelToolCalls: boolean(body['parallel_tool_calls']),
       output: outputOf(body['response_format']),
       reasoning: reasoningOf(body),
-      ...(limit === NO_LIMIT ? { isUnlimited: true } : { maxTokens: limit }),
+      ...(numberOf(limit) === NO_LIMIT ? { isUnlimited: true } : { maxTokens: limit }),
       temperature: number('temperature'),
       topP: number('top_p'),
       topK: number('top_k'),
@@ -272,8 +272,7 @@ function outputOf(format: unknown): OutputFormat | undefined {
 function reasoningOf(body: unknown): Turn['reasoning'] {
   const options = fieldOf(body, 'reasoning');
   const effort = textField(body, 'reasoning_effort') ?? textField(options, 'effort');
-  const budget = fieldOf(options, 'max_tokens');
-  const budgetTokens = typeof budget === 'number' ? budget : undefined;
+  const budgetTokens = numberField(options, 'max_tokens');
   if (effort === undefined && budgetTokens === undefined) return undefined;
   return present({ effort, budgetTokens });
 }

@@ -5,7 +5,7 @@ import type {
   TurnAnswer,
   TurnUsage,
 } from '@model-gateway/contracts';
-import { createInnerJson, type ParseInnerJson } from '@model-gateway/kernel';
+import { createInnerJson, numberOf, type ParseInnerJson } from '@model-gateway/kernel';
 import { sealCallSignature } from '../turn/call-signatures.ts';
 
 const CHAT_ID = 'chatcmpl-';
@@ -80,7 +80,7 @@ export const toolUse = (id: string, name: string) => ({ type: 'tool_use', id, na
 /** The input is an object; what a model wrote may be anything. */
 function inputOf(text: string, parse: ParseInnerJson): unknown {
   const input = parse(text);
-  return typeof input === 'object' && input !== null ? input : {};
+  return typeof input === 'object' && numberOf(input) === undefined ? (input ?? {}) : {};
 }
 
 interface AnswerContent {

@@ -2,6 +2,7 @@ import {
   anyObject,
   boundedArray,
   countFields,
+  keepWritten,
   passFurtherFields,
   ServiceError,
   tokenCount,
@@ -17,7 +18,7 @@ import { z } from 'zod';
 import type { DialectRequest, OwnRequest } from '../dialect.ts';
 import { GATEWAY_FIELDS, gatewayFields, gatewayFieldsOf } from '../gateway-fields.ts';
 import { chatOfTurn } from '../chat/write-request.ts';
-import { fieldOf, present, textField } from '../turn/fields.ts';
+import { fieldOf, numberField, present, textField } from '../turn/fields.ts';
 import { changedContent, changedMessage } from '../turn/texts.ts';
 import { ownBody } from './own-body.ts';
 import { systemMessages, turnMessages, type LeftOut } from './content.ts';
@@ -48,9 +49,9 @@ export const messagesBodySchema = passFurtherFields(
     ),
     system: content.nullish(),
     stream: z.boolean().nullish(),
-    temperature: z.number().nullish(),
-    top_p: z.number().nullish(),
-    top_k: z.int().nullish(),
+    temperature: keepWritten(z.number()).nullish(),
+    top_p: keepWritten(z.number()).nullish(),
+    top_k: keepWritten(z.int()).nullish(),
     stop_sequences: boundedArray(z.string(), { max: STOPS_MAX }).nullish(),
     tools: boundedArray(anyObject(), { max: TOOLS_MAX }).nullish(),
     tool_choice: anyObject().nullish(),
@@ -242,8 +243,8 @@ function reasoningOf({ thinking, output_config: config }: MessagesBody) {
   // Other APIs have no word above this one.
   const word = effort === 'xhigh' || effort === 'max' ? 'high' : effort;
   const type = textField(thinking, 'type');
-  const budget = fieldOf(thinking, 'budget_tokens');
-  const budgetTokens = type === 'enabled' && typeof budget === 'number' ? budget : undefined;
+  const budget = numberField(thinking, 'budget_tokens');
+  const budgetTokens = type === 'enabled' ? budget : undefined;
   const adaptive = type === 'adaptive' ? 'medium' : undefined;
   const reasoning: ReasoningOptions = present({ effort: word ?? adaptive, budgetTokens });
   return Object.keys(reasoning).length === 0 ? undefined : reasoning;

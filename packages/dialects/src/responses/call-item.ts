@@ -1,5 +1,6 @@
 import type { TurnEvent } from '@model-gateway/contracts';
-import { fieldOf, textField } from '../turn/fields.ts';
+import { tryParseExactJson, tryParseJson } from '@model-gateway/kernel';
+import { fieldOf, numberField, present, textField } from '../turn/fields.ts';
 import type { Item } from './body.ts';
 import type { DeclaredTool } from './tools.ts';
 
@@ -73,32 +74,23 @@ export function callEnd(
 
 /** Whether the arguments of a call are complete; nothing can follow an object. */
 export const isWhole = (written: string): boolean =>
-  written.trimEnd().endsWith('}') && parsed(written) !== undefined;
+  written.trimEnd().endsWith('}') && tryParseJson(written) !== undefined;
 
 /** The free text of a custom tool; a model that ignores the parameters wrote the text itself. */
 function customInput(written: string): string {
-  return textField(parsed(written), 'input') ?? written;
+  return textField(tryParseExactJson(written), 'input') ?? written;
 }
 
 function shellAction(written: string): Item {
-  const given = parsed(written);
+  const given = tryParseExactJson(written);
   const command = fieldOf(given, 'command');
   const line = typeof command === 'string' ? ['bash', '-lc', command] : command;
-  const timeout = fieldOf(given, 'timeout_ms');
   const directory = textField(given, 'working_directory');
   return {
     type: 'exec',
     command: Array.isArray(line) ? line.map(String) : [],
     env: fieldOf(given, 'env') ?? {},
-    ...(typeof timeout === 'number' ? { timeout_ms: timeout } : {}),
+    ...present({ timeout_ms: numberField(given, 'timeout_ms') }),
     ...(directory === undefined ? {} : { working_directory: directory }),
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { numberOf } from '@model-gateway/kernel';
 import type { ResponsesBody } from './body.ts';
 import { FieldProblem } from './field-problem.ts';
 import type { Ignored } from './ignored.ts';
@@ -46,7 +47,7 @@ export function noteIgnored(body: ResponsesBody, ignored: Ignored): void {
   // The gateway shortens no input, and only the service that runs a model knows its cache.
   if (body.truncation === 'auto') ignored.add('truncation');
   // Only the tools that a provider runs count in it.
-  if (typeof body.max_tool_calls === 'number') ignored.add('max_tool_calls');
+  if (numberOf(body.max_tool_calls) !== undefined) ignored.add('max_tool_calls');
   if (typeof body.prompt_cache_key === 'string') ignored.add('prompt_cache_key');
   if (body.stream_options?.['include_obfuscation'] === true) {
     ignored.add('stream_options.include_obfuscation');

@@ -1,4 +1,5 @@
 import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 import type { PassedWriter, StreamFailure } from '../dialect.ts';
 import { fieldOf, listField, textField } from '../turn/fields.ts';
 import type { Item } from './body.ts';
@@ -74,8 +75,8 @@ export class PassedResponsesStream implements PassedWriter {
       return '';
     }
     if (own['type'] === 'error') this.#hasError = true;
-    const sequence = own['sequence_number'];
-    if (typeof sequence === 'number') this.#sequence = sequence + 1;
+    const sequence = numberOf(own['sequence_number']);
+    if (sequence !== undefined) this.#sequence = sequence + 1;
     return textOf(own);
   }
 
@@ -100,8 +101,8 @@ export class PassedResponsesStream implements PassedWriter {
   }
 
   #renumbered(event: Item): Item {
-    const sequence = event['sequence_number'];
-    return this.#ahead === 0 || typeof sequence !== 'number'
+    const sequence = numberOf(event['sequence_number']);
+    return this.#ahead === 0 || sequence === undefined
       ? event
       : { ...event, sequence_number: sequence + this.#ahead };
   }

@@ -1,7 +1,9 @@
 import {
   createJsonMeter,
+  hasTooManyNumbers,
   isNestedTooDeeply,
   METERED_BYTES_MIN,
+  tryParseExactJson,
   tryParseJson,
   type ByteShare,
   type JsonMeter,
@@ -14,10 +16,22 @@ import { decodedBody } from './decoded-body.ts';
 /** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
   const value = tryParseJson(text);
-  if (value !== undefined) return value;
+  if (value === undefined) throw refusalOf(text);
+  return value;
+}
+
+/** The same for a body of which parts are passed on: its numbers keep their text, see `tryParseExactJson`. */
+export function parseExactJson(text: string): unknown {
+  const value = tryParseExactJson(text);
+  if (value === undefined) throw refusalOf(text);
+  return value;
+}
+
+function refusalOf(text: string): ServiceError {
   if (isNestedTooDeeply(text))
-    throw new ServiceError('invalid_request', 'the request is nested too deeply');
-  throw new ServiceError('invalid_json', 'the request body is not valid JSON');
+    return new ServiceError('invalid_request', 'the request is nested too deeply');
+  if (hasTooManyNumbers(text)) return tooLarge('has too many long or unusual numbers');
+  return new ServiceError('invalid_json', 'the request body is not valid JSON');
 }
 
 /** Where the memory of a large body comes from. It is held until the response has been sent. */

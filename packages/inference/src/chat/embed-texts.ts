@@ -1,5 +1,6 @@
 import { estimateTokens } from '@model-gateway/billing';
 import type { EmbeddingsRequest, TokenUsage } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 import {
   UnsupportedByBackend,
   UpstreamFailure,
@@ -101,7 +102,7 @@ function upstreamBody(request: EmbeddingsRequest, model: string): UpstreamEmbedd
 const isTexts = (input: EmbeddingInput): input is readonly string[] => typeof input[0] === 'string';
 
 const isTokens = (input: EmbeddingInput): input is readonly number[] =>
-  typeof input[0] === 'number';
+  numberOf(input[0]) !== undefined;
 
 /** One list of token ids is one input. */
 const countInputs = (input: EmbeddingInput): number => (isTokens(input) ? 1 : input.length);

@@ -1,6 +1,6 @@
 import { asksForUsage } from '@model-gateway/dialects';
 import { estimateTokens } from '@model-gateway/billing';
-import { newId, tryParseJson, type Clock, type Log } from '@model-gateway/kernel';
+import { newId, tryParseExactJson, type Clock, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 import { EventRelay, type EventStream } from '../stream/relay.ts';
@@ -77,7 +77,7 @@ async function* oneEvent(answer: PassedAnswer): AsyncGenerator<Buffer> {
   for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {
     chunks.push(chunk);
   }
-  const value = tryParseJson(Buffer.concat(chunks).toString('utf8'));
+  const value = tryParseExactJson(Buffer.concat(chunks).toString('utf8'));
   const choices = property(value, 'choices');
   if (typeof value !== 'object' || value === null || !Array.isArray(choices))
     throw notACompletion();

@@ -1,5 +1,6 @@
 import { estimateTokens } from '@model-gateway/billing';
 import { namedChoices, namedTokens } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 import type { PassedCapability } from '@model-gateway/router';
 import { choicesOf, property } from '../stream/chunk-fields.ts';
 import { tokensOfImages } from '../usage/estimate-usage.ts';
@@ -82,16 +83,16 @@ export const PASSED_OPERATIONS = {
 
 /** Without tokens of an answer the model only rates the prompt. */
 const tokensNamed = (fields: PassedFields): number =>
-  namedTokens(fields) ?? (fields['max_tokens'] === 0 ? 0 : COMPLETION_TOKENS_DEFAULT);
+  namedTokens(fields) ?? (numberOf(fields['max_tokens']) === 0 ? 0 : COMPLETION_TOKENS_DEFAULT);
 
 /** Several prompts are answered one by one; token ids are one prompt. */
 const promptsIn = (prompt: unknown): number =>
-  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(prompt.length, 1) : 1;
+  Array.isArray(prompt) && numberOf(prompt[0]) === undefined ? Math.max(prompt.length, 1) : 1;
 
 /** The tokens of a text, of texts, of token ids, or of objects and parts with texts and images. */
 function tokensOfInput(input: unknown): number {
   if (typeof input === 'string') return estimateTokens(input);
-  if (typeof input === 'number') return 1;
+  if (numberOf(input) !== undefined) return 1;
   if (!Array.isArray(input)) return tokensOfObject(input);
   return input.reduce<number>((sum, one) => sum + tokensOfInput(one), 0);
 }

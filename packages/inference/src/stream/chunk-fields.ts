@@ -1,4 +1,4 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { numberOf, tryParseJson } from '@model-gateway/kernel';
 
 /** Whether a chunk has usage and nothing else: it is sent only to clients that requested usage. */
 export function isUsageOnly(chunk: unknown): boolean {
@@ -59,7 +59,7 @@ export function toolCallsOf(delta: unknown): readonly unknown[] {
 
 /** Whether a choice is the one that is used where only one can be. */
 export function isFirstChoice(choice: unknown): boolean {
-  return (property(choice, 'index') ?? 0) === 0;
+  return (numberOf(property(choice, 'index')) ?? 0) === 0;
 }
 
 /** The choices of a chunk. */

@@ -1,6 +1,6 @@
 import type { AnswerPart } from '@model-gateway/contracts';
 import { chatParts, type ChunkHead } from '@model-gateway/dialects';
-import { isCheapJson, tryParseJson, type Log } from '@model-gateway/kernel';
+import { isCheapJson, tryParseExactJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, errorOfNamed, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
 import { findMember, withoutMember, type MemberRange } from './without-member.ts';
@@ -110,7 +110,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
 
   function readParsed(data: string): ParsedEvent {
     if (!isCheapJson(data)) return { passes: false, error: 'an event has too many values' };
-    const chunk = tryParseJson(data);
+    const chunk = tryParseExactJson(data);
     if (chunk === undefined) {
       notJson += 1;
       if (notJson > NOT_JSON_MAX) return { passes: false, error: 'too many events are not JSON' };

@@ -1,4 +1,5 @@
 import { estimateTokens } from '@model-gateway/billing';
+import { WrittenNumber } from '@model-gateway/kernel';
 
 /** How many bytes of a file in base64 count as a token, up to a maximum: most bytes of a document are no text. */
 const FILE_BYTES_PER_TOKEN = 16;
@@ -26,7 +27,7 @@ export function tokensOfPart(part: object): number {
 /** The tokens of any value: its texts and names, and files in base64 by their size. */
 export function tokensOfValue(value: unknown, isAudio = false, depth = 0): number {
   if (typeof value === 'string') return tokensOfText(value, isAudio);
-  if (typeof value !== 'object' || value === null) return 0;
+  if (typeof value !== 'object' || value === null || value instanceof WrittenNumber) return 0;
   if (depth === DEPTH_MAX) return estimateTokens(JSON.stringify(value));
   let tokens = 0;
   if (Array.isArray(value)) {

@@ -85,11 +85,23 @@ test('a copy keeps the text, and it computes', () => {
   expect(Math.max(value.n, 1)).toBe(5);
 });
 
-test('equal texts have the same canonical text, other numbers another', () => {
+test('equal numbers have the same canonical text, others another', () => {
   const key = (text: string) => canonicalJson(tryParseExactJson(text));
   expect(key('{"b":1.0,"a":2}')).toBe(key('{"a":2,"b":1.0}'));
   expect(key('[12345678901234567890]')).not.toBe(key('[12345678901234567891]'));
   expect(key('[1.0]')).not.toBe(key('[2.0]'));
+  for (const [one, other] of [
+    ['1.0', '1'],
+    ['0.50', '0.5'],
+    ['-0.0', '0'],
+    ['1e3', '1000'],
+    ['1E-7', '0.0000001'],
+    ['12345678901234567890.10', '12345678901234567890.1'],
+    ['123e20', '12300000000000000000000'],
+  ])
+    expect(key(`[${one}]`)).toBe(key(`[${other}]`));
+  expect(key('1e400')).not.toBe(key('1e401'));
+  expect(key('0.1')).not.toBe(key('0.1000000000000000055511151231257827'));
 });
 
 test('a text with more of them than can be kept is refused', () => {

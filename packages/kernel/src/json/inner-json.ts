@@ -1,5 +1,5 @@
 import { createJsonMeter, JSON_COST_MAX } from './json-meter.ts';
-import { tryParseJson } from './try-parse.ts';
+import { tryParseExactJson } from './exact-json.ts';
 
 /** Looking at a text takes time, too, however few values it has. */
 const CHARS_MAX = 8 * 1024 * 1024;
@@ -24,6 +24,6 @@ export function createInnerJson(): ParseInnerJson {
       return undefined;
     }
     left -= meter.cost;
-    return tryParseJson(text);
+    return tryParseExactJson(text);
   };
 }

@@ -26,6 +26,7 @@ export async function startEngineServer(): Promise<MatrixUpstream> {
       }),
     refuse: (_status, message) => engine.answerError(message),
     answerAfter: (milliseconds) => engine.answerAfter(milliseconds),
+    lastText: () => requests().at(-1)?.text ?? '',
     lastAsked: () => readChat(fieldsOf(requests().at(-1)?.params)),
     close: () => engine.close(),
   };

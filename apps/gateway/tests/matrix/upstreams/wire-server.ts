@@ -14,6 +14,8 @@ export interface MatrixUpstream {
   refuse(status: number, message: string): void;
   /** Answers the next requests this late. */
   answerAfter(milliseconds: number): void;
+  /** The last request as it was sent. */
+  lastText(): string;
   /** What the last request said. */
   lastAsked(): ModelRequest;
   close(): Promise<void>;
@@ -117,6 +119,7 @@ export async function startWireServer(api: UpstreamApi): Promise<WireServer> {
     endAfter(milliseconds) {
       endAfterMs = milliseconds;
     },
+    lastText: () => received.at(-1)?.text ?? '',
     lastAsked: () => api.read(requests.at(-1) ?? {}),
     close: () =>
       new Promise((resolve) => {

@@ -1,6 +1,8 @@
 import {
+  hasTooManyNumbers,
   isCheapJson,
   isNestedTooDeeply,
+  tryParseExactJson,
   tryParseJson,
   type ByteShare,
 } from '@model-gateway/kernel';
@@ -39,14 +41,6 @@ interface AnswerOptions {
   readonly watch: AnswerWatch | undefined;
 }
 
-/** Reads a JSON response; one that is too large, truncated or not JSON is a failure of the upstream. */
-export async function readJsonAnswer(
-  body: AsyncIterable<Uint8Array>,
-  options: AnswerOptions,
-): Promise<unknown> {
-  return readJson(await readTextAnswer(body, options));
-}
-
 /** Reads a response; one that is too large, or would take long to parse, is refused while it arrives. */
 export async function readTextAnswer(
   body: AsyncIterable<Uint8Array>,
@@ -81,13 +75,27 @@ export async function readTextAnswer(
 /** Parses a JSON answer whose parts are checked one by one afterwards, so that it must not have many. */
 export function readSmallJson(text: string): unknown {
   if (!isCheapJson(text)) throw answerRefused('with too many values');
-  return readJson(text);
+  return readExactJson(text);
 }
 
 /** Parses a text that must be JSON. */
 export function readJson(text: string): unknown {
   const value = tryParseJson(text);
-  if (value !== undefined) return value;
+  if (value === undefined) throw unreadable(text);
+  return value;
+}
+
+/** The same for an answer of which parts are passed on: its numbers keep their text, see `tryParseExactJson`. */
+export function readExactJson(text: string): unknown {
+  const value = tryParseExactJson(text);
+  if (value === undefined)
+    throw hasTooManyNumbers(text)
+      ? answerRefused('with too many long or unusual numbers')
+      : unreadable(text);
+  return value;
+}
+
+function unreadable(text: string) {
   const problem = isNestedTooDeeply(text) ? 'nested too deeply' : 'not JSON';
-  throw upstreamFailed(`the upstream response is ${problem}`);
+  return upstreamFailed(`the upstream response is ${problem}`);
 }

@@ -1,4 +1,4 @@
-import { createStepPauses } from '@model-gateway/kernel';
+import { createStepPauses, numberOf } from '@model-gateway/kernel';
 
 const DIMENSIONS_MAX = 65_536;
 
@@ -25,4 +25,4 @@ export async function readVectors<Vector>(
 export const isVector = (value: unknown): value is readonly number[] =>
   Array.isArray(value) &&
   value.length <= DIMENSIONS_MAX &&
-  value.every((element) => typeof element === 'number');
+  value.every((element) => numberOf(element) !== undefined);

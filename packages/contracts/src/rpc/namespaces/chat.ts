@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkCounts, tokenLimit } from '../../counts.ts';
+import { keepWritten } from '../../written-numbers.ts';
 import { passAllFields } from '../../open-object.ts';
 import { chatFields } from '../../rest/chat.ts';
 import { fallbackModelsSchema, providerSchema } from '../../rest/provider.ts';
@@ -15,7 +16,7 @@ export const chatMethods = {
     params: z.object({
       model: modelId,
       messages: chatFields.messages,
-      temperature: z.number().optional(),
+      temperature: keepWritten(z.number()).optional(),
       max_tokens: tokenLimit.optional(),
       conversation_id: z.uuid().optional(),
       memory: z.boolean().optional(),

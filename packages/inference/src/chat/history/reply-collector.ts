@@ -1,3 +1,5 @@
+import { numberOf } from '@model-gateway/kernel';
+
 /** The reply of a model in a turn. */
 export interface Reply {
   readonly content: string;
@@ -28,7 +30,7 @@ export function createReplyCollector(): ReplyCollector {
 
   function addCall(delta: unknown, position: number): void {
     const { index, function: piece, ...fields } = asRecord(delta);
-    const at = typeof index === 'number' ? index : position;
+    const at = numberOf(index) ?? position;
     const call = calls.get(at) ?? { fields: {}, names: [], argumentTexts: [] };
     if (!calls.has(at) && calls.size === TOOL_CALLS_MAX) return;
     calls.set(at, call);

@@ -21,6 +21,8 @@ export interface RecordedFrame {
   readonly method: string;
   readonly params: JsonObject;
   readonly headers: IncomingHttpHeaders;
+  /** The whole frame. */
+  readonly text: string;
 }
 
 /** A running JSON-RPC server. */
@@ -66,12 +68,13 @@ export async function startJsonRpcServer<
   function onSocket(socket: WebSocket, request: IncomingMessage): void {
     const connection = connectionOf(socket, request);
     socket.on('message', (data: Buffer) => {
-      const frame = parseJson(data.toString());
+      const text = data.toString();
+      const frame = parseJson(text);
       const name = isObject(frame) ? asText(frame.method) : undefined;
       // Responses of the client are ignored.
       if (!isObject(frame) || name === undefined) return;
       const params = asObject(frame.params);
-      frames.push({ method: name, params, headers: request.headers, bytes: data.length });
+      frames.push({ method: name, params, headers: request.headers, text, bytes: data.length });
       calls.set(name, (calls.get(name) ?? 0) + 1);
       changes.notify();
       void answerCall({
