@@ -1,5 +1,5 @@
 import type { RequestLimit } from '@model-gateway/billing';
-import type { ChangeText, ChatMessage, ChatRequest } from '@model-gateway/contracts';
+import type { AnswerPart, ChangeText, ChatMessage, ChatRequest } from '@model-gateway/contracts';
 import type { Caller } from '../chat/caller.ts';
 import type { Reply } from '../chat/history/reply-collector.ts';
 import type { MemoryState } from '../memory/memory.ts';
@@ -79,10 +79,21 @@ export interface Hook {
 
 /** A call that a hook follows. */
 export interface HookedCall {
+  /** Looks at the answer before the client gets it; without one not a byte is held back. */
+  readonly window?: Window;
   /** A backend was found. Never rejects. */
   accepted?(): Promise<void>;
   /** The call has ended. Never rejects; resolves to the id of a reply that was stored. */
-  ended(end: EndedCall): Promise<string | undefined>;
+  ended?(end: EndedCall): Promise<string | undefined>;
+}
+
+/** Holds parts of an answer back. What was generated is billed, whatever becomes of it. */
+export interface Window {
+  /**
+   * Looks at the parts that the client does not have yet; resolves to how many of them it may get now. After the last part it
+   * gets all of them. Rejects to break the answer off with that error.
+   */
+  look(held: readonly AnswerPart[], isLast: boolean): Promise<number>;
 }
 
 /** How a call that was answered ended. */

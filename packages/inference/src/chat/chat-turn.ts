@@ -9,6 +9,7 @@ import {
 import type { Clock, Log } from '@model-gateway/kernel';
 import { UnsupportedByBackend, type Lease } from '@model-gateway/router';
 import type { EditableCall, EndedCall, Hook, HookedCall } from '../call/call.ts';
+import { HeldAnswer } from '../call/held-answer.ts';
 import type { CallServices, RunningCall } from '../call/run-call.ts';
 import type { MemoryState } from '../memory/memory.ts';
 import { hasMedia } from '../upstream/has-media.ts';
@@ -95,7 +96,13 @@ export class ChatTurn<Request extends DialectRequest = DialectRequest> implement
 
   /** Whether a hook asks for the reply. */
   get keepsReply(): boolean {
-    return this.#hooked.length > 0;
+    return this.#hooked.some((hooked) => 'ended' in hooked);
+  }
+
+  /** What holds its answer back; undefined: nothing does. */
+  held(): HeldAnswer | undefined {
+    const windows = this.#hooked.flatMap(({ window }) => window ?? []);
+    return windows.length === 0 ? undefined : new HeldAnswer(windows);
   }
 
   insert(messages: readonly ChatMessage[]): void {
@@ -143,7 +150,7 @@ export class ChatTurn<Request extends DialectRequest = DialectRequest> implement
 
   /** Tells the hooks; resolves to the id of the stored reply. */
   async ended(end: EndedCall): Promise<string | undefined> {
-    const ids = await Promise.all(this.#hooked.map((hooked) => hooked.ended(end)));
+    const ids = await Promise.all(this.#hooked.flatMap((hooked) => hooked.ended?.(end) ?? []));
     return ids.find((id) => id !== undefined);
   }
 }

@@ -3,9 +3,15 @@ import {
   readCachedTokens,
   readCacheWriteTokens,
   readUsage,
+  type TurnAnswer,
   type UpstreamCompletion,
 } from '@model-gateway/contracts';
-import { answerOfChat, completionOf, type WholeAnswer } from '@model-gateway/dialects';
+import {
+  answerOfChat,
+  completionOf,
+  eventsOfAnswer,
+  type WholeAnswer,
+} from '@model-gateway/dialects';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import { contentOf } from '../stream/chunk-fields.ts';
 import type { ChatTurn, TurnServices } from './chat-turn.ts';
@@ -57,11 +63,13 @@ export async function completeChat(
   void lease.settle('success');
   const { usage } = await settling;
   const billed = usage === reported ? completion : { ...completion, usage };
+  const turnAnswer = (): TurnAnswer =>
+    'answer' in answer && billed === completion ? answer.answer : answerOfChat(billed);
+  await turn.held()?.next([{ events: eventsOfAnswer(turnAnswer()) }], true);
   return {
     text: 'text' in answer ? answer.text : undefined,
     completion: billed,
-    answer: () =>
-      'answer' in answer && billed === completion ? answer.answer : answerOfChat(billed),
+    answer: turnAnswer,
     own: 'own' in answer ? answer.own : undefined,
     backend: lease.backend.name,
     ignored: answer.ignored,

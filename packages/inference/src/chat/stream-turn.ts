@@ -1,6 +1,7 @@
 import type { AnswerPart, TokenUsage } from '@model-gateway/contracts';
 import { asksForUsage, type ChunkHead } from '@model-gateway/dialects';
 import { newId, type Clock } from '@model-gateway/kernel';
+import type { HeldAnswer } from '../call/held-answer.ts';
 import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
 import type { ChatTurn, TurnServices } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
@@ -94,8 +95,10 @@ export async function streamTurn(
 const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 async function begin(turn: ChatTurn, services: TurnServices, options: StreamOptions) {
-  const { passesEvents, onSign, keepsReply = turn.keepsReply } = options;
+  const { onSign, keepsReply = turn.keepsReply } = options;
   const { full } = turn;
+  const held = turn.held();
+  const passesEvents = options.passesEvents && held === undefined;
   const passesUsage = !passesEvents || asksForUsage(full);
   const { clock, log } = services;
   const { n } = full;
@@ -124,11 +127,12 @@ async function begin(turn: ChatTurn, services: TurnServices, options: StreamOpti
   call.begun();
   lease.begun();
   const firstTokenAt = performance.now();
-  return { begun: answer, delivery: { turn, activeCall: { lease, call }, firstTokenAt } };
+  return { begun: answer, delivery: { turn, held, activeCall: { lease, call }, firstTokenAt } };
 }
 
 interface Delivery {
   readonly turn: ChatTurn;
+  readonly held: HeldAnswer | undefined;
   readonly activeCall: ActiveCall;
   /** When the first chunk arrived, by `performance.now()`. */
   readonly firstTokenAt: number;
@@ -139,7 +143,7 @@ type Ended = StreamCut | SettledTurn | undefined;
 
 async function deliver(
   { observer, first, rest }: Begun,
-  { turn, activeCall: { lease, call }, firstTokenAt }: Delivery,
+  { turn, held, activeCall: { lease, call }, firstTokenAt }: Delivery,
   { log }: TurnServices,
   take: TakePortion,
 ): Promise<Ended> {
@@ -149,9 +153,12 @@ async function deliver(
   try {
     for (let portion = first; portion !== undefined; portion = await rest.next()) {
       if (turn.call.signal.aborted) return undefined;
-      const written = take(portion);
+      const free =
+        held === undefined || Buffer.isBuffer(portion) ? portion : await held.next(portion);
+      const written = free.length === 0 ? undefined : take(free);
       if (written !== undefined) await written;
     }
+    if (held !== undefined) await take(await held.next([], true));
     isComplete = true;
     void lease.settle('success');
   } catch (failure) {
