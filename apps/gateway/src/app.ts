@@ -18,9 +18,10 @@ import {
   type ServerApp,
 } from '@model-gateway/http';
 import {
-  chatDialect,
+  CLIENT_APIS,
   countTokensRequest,
   messagesDialect,
+  responsesApi,
   responsesDialect,
 } from '@model-gateway/dialects';
 import { createExpressApp } from '@model-gateway/http/express';
@@ -68,7 +69,10 @@ import { serveVideos } from './routes/video.ts';
 export { gatewaySettings, type GatewayConfig } from './config.ts';
 
 /** The APIs whose errors have a form of their own. */
-const OWN_ERRORS = /^\/v1\/(?:messages|responses|conversations)(?:\/|$)/;
+const OWN_ERRORS = [
+  '/v1/conversations',
+  ...CLIENT_APIS.flatMap(({ path, dialect }) => (dialect.writeError === undefined ? [] : [path])),
+];
 const MS_PER_SECOND = 1_000;
 
 interface GatewayOptions {
@@ -148,8 +152,14 @@ export function createGateway(
     limits: { bytes: readBytesMax, items: Infinity },
   });
   const callRoutes: readonly CallRoute[] = [
-    createDialectRoute({ path: inference.createChatCompletion.path, dialect: chatDialect }, chat),
-    createDialectRoute({ path: inference.createMessage.path, dialect: messagesDialect }, chat),
+    ...CLIENT_APIS.filter((api) => api !== responsesApi).map((api) =>
+      createDialectRoute(api, chat),
+    ),
+    // Its answers are stored, and continued by later requests.
+    createDialectRoute(
+      { path: responsesApi.path, dialect: responsesDialect, complete, isLinked, keep },
+      chat,
+    ),
     createCountTokensRoute(
       {
         path: inference.countMessageTokens.path,
@@ -158,10 +168,6 @@ export function createGateway(
         writeAnswer: (tokens) => ({ input_tokens: tokens }),
       },
       counting,
-    ),
-    createDialectRoute(
-      { path: inference.createResponse.path, dialect: responsesDialect, complete, isLinked, keep },
-      chat,
     ),
     createCountTokensRoute(
       {
@@ -185,7 +191,9 @@ export function createGateway(
       sendError(error, request, response, log, writeError),
   );
   const hasOwnErrors = (path: string, request: IncomingMessage): boolean =>
-    passedPaths.has(path) || OWN_ERRORS.test(path) || modelsErrorWriter(request) !== undefined;
+    passedPaths.has(path) ||
+    OWN_ERRORS.some((own) => path === own || path.startsWith(`${own}/`)) ||
+    modelsErrorWriter(request) !== undefined;
   const routes = Router();
   const serve = createServeOperation(routes);
   routes.use(

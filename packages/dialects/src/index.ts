@@ -6,13 +6,18 @@ export type {
   StreamFailure,
   WholeAnswer,
 } from './dialect.ts';
+export { CLIENT_APIS } from './apis.ts';
+export type { NamedSchema, OwnErrors } from './client-api.ts';
+export { chatApi } from './chat/api.ts';
 export { asksForUsage, chatDialect, chatErrorEvent } from './chat/index.ts';
 export { chatParts } from './chat/read-stream.ts';
 export { completionOf } from './chat/write-answer.ts';
 export { chatDelta, ChatWriter, type ChunkHead } from './chat/write-stream.ts';
+export { messagesErrors } from './messages/api.ts';
 export { messagesDialect } from './messages/index.ts';
 export { countTokensRequest, MESSAGES_API, messagesBodySchema } from './messages/request.ts';
-export { responsesBodySchema, type Item } from './responses/body.ts';
+export type { Item } from './responses/body.ts';
+export { responsesApi } from './responses/api.ts';
 export { responsesDialect } from './responses/index.ts';
 export {
   completeRequest,

@@ -3,7 +3,7 @@ import { componentSchemas, inlineSchema, type ComponentSchemas } from './compone
 import { exampleOf } from './example.ts';
 import { DESCRIBED_OPERATIONS } from '../operations/all.ts';
 import type { Operation } from '../operations/operation.ts';
-import { ERRORS, refusalsOf } from './refusals.ts';
+import { errorsOf, refusalsOf } from './refusals.ts';
 import { SECURITY_SCHEMES } from './security-schemes.ts';
 
 const PATH_PARAMETER = /\{(\w+)\}/g;
@@ -21,7 +21,7 @@ const TAGS = [
 
 /** The OpenAPI description of the HTTP surface, from the same schemas that validate it. */
 export function openApiDocument(publicUrl: string | undefined): Record<string, unknown> {
-  const schemas = componentSchemas(DESCRIBED_OPERATIONS, Object.values(ERRORS));
+  const schemas = componentSchemas(DESCRIBED_OPERATIONS, errorsOf(DESCRIBED_OPERATIONS));
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of DESCRIBED_OPERATIONS) {
     paths[operation.path] = {

@@ -1,13 +1,15 @@
 import { named, type Operation } from '../operations/operation.ts';
-import { messagesErrorSchema } from '../operations/messages.ts';
+import type { OwnErrors } from '@model-gateway/dialects';
 import { restErrorSchema } from '@model-gateway/contracts';
 import type { ComponentSchemas } from './component-schemas.ts';
 
-/** The bodies of refusals. */
-export const ERRORS = {
-  own: named('Error', restErrorSchema),
-  messages: named('MessagesError', messagesErrorSchema),
-};
+/** The errors of most operations. */
+const ERRORS: OwnErrors = { ...named('Error', restErrorSchema), failures: [500, 502, 503] };
+
+/** The bodies of all refusals. */
+export const errorsOf = (operations: readonly Operation[]): readonly OwnErrors[] => [
+  ...new Set([ERRORS, ...operations.flatMap(({ errors }) => errors ?? [])]),
+];
 
 const DESCRIPTIONS = {
   400: 'The request is not valid.',
@@ -26,9 +28,6 @@ const DESCRIPTIONS = {
 } as const;
 type RefusalStatus = keyof typeof DESCRIPTIONS;
 
-/** The Messages API knows neither 502 nor 503. */
-const FAILURES = { own: [500, 502, 503], messages: [500, 529] } as const;
-
 /** Refused with a text, unless the client accepts only JSON. */
 const TEXT_REFUSALS: readonly RefusalStatus[] = [401, 429];
 
@@ -37,8 +36,7 @@ export function refusalsOf(
   operation: Operation,
   schemas: Pick<ComponentSchemas, 'of'>,
 ): Readonly<Record<string, object>> {
-  const form = operation.hasMessagesErrors === true ? 'messages' : 'own';
-  const error = schemas.of(ERRORS[form], 'output');
+  const error = schemas.of(operation.errors ?? ERRORS, 'output');
   const json = { 'application/json': { schema: error } };
   const text = { 'text/plain': { schema: { type: 'string' } } };
   const isKeyed = operation.security.includes('apiKey');
@@ -54,18 +52,17 @@ export function refusalsOf(
 }
 
 function statusesOf(operation: Operation): readonly RefusalStatus[] {
-  const { method, path, security, query, request, hasMessagesErrors } = operation;
+  const { method, path, security, query, request, errors = ERRORS } = operation;
   const isKeyed = security.includes('apiKey');
   const isNamed = path.includes('{');
   const hasBody = request !== undefined;
   const isModelCall = isKeyed && hasBody;
   const isChange = method !== 'get' && security.includes('adminToken');
-  const failures = hasMessagesErrors === true ? FAILURES.messages : FAILURES.own;
   const groups: readonly (readonly [boolean, readonly RefusalStatus[]])[] = [
     [hasBody || query !== undefined || isNamed, [400]],
     [security.length > 0, [401]],
     [isKeyed, [403, 429]],
-    [isModelCall, [402, ...failures]],
+    [isModelCall, [402, ...errors.failures]],
     [isModelCall || isNamed, [404]],
     [isChange || isModelCall, [409]],
     [hasBody, [413, 415]],

@@ -1,6 +1,4 @@
 import {
-  chatCompletionSchema,
-  chatRequestSchema,
   completionsRequestSchema,
   embeddingListSchema,
   embeddingsRequestSchema,
@@ -20,9 +18,10 @@ import {
   videoRequestSchema,
   videoSubmittedSchema,
 } from '@model-gateway/contracts';
+import { chatApi, CLIENT_APIS } from '@model-gateway/dialects';
 import { z } from 'zod';
 import { messages } from './messages.ts';
-import { CHUNK_STREAM, inferenceHeaders, named, operations } from './operation.ts';
+import { inferenceHeaders, named, operations } from './operation.ts';
 import { responses } from './responses.ts';
 
 const audioSchema = z.file();
@@ -37,20 +36,21 @@ const upload = {
   requestType: 'multipart/form-data',
 };
 
+const besides = Object.entries({ ...messages, ...responses });
+
+/** The turns of each API that clients speak, and behind them what else it has. */
+const apis = operations(
+  Object.fromEntries(
+    CLIENT_APIS.flatMap(({ dialect: _dialect, id, ...described }) => [
+      [id, { ...passed, ...described }] as const,
+      ...besides.filter(([, { path }]) => path.startsWith(`${described.path}/`)),
+    ]),
+  ),
+);
+
 /** The operations that reach a model, or tell which there are. */
 export const inference = operations({
-  createChatCompletion: {
-    ...passed,
-    path: '/v1/chat/completions',
-    summary: 'A chat turn, streamed or not.',
-    request: named('ChatRequest', chatRequestSchema),
-    example: {
-      model: 'demo-chat',
-      messages: [{ role: 'user', content: 'Say hello in five words.' }],
-    },
-    response: named('ChatCompletion', chatCompletionSchema),
-    streams: CHUNK_STREAM,
-  },
+  ...apis,
   ...messages,
   ...responses,
   createEmbeddings: {
@@ -68,7 +68,7 @@ export const inference = operations({
     request: named('CompletionRequest', completionsRequestSchema),
     example: prompt,
     response: named('TextCompletion', textCompletionSchema),
-    streams: CHUNK_STREAM,
+    streams: chatApi.streams,
   },
   rerank: {
     ...passed,

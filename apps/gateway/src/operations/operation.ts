@@ -1,10 +1,7 @@
+import type { NamedSchema, OwnErrors } from '@model-gateway/dialects';
 import type { z } from 'zod';
 
-/** A body with a name in the description, which is that of a type in generated clients. */
-export interface NamedSchema<Schema extends z.ZodType = z.ZodType> {
-  readonly name: string;
-  readonly schema: Schema;
-}
+export type { NamedSchema } from '@model-gateway/dialects';
 
 export const named = <Schema extends z.ZodType>(
   name: string,
@@ -32,8 +29,8 @@ interface Declaration {
   readonly draining?: NamedSchema;
   /** The events of a streamed response, if it can respond with server-sent events. */
   readonly streams?: string;
-  /** Sends its errors in the form of the Messages API. */
-  readonly hasMessagesErrors?: boolean;
+  /** Its errors, unless they have the form of most. */
+  readonly errors?: OwnErrors;
 }
 
 /** One operation of the HTTP surface: the routes that serve it and its description read the same object. */
@@ -56,7 +53,3 @@ export const inferenceHeaders = {
   'x-service-errors':
     "`upstream`: errors in the form of OpenAI's API, also those of the upstream; `specified`: as specified. Otherwise `SERVICE_ERRORS` decides.",
 };
-
-/** The stream of most APIs. */
-export const CHUNK_STREAM =
-  'One `data:` line per chunk, then `[DONE]`. A stream that is cut off ends with `data: {"error": …}` instead, and its connection breaks.';

@@ -1,19 +1,9 @@
-import { responsesBodySchema } from '@model-gateway/dialects';
+import { responsesApi } from '@model-gateway/dialects';
 import { z } from 'zod';
 import { itemPageQuerySchema } from '../responses/item-page.ts';
-import { inferenceHeaders, named, operations } from './operation.ts';
+import { named, operations } from './operation.ts';
 
-const example = { model: 'demo-chat', input: 'Hello!' };
-
-/** A Response object; its further fields are those of OpenAI's API. */
-const responseSchema = z.looseObject({
-  id: z.string(),
-  object: z.literal('response'),
-  created_at: z.int(),
-  status: z.enum(['completed', 'incomplete', 'failed', 'in_progress']),
-  model: z.string(),
-  output: z.array(z.looseObject({ id: z.string(), type: z.string() })),
-});
+const { request, example, response } = responsesApi;
 
 const responseTokensSchema = z.object({
   object: z.literal('response.input_tokens'),
@@ -34,25 +24,14 @@ const inputItemsSchema = z.object({
   has_more: z.boolean(),
 });
 
-/** The operations of the Responses API. */
+/** What the Responses API has besides its turns. */
 export const responses = operations({
-  createResponse: {
-    method: 'post',
-    path: '/v1/responses',
-    summary: 'A chat turn in the Responses API, streamed or not.',
-    security: ['apiKey'],
-    headers: inferenceHeaders,
-    request: named('ResponseRequest', responsesBodySchema),
-    example,
-    response: named('Response', responseSchema),
-    streams: 'An `event:` and a `data:` line per event, then `data: [DONE]`.',
-  },
   countResponseTokens: {
     method: 'post',
     path: '/v1/responses/input_tokens',
     summary: 'An estimate of the tokens of a request in the Responses API; free.',
     security: ['apiKey'],
-    request: named('ResponseRequest', responsesBodySchema),
+    request,
     example,
     response: named('ResponseTokens', responseTokensSchema),
   },
@@ -61,7 +40,7 @@ export const responses = operations({
     path: '/v1/responses/{id}',
     summary: 'A stored response.',
     security: ['apiKey'],
-    response: named('Response', responseSchema),
+    response,
   },
   deleteResponse: {
     method: 'delete',
