@@ -67,7 +67,7 @@ const adding = ({ list, module, name }: AddedLine): Plugin => ({
       const imported = `import { ${name} } from ${JSON.stringify(join(PROJECT, module))};`;
       return {
         loader: 'ts',
-        contents: `${imported}\n${text.replace(/\];\s*$/, `  ${name},\n];`)}`,
+        contents: `${imported}\n${text.replace(/,?\s*\];\s*$/, `,\n  ${name},\n];`)}`,
       };
     });
   },
