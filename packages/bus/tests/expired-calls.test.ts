@@ -1,5 +1,5 @@
 import { ACCOUNT_EPOCH_KEY } from '@model-gateway/accounts';
-import type { RequestedReservation } from '@model-gateway/billing';
+import type { RequestedAmounts } from '@model-gateway/billing';
 import { Redis } from 'ioredis';
 import { createRedisAdmission, type RedisAdmission } from '../src/redis/redis-admission.ts';
 import { ageAdmissions } from './age-admissions.ts';
@@ -10,7 +10,7 @@ import { redisSubject, sharedRedisUrl } from './subjects.ts';
 const KEPT_MS = 15 * 60_000;
 // More than one request removes.
 const MANY = 6_000;
-const TIER: RequestedReservation['tier'] = { monthlyUsdQuota: null, monthlyTokenQuota: 100 };
+const TIER: RequestedAmounts['tier'] = { monthlyUsdQuota: null, monthlyTokenQuota: 100 };
 
 let client: Redis;
 let prefix = '';

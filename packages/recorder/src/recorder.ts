@@ -4,7 +4,7 @@ import {
   type AdmissionFacts,
   type AdmissionStore,
   type RejectedUsageStore,
-  type SettledCall,
+  type SettledReservation,
   type UsageStore,
 } from '@model-gateway/billing';
 import {
@@ -74,7 +74,7 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   const { journal, usage, rejectedUsage, admission, pointsPerUsd, metrics, log } = dependencies;
   const { onHalted, haltedRetryMs: retryMs = HALTED_RETRY_MS } = dependencies;
   let failedAttempts = 0;
-  let unpublished: readonly SettledCall[] = [];
+  let unpublished: readonly SettledReservation[] = [];
   /** How many events are recorded at a time: half as many after a failure of the store, which may have been too slow for them. */
   let partSize = BATCH_SIZE;
   /** The entries of the batch in hand that are recorded. */
@@ -206,7 +206,10 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
   }
 
   /** A failure is only logged: the batch is already recorded, and the fact refresh publishes the balances later. */
-  async function publishFacts(facts: AdmissionFacts, calls: readonly SettledCall[]): Promise<void> {
+  async function publishFacts(
+    facts: AdmissionFacts,
+    calls: readonly SettledReservation[],
+  ): Promise<void> {
     const settled = [...unpublished, ...calls];
     unpublished = [];
     try {
@@ -235,5 +238,5 @@ export function createRecorder(dependencies: RecorderDependencies): Part {
 const isOfTheStore = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === 'store_unavailable';
 
-const settledCalls = (events: readonly UsageEvent[]): readonly SettledCall[] =>
+const settledCalls = (events: readonly UsageEvent[]): readonly SettledReservation[] =>
   events.flatMap(({ call_id: id, user_id: userId }) => (id === undefined ? [] : [{ id, userId }]));

@@ -1,5 +1,5 @@
 import { addressKey } from '@model-gateway/accounts';
-import type { AdmissionStore, RequestedCall } from '@model-gateway/billing';
+import type { AdmissionStore, ReservationRequest } from '@model-gateway/billing';
 import { ServiceError } from '@model-gateway/contracts';
 import { describeError, newId, type Log } from '@model-gateway/kernel';
 import type { ClientOf } from './client-of.ts';
@@ -36,30 +36,30 @@ export function createConnectionPlaces(
 ): ConnectionPlaces {
   const { admission, perAddressMax, perUserMax, log, renewMs = RENEW_MS } = dependencies;
   const counts = new Map<string, number>();
-  const places = new Set<RequestedCall>();
+  const places = new Set<ReservationRequest>();
   const renewing = setInterval(() => {
     for (const place of places) void begin(place, { renews: true });
   }, renewMs).unref();
 
   /** Whether the store has the place. A failure of the store refuses no client. */
   async function begin(
-    call: RequestedCall,
+    place: ReservationRequest,
     { renews }: { readonly renews: boolean },
   ): Promise<boolean> {
     try {
-      const request = { knownEpoch: ANY_EPOCH, limits: [], call, renews };
+      const request = { knownEpoch: ANY_EPOCH, limits: [], call: place, renews };
       const { outcome } = await admission.admit(request);
       // The place may have been released meanwhile.
-      if (outcome !== 'busy' && !places.has(call)) end(call);
+      if (outcome !== 'busy' && !places.has(place)) end(place);
       return outcome !== 'busy';
     } catch (error) {
       log.warn({ reason: describeError(error) }, 'counting a connection failed');
-      if (!places.has(call)) end(call);
+      if (!places.has(place)) end(place);
       return true;
     }
   }
 
-  function end({ id, userId }: RequestedCall): void {
+  function end({ id, userId }: ReservationRequest): void {
     admission.endCall({ id, userId, endsCall: true, endsReservation: false });
   }
 

@@ -1,10 +1,10 @@
-import type { AdmissionStore, CallEnd, UsageStore } from '@model-gateway/billing';
+import type { AdmissionStore, ReservationEnd, UsageStore } from '@model-gateway/billing';
 
 /** What became of the call of a request. */
 interface WatchedCall {
   readonly userId: string;
   readonly hasReservation: boolean;
-  readonly ends: CallEnd[];
+  readonly ends: ReservationEnd[];
   isSettled: boolean;
 }
 

@@ -98,7 +98,7 @@ interface MonthlyQuotas {
 export type UsedAmounts = Pick<ReservedAmounts, 'tokens' | 'costUsd'>;
 
 /** What a request reserves, and the values that decide whether it may. */
-export interface RequestedReservation extends ReservedAmounts {
+export interface RequestedAmounts extends ReservedAmounts {
   readonly tier: MonthlyQuotas;
   /** The account whose points it reserves. */
   readonly account: DrawingAccount;
@@ -109,7 +109,7 @@ export interface RequestedReservation extends ReservedAmounts {
 }
 
 /** A request in flight: one of the concurrent calls of its user, with what it reserves. */
-export interface RequestedCall {
+export interface ReservationRequest {
   readonly id: string;
   readonly userId: string;
   /** How many calls the user may have at a time. */
@@ -118,11 +118,11 @@ export interface RequestedCall {
    * Omitted if no quota can refuse. A call that has begun before does not count against itself; it is renewed, with the
    * larger of both reservations.
    */
-  readonly reservation?: RequestedReservation | undefined;
+  readonly reservation?: RequestedAmounts | undefined;
 }
 
 /** What ends for a call. A call that has ended before, or expired, is ignored. */
-export interface CallEnd {
+export interface ReservationEnd {
   readonly id: string;
   readonly userId: string;
   /** False for a job that goes on after its call: then only the call ends. */
@@ -136,7 +136,7 @@ export interface CallEnd {
 }
 
 /** A call whose usage is in the database. */
-export interface SettledCall {
+export interface SettledReservation {
   readonly id: string;
   readonly userId: string;
 }
@@ -152,7 +152,7 @@ export interface AdmissionRequest {
   /** Omitted if the key has no budget. */
   readonly budget?: BudgetWindow | undefined;
   /** Begins a call, unless the request is refused. */
-  readonly call?: RequestedCall | undefined;
+  readonly call?: ReservationRequest | undefined;
   /** Whether the call is running already: then a failure does not end it. */
   readonly renews?: boolean | undefined;
 }
@@ -210,7 +210,7 @@ export interface AdmissionFacts {
   readonly accounts: readonly (DrawingAccount & AccountState)[];
   readonly budgets?: readonly (BudgetWindow & BudgetUsage)[];
   /** The calls that these values include: they count as unsettled no longer. */
-  readonly settled?: readonly SettledCall[];
+  readonly settled?: readonly SettledReservation[];
 }
 
 /** The shared state for the admission of requests: limits, and hints of values in the database. */
@@ -220,7 +220,7 @@ export interface AdmissionStore {
   /** Updates the hints; a fact that is older than the stored one is ignored. */
   updateHints(facts: AdmissionFacts): Promise<void>;
   /** Ends a call without waiting for that. What is never ended expires by itself. */
-  endCall(end: CallEnd): void;
+  endCall(end: ReservationEnd): void;
   /** Called when another place begins to count the calls, which then does not know those in flight. */
   readonly onReplaced?: (listener: () => void) => void;
 }

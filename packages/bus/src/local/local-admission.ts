@@ -7,12 +7,12 @@ import {
   type AdmissionRequest,
   type AdmissionStore,
   type BudgetUsage,
-  type CallEnd,
+  type ReservationEnd,
   type CountedRequests,
   type KeyCounts,
   type KeyLimits,
   type DrawingAccount,
-  type RequestedCall,
+  type ReservationRequest,
   type RequestLimit,
   type ReservedAmounts,
   type WindowUsage,
@@ -86,11 +86,11 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
     }
   }
 
-  const isBusy = ({ id, userId, callsMax }: RequestedCall): boolean =>
+  const isBusy = ({ id, userId, callsMax }: ReservationRequest): boolean =>
     calls.count(callsName(userId)) >= callsMax && !calls.has(callsName(userId), id);
 
   /** By all calls but this one, which may have begun before. */
-  function reservedByOthers({ id, userId }: RequestedCall, account: DrawingAccount): Reserved {
+  function reservedByOthers({ id, userId }: ReservationRequest, account: DrawingAccount): Reserved {
     const [tokens, nanoUsd] = calls.sums(reservedName(userId), id);
     const [points] = calls.sums(reservedName(accountKey(account)), id);
     const [usedTokens, usedNanoUsd] = unsettled.sums(reservedName(userId));
@@ -120,7 +120,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
   /** Reserves for the user, the account and the key. Each of the three names the next one, which ends with it. */
   function reserve(
     all: LocalCalls,
-    { id, userId }: Pick<RequestedCall, 'id' | 'userId'>,
+    { id, userId }: Pick<ReservationRequest, 'id' | 'userId'>,
     { pointsName, keyId }: { readonly pointsName: string; readonly keyId: string | undefined },
     { tokens, costUsd, points }: ReservedAmounts,
   ): void {
@@ -161,7 +161,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
     return { ...held, hasBegun: true };
   }
 
-  function endCall(end: CallEnd): void {
+  function endCall(end: ReservationEnd): void {
     const { id, userId, endsCall, endsReservation, usage, keyId } = end;
     const isRunning = endsCall && calls.remove(callsName(userId), id) !== undefined;
     if (isRunning && usage !== undefined && keyId !== undefined)

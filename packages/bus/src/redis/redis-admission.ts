@@ -3,10 +3,10 @@ import {
   type AdmissionAnswer,
   type AdmissionRequest,
   type AdmissionStore,
-  type CallEnd,
+  type ReservationEnd,
   type CountedRequests,
   type KeyCounts,
-  type RequestedCall,
+  type ReservationRequest,
   type ReservedAmounts,
 } from '@model-gateway/billing';
 import {
@@ -54,7 +54,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
   const epochKey = redisCounterKey(prefix, epochCounter);
   const factKey = (name = NO_FACT): string => `${prefix}fact:${name}`;
   /** Ends that Redis did not take. Sending one again is harmless if it had arrived. */
-  const unsent: CallEnd[] = [];
+  const unsent: ReservationEnd[] = [];
   let retry: NodeJS.Timeout | undefined;
   let lastEnd = Promise.resolve();
 
@@ -69,7 +69,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     );
   }
 
-  function keep(end: CallEnd): void {
+  function keep(end: ReservationEnd): void {
     if (unsent.push(end) > UNSENT_MAX) unsent.shift();
     retry ??= setTimeout(sendAgain, RETRY_MS).unref();
   }
@@ -80,7 +80,7 @@ export function createRedisAdmission(options: RedisAdmissionOptions): RedisAdmis
     for (const end of unsent.splice(0)) endCall(end);
   }
 
-  function endCall(end: CallEnd): void {
+  function endCall(end: ReservationEnd): void {
     if (!connection.commandsReady()) return keep(end);
     lastEnd = run('finish', [], askedEnd(end)).then(
       () => undefined,
@@ -136,7 +136,7 @@ const amountsOf = ({ tokens, costUsd, points }: ReservedAmounts) => ({
   points: wholeAmount(points),
 });
 
-const askedEnd = ({ id, userId, endsCall, endsReservation, usage, keyId }: CallEnd) => ({
+const askedEnd = ({ id, userId, endsCall, endsReservation, usage, keyId }: ReservationEnd) => ({
   user: userId,
   id,
   endsCall,
@@ -148,11 +148,11 @@ const askedEnd = ({ id, userId, endsCall, endsReservation, usage, keyId }: CallE
 const askedRequest = ({ knownEpoch, limits, call }: AdmissionRequest) => ({
   epoch: knownEpoch,
   limits,
-  call: call && askedCall(call),
+  call: call && askedReservation(call),
 });
 
 /** What is unlimited is left out. */
-function askedCall({ id, userId, callsMax, reservation }: RequestedCall): object {
+function askedReservation({ id, userId, callsMax, reservation }: ReservationRequest): object {
   if (reservation === undefined) return { user: userId, id, callsMax };
   const { tier, account, isPriced, key } = reservation;
   const asked = {

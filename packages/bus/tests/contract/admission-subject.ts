@@ -2,10 +2,10 @@ import type {
   AdmissionAnswer,
   AdmissionRequest,
   AdmissionStore,
-  CallEnd,
+  ReservationEnd,
   DrawingAccount,
-  RequestedCall,
-  RequestedReservation,
+  ReservationRequest,
+  RequestedAmounts,
   ReservedAmounts,
 } from '@model-gateway/billing';
 import type { Counters } from '@model-gateway/kernel';
@@ -40,10 +40,13 @@ const TIER = { monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
 export const NONE = { tokens: 0, costUsd: 0, points: 0 };
 
 export type Amounts = Partial<
-  ReservedAmounts & Pick<RequestedReservation, 'tier' | 'isPriced' | 'key'>
+  ReservedAmounts & Pick<RequestedAmounts, 'tier' | 'isPriced' | 'key'>
 >;
 
-export const callOf = (id: string, values: Partial<RequestedCall> = {}): RequestedCall => ({
+export const callOf = (
+  id: string,
+  values: Partial<ReservationRequest> = {},
+): ReservationRequest => ({
   id,
   userId: 'user',
   callsMax: 500,
@@ -54,7 +57,7 @@ export const callOf = (id: string, values: Partial<RequestedCall> = {}): Request
 export const CALL_KEPT_MS = 15 * 60_000;
 
 /** The end of a call with its reservation. */
-export const end = (id: string, what: Partial<CallEnd> = {}): CallEnd => ({
+export const end = (id: string, what: Partial<ReservationEnd> = {}): ReservationEnd => ({
   id,
   userId: 'user',
   endsCall: true,

@@ -1,4 +1,4 @@
-import type { AdmissionAnswer, RequestedCall } from '@model-gateway/billing';
+import type { AdmissionAnswer, ReservationRequest } from '@model-gateway/billing';
 import type { ServiceError } from '@model-gateway/contracts';
 import type { Router } from '@model-gateway/router';
 import { isServable, modelNotAllowed } from '../chat/model-rules.ts';
@@ -67,7 +67,7 @@ export interface AdmitServices {
 /** A call that its limits allow. The receiver ends its reservation. */
 interface BegunCall {
   readonly grant: Grant;
-  readonly call: RequestedCall;
+  readonly requested: ReservationRequest;
   readonly reservation: Reservation;
   /** What the store knew about the quota; the decision also depends on the model. */
   readonly passed: PassedAdmission;
@@ -168,16 +168,17 @@ async function begin(
   early?: BegunCall,
 ): Promise<BegunCall> {
   const isCounted = early === undefined;
-  const callOf = ({ payer }: Grant): RequestedCall => quotas.callOf(payer, admission);
-  const asked = await askStore(context, grant, isCounted, callOf, quotas);
-  const { current, call, answer } = asked;
+  const requestOf = ({ payer }: Grant): ReservationRequest =>
+    quotas.requestReservation(payer, admission);
+  const asked = await askStore(context, grant, isCounted, requestOf, quotas);
+  const { current, requested, answer } = asked;
   if (answer.outcome !== 'passed') throw await refused(context, grant, asked, answer);
-  const reservation = quotas.reservationOf(current.payer, call, early?.reservation);
+  const reservation = quotas.reservationOf(current.payer, requested, early?.reservation);
   try {
     await assertKnown(context, grant, answer);
     const passed = await quotas.withWindow(current.payer, answer);
     if (isCounted) context.onCounted?.({ grant: current, limits: asked.limits, answer: passed });
-    return { grant: current, call, reservation, passed };
+    return { grant: current, requested, reservation, passed };
   } catch (error) {
     reservation.end();
     throw error;
@@ -199,27 +200,27 @@ async function count(
 }
 
 /** What the store answered about a caller. */
-interface AskedStore<Call> extends Pick<CountedCall, 'limits' | 'answer'> {
+interface AskedStore<Requested> extends Pick<CountedCall, 'limits' | 'answer'> {
   readonly current: Grant;
-  readonly call: Call;
+  readonly requested: Requested;
 }
 
 /** Asks the store, again for a caller who has changed meanwhile. */
-async function askStore<Call extends RequestedCall | undefined>(
+async function askStore<Requested extends ReservationRequest | undefined>(
   { identity }: CallContext,
   grant: Grant,
   isCounted: boolean,
-  callOf: (grant: Grant) => Call,
+  requestOf: (grant: Grant) => Requested,
   quotas: Quotas,
-): Promise<AskedStore<Call>> {
+): Promise<AskedStore<Requested>> {
   let current = grant;
   for (let lookups = 0; ; lookups += 1) {
-    const call = callOf(current);
+    const requested = requestOf(current);
     const limits = isCounted ? current.limits : [];
     // After several lookups the grant counts as current, so that frequent changes cannot block a call.
     const knownEpoch = lookups < LOOKUPS_MAX ? current.epoch : undefined;
-    const answer = await quotas.ask(current.payer, { knownEpoch, limits, call });
-    if (answer.outcome !== 'stale') return { current, limits, call, answer };
+    const answer = await quotas.ask(current.payer, { knownEpoch, limits, call: requested });
+    if (answer.outcome !== 'stale') return { current, limits, requested, answer };
     current = await identity.grant(answer.epoch);
   }
 }
@@ -262,7 +263,7 @@ function refusalOf(answer: RefusedAdmission, { payer, limits }: Grant): ServiceE
 /** Checks the quota and the model rules, and completes the body by what is stored for it. */
 async function cover<Body extends NamedModels>(
   { body, resolvedModel, admission }: ReadCall<Body>,
-  { grant, call, reservation, passed }: BegunCall,
+  { grant, requested, reservation, passed }: BegunCall,
   { answerRepeated, complete, expected }: AskedCall<Body>,
   { quotas, router }: AdmitServices,
 ): Promise<AdmittedCall<Body> | undefined> {
@@ -272,12 +273,12 @@ async function cover<Body extends NamedModels>(
     reservation.end();
     return undefined;
   }
-  await quotas.assertCovered(payer, call, passed, admission);
+  await quotas.assertCovered(payer, requested, passed, admission);
   const named = { model: body.model, resolved: resolvedModel };
   const allowed = allowedFallbacks(grant, named, admission.fallbacks, router);
   // One that the quota does not cover is not tried.
   const fallbacks =
-    allowed.length === 0 ? [] : await quotas.coveredFallbacks(payer, call, passed, allowed);
+    allowed.length === 0 ? [] : await quotas.coveredFallbacks(payer, requested, passed, allowed);
   if (complete === undefined) return { ...admitted, body, fallbacks };
   const whole = await complete(body, grant);
   if (!whole.isLonger) return { ...admitted, body: whole.body, fallbacks };

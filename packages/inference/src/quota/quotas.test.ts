@@ -3,7 +3,7 @@ import {
   type AdmissionFacts,
   type AdmissionRequest,
   type AdmissionStore,
-  type CallEnd,
+  type ReservationEnd,
 } from '@model-gateway/billing';
 import { manualClock, silentLog } from '@model-gateway/kernel';
 import type { AdmissionModel } from './model-prices.ts';
@@ -44,7 +44,7 @@ function setup({ window = drained, account = empty } = {}) {
     answers: [] as PassedAdmission[],
     learned: [] as AdmissionFacts[],
     requested: [] as AdmissionRequest[],
-    ended: [] as CallEnd[],
+    ended: [] as ReservationEnd[],
   };
   const answer = <Fact>(fact: Fact): Promise<Fact> => {
     state.asked += 1;
@@ -88,7 +88,7 @@ function setup({ window = drained, account = empty } = {}) {
   ) =>
     quotas.assertCovered(
       PAYER,
-      quotas.callOf(PAYER, priced),
+      quotas.requestReservation(PAYER, priced),
       { ...PASSED, reserved, ...known },
       { model: 'priced' },
     );
@@ -228,12 +228,12 @@ test('a refused request of a user ends its call', async () => {
 
 test('a request reserves its tokens, its cost, and at least a point where it has a cost', async () => {
   const { quotas } = setup();
-  expect(quotas.callOf(PAYER, priced).reservation).toMatchObject({
+  expect(quotas.requestReservation(PAYER, priced).reservation).toMatchObject({
     tokens: 2,
     costUsd: 0.01,
     points: 1,
     account: { type: 'user', id: 'u' },
   });
   const unlimited = { ...PAYER, tier: { ...TIER, monthlyUsdQuota: null, monthlyTokenQuota: null } };
-  expect(quotas.callOf(unlimited, priced).reservation).toBeUndefined();
+  expect(quotas.requestReservation(unlimited, priced).reservation).toBeUndefined();
 });

@@ -9,7 +9,7 @@ import {
   type AdmissionStore,
   type AdmissionAnswer,
   type KeyLimits,
-  type RequestedCall,
+  type ReservationRequest,
   type RequestLimit,
   type TierLimits,
 } from '@model-gateway/billing';
@@ -34,13 +34,13 @@ export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
 /** Refuses requests that neither the monthly quota nor points cover. What is unknown counts as not used. */
 export interface Quotas {
   /** The call that the admission store begins for a request. Throws while its usage could not be written. */
-  callOf(payer: Payer, request: RequestedAdmission): RequestedCall;
+  requestReservation(payer: Payer, request: RequestedAdmission): ReservationRequest;
   /** Asks the admission store, which begins the call unless it refuses. */
   ask(payer: Payer, asked: AskedAdmission): Promise<AdmissionAnswer>;
   /** The answer with the usage of the month, which is read from the database if the store does not know it. */
   withWindow(payer: Payer, passed: PassedAdmission): Promise<PassedAdmission> | PassedAdmission;
   /** The call that has begun. A call that had begun before goes on with its reservation. */
-  reservationOf(payer: Payer, call: RequestedCall, begun?: Reservation): Reservation;
+  reservationOf(payer: Payer, requested: ReservationRequest, begun?: Reservation): Reservation;
   /**
    * Decides again about a call that has begun, once all that it sends is known, and reserves that instead. Resolves with
    * the other models that its payer is covered for; on a refusal the caller ends the reservation.
@@ -53,14 +53,14 @@ export interface Quotas {
   /** Undefined or a promise that resolves if the request is covered; otherwise the caller ends the reservation. */
   assertCovered(
     payer: Payer,
-    call: RequestedCall,
+    requested: ReservationRequest,
     passed: PassedAdmission,
     model: AdmissionModel,
   ): Promise<void> | undefined;
   /** The other models of a request that its payer is covered for. */
   coveredFallbacks(
     payer: Payer,
-    call: RequestedCall,
+    requested: ReservationRequest,
     passed: PassedAdmission,
     fallbacks: readonly FallbackModel[],
   ): Promise<readonly FallbackModel[]>;
@@ -74,7 +74,7 @@ interface AskedAdmission {
   readonly knownEpoch?: number | undefined;
   /** In which the call counts. */
   readonly limits?: readonly RequestLimit[];
-  readonly call: RequestedCall | undefined;
+  readonly call: ReservationRequest | undefined;
 }
 
 interface QuotasDependencies {
@@ -110,7 +110,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   const pointsOf = (costUsd: number, { multiplier, tier }: Payer): number =>
     hasQuota(tier) ? Math.ceil(costUsd * pointsPerUsd * multiplier) || (costUsd > 0 ? 1 : 0) : 0;
 
-  function callOf(payer: Payer, request: RequestedAdmission): RequestedCall {
+  function requestReservation(payer: Payer, request: RequestedAdmission): ReservationRequest {
     const { expected, jobId, callId, isFree } = request;
     assertWritable?.();
     calls += 1;
@@ -143,12 +143,16 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     return { ...passed, window: await stored.window(windowOf(userId, new Date(clock.now()))) };
   }
 
-  function reservationOf(payer: Payer, call: RequestedCall, begun?: Reservation): Reservation {
+  function reservationOf(
+    payer: Payer,
+    requested: ReservationRequest,
+    begun?: Reservation,
+  ): Reservation {
     if (begun !== undefined) {
-      begun.extend(call);
+      begun.extend(requested);
       return begun;
     }
-    return createReservation(call, {
+    return createReservation(requested, {
       pointsOf: (costUsd) => pointsOf(costUsd, payer),
       store,
       renewals,
@@ -161,18 +165,18 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     request: RequestedAdmission,
   ): Promise<readonly FallbackModel[]> {
     const { fallbacks = [] } = request;
-    const call = callOf(payer, { ...request, callId: reservation.id });
-    if (call.reservation === undefined) return fallbacks;
-    const passed = await admitCall(payer, call);
-    reservationOf(payer, call, reservation);
-    await assertCovered(payer, call, passed, request);
-    return coveredFallbacks(payer, call, passed, fallbacks);
+    const requested = requestReservation(payer, { ...request, callId: reservation.id });
+    if (requested.reservation === undefined) return fallbacks;
+    const passed = await admitReservation(payer, requested);
+    reservationOf(payer, requested, reservation);
+    await assertCovered(payer, requested, passed, request);
+    return coveredFallbacks(payer, requested, passed, fallbacks);
   }
 
   /** Undefined if the request is covered; otherwise the reason, and whether waiting may change it. */
   async function refusalOf(
     payer: Payer,
-    { reservation }: RequestedCall,
+    { reservation }: ReservationRequest,
     passed: PassedAdmission,
     model: AdmissionModel,
   ) {
@@ -202,7 +206,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
    */
   async function decide(
     payer: Payer,
-    call: RequestedCall,
+    requested: ReservationRequest,
     passed: PassedAdmission,
     model: AdmissionModel,
   ): Promise<void> {
@@ -210,9 +214,9 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     let known = passed;
     for (;;) {
       await assertBudget(payer, known);
-      const refused = await refusalOf(payer, call, known, model);
+      const refused = await refusalOf(payer, requested, known, model);
       // The hints of the store may have refused what the database covers.
-      if (refused === undefined) return known.hasBegun ? undefined : beginAnyway(call);
+      if (refused === undefined) return known.hasBegun ? undefined : beginAnyway(requested);
       const { error, isUnsettled } = refused;
       if (!isUnsettled || known.hasBegun || performance.now() > deadline) {
         if (error.code !== 'quota_reserved')
@@ -221,7 +225,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       // Its tokens of the minute were checked before.
-      known = await admitCall(payer, withKey(call, { tokensPerMinute: null }));
+      known = await admitReservation(payer, withKey(requested, { tokensPerMinute: null }));
     }
   }
 
@@ -242,7 +246,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
 
   function ask(
     payer: Payer,
-    { knownEpoch = ANY_EPOCH, limits = [], call }: AskedAdmission,
+    { knownEpoch = ANY_EPOCH, limits = [], call: requested }: AskedAdmission,
   ): Promise<AdmissionAnswer> {
     const { userId, tier, key } = payer;
     const now = new Date(clock.now());
@@ -253,53 +257,56 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
       key === undefined || key.budgetPeriod === null
         ? undefined
         : budgetWindowOf(key.id, key.budgetPeriod, now);
-    return store.admit({ knownEpoch, limits, ...ofTier, budget, call });
+    return store.admit({ knownEpoch, limits, ...ofTier, budget, call: requested });
   }
 
   /** Begins a call that has been counted in its limits. */
-  async function admitCall(payer: Payer, call: RequestedCall): Promise<PassedAdmission> {
-    const answer = await ask(payer, { call });
+  async function admitReservation(
+    payer: Payer,
+    requested: ReservationRequest,
+  ): Promise<PassedAdmission> {
+    const answer = await ask(payer, { call: requested });
     if (answer.outcome === 'tokens_limited')
       throw tooManyTokens(payer.key?.tokensPerMinute ?? 0, answer.nextFreeMs);
     if (answer.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
     return answer;
   }
 
-  async function beginAnyway(call: RequestedCall): Promise<void> {
+  async function beginAnyway(requested: ReservationRequest): Promise<void> {
     const answer = await store.admit({
       knownEpoch: ANY_EPOCH,
       limits: [],
-      call: withoutLimits(call),
+      call: withoutLimits(requested),
     });
     if (answer.outcome === 'busy') throw tooManyCalls(answer.callsMax);
   }
 
   function assertCovered(
     payer: Payer,
-    call: RequestedCall,
+    requested: ReservationRequest,
     passed: PassedAdmission,
     model: AdmissionModel,
   ) {
-    if (mayBeSpent(payer, passed)) return decide(payer, call, passed, model);
+    if (mayBeSpent(payer, passed)) return decide(payer, requested, passed, model);
     if (!hasQuota(payer.tier)) return undefined;
     const { window, reserved } = passed;
-    if (window === undefined) return decide(payer, call, passed, model);
+    if (window === undefined) return decide(payer, requested, passed, model);
     return isDrained(payer.tier, withReserved(window, reserved))
-      ? decide(payer, call, passed, model)
+      ? decide(payer, requested, passed, model)
       : undefined;
   }
 
   async function coveredFallbacks(
     payer: Payer,
-    call: RequestedCall,
+    requested: ReservationRequest,
     passed: PassedAdmission,
     fallbacks: readonly FallbackModel[],
   ): Promise<readonly FallbackModel[]> {
     const covered: FallbackModel[] = [];
     for (const fallback of fallbacks) {
-      const { model: requested, resolved: model } = fallback;
+      const { model: named, resolved: model } = fallback;
       try {
-        await assertCovered(payer, call, passed, { model, requested });
+        await assertCovered(payer, requested, passed, { model, requested: named });
         covered.push(fallback);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -309,7 +316,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   }
 
   return {
-    callOf,
+    requestReservation,
     ask,
     withWindow: (payer, passed) =>
       passed.window === undefined && hasQuota(payer.tier) ? readWindow(payer, passed) : passed,
@@ -334,10 +341,10 @@ function mayBeSpent(
 }
 
 /** The call with other limits of its key, if it has any. */
-function withKey(call: RequestedCall, limits: Partial<KeyLimits>): RequestedCall {
-  const { reservation } = call;
-  if (reservation?.key === undefined) return call;
-  return { ...call, reservation: { ...reservation, key: { ...reservation.key, ...limits } } };
+function withKey(requested: ReservationRequest, limits: Partial<KeyLimits>): ReservationRequest {
+  const { reservation } = requested;
+  if (reservation?.key === undefined) return requested;
+  return { ...requested, reservation: { ...reservation, key: { ...reservation.key, ...limits } } };
 }
 
 const NOTHING_COUNTED = { reservedUsd: 0, unsettledUsd: 0, tokens: 0, nextFreeMs: 0 };

@@ -1,4 +1,4 @@
-import type { AdmissionAnswer, AdmissionRequest, CallEnd } from '@model-gateway/billing';
+import type { AdmissionAnswer, AdmissionRequest, ReservationEnd } from '@model-gateway/billing';
 import type { Renewable } from './renewals.ts';
 import { createReservation, expectedChat } from './reservation.ts';
 
@@ -43,7 +43,7 @@ const RESERVATION = {
 describe('a call that is renewed', () => {
   function begin() {
     const admitted: AdmissionRequest[] = [];
-    const ended: CallEnd[] = [];
+    const ended: ReservationEnd[] = [];
     const running = new Set<Renewable>();
     let answer: (answered: AdmissionAnswer) => void = () => undefined;
     let fail: (error: Error) => void = () => undefined;

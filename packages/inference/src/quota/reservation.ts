@@ -1,7 +1,7 @@
 import type {
   AdmissionStore,
-  CallEnd,
-  RequestedCall,
+  ReservationEnd,
+  ReservationRequest,
   ReservedAmounts,
 } from '@model-gateway/billing';
 import { namedChoices, namedTokens, type ChatRequest } from '@model-gateway/contracts';
@@ -18,7 +18,7 @@ export interface Reservation {
   /** The request is over. What it has used counts until it is settled, under the id of the reservation. */
   end(usage?: UsedByRequest): void;
   /** The call reserves more from now on. */
-  extend(call: RequestedCall): void;
+  extend(request: ReservationRequest): void;
   /** The call is over and its job goes on: what it reserved stays until `jobEnd` of this id, or until it expires. */
   endCall(): void;
 }
@@ -83,7 +83,7 @@ export const FREE_ADMISSION: RequestedAdmission = {
 };
 
 /** The end of a job that its call left running. */
-export const jobEnd = (job: { readonly id: string; readonly userId: string }): CallEnd => ({
+export const jobEnd = (job: { readonly id: string; readonly userId: string }): ReservationEnd => ({
   id: job.id,
   userId: job.userId,
   endsCall: false,
@@ -97,30 +97,33 @@ interface ReservationOptions {
 }
 
 /** A reservation that began. It is renewed until it ends. */
-export function createReservation(call: RequestedCall, options: ReservationOptions): Reservation {
-  return new BegunReservation(call, options);
+export function createReservation(
+  request: ReservationRequest,
+  options: ReservationOptions,
+): Reservation {
+  return new BegunReservation(request, options);
 }
 
 // A class, because every request has one: closures would cost more.
 class BegunReservation implements Reservation, Renewable {
-  #call: RequestedCall;
+  #request: ReservationRequest;
   readonly #options: ReservationOptions;
   readonly #renewal: Renewal;
   #hasEnded = false;
   #endsReservation = false;
 
-  constructor(call: RequestedCall, options: ReservationOptions) {
-    this.#call = call;
+  constructor(request: ReservationRequest, options: ReservationOptions) {
+    this.#request = request;
     this.#options = options;
     this.#renewal = options.renewals.add(this);
   }
 
   get id(): string {
-    return this.#call.id;
+    return this.#request.id;
   }
 
   get isHolding(): boolean {
-    return this.#call.reservation !== undefined;
+    return this.#request.reservation !== undefined;
   }
 
   end(used?: UsedByRequest): void {
@@ -130,8 +133,8 @@ class BegunReservation implements Reservation, Renewable {
     return this.#finish(true, { tokens: used.tokens, costUsd, points });
   }
 
-  extend(call: RequestedCall): void {
-    this.#call = call;
+  extend(request: ReservationRequest): void {
+    this.#request = request;
   }
 
   endCall(): void {
@@ -140,7 +143,7 @@ class BegunReservation implements Reservation, Renewable {
 
   renew(): void {
     // Renewed with its reservation, because the store may have lost it.
-    const call = withoutLimits(this.#call);
+    const call = withoutLimits(this.#request);
     const renewing = this.#options.store.admit({ ...ANY_EPOCH, limits: [], call, renews: true });
     // A call that cannot be renewed expires. A call that ended meanwhile may have begun again by the renewal, even if that
     // failed.
@@ -153,7 +156,7 @@ class BegunReservation implements Reservation, Renewable {
   }
 
   #endAgain(): void {
-    const { id, userId } = this.#call;
+    const { id, userId } = this.#request;
     const endsReservation = this.#endsReservation;
     this.#options.store.endCall({ id, userId, endsCall: true, endsReservation });
   }
@@ -162,7 +165,7 @@ class BegunReservation implements Reservation, Renewable {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#endsReservation = endsReservation;
-    const { id, userId, reservation } = this.#call;
+    const { id, userId, reservation } = this.#request;
     const { store, renewals } = this.#options;
     renewals.remove(this.#renewal);
     const keyId = reservation?.key?.id;
@@ -171,12 +174,12 @@ class BegunReservation implements Reservation, Renewable {
 }
 
 /** The call with what it reserves, which no quota and no limit of its key refuses. */
-export function withoutLimits(call: RequestedCall): RequestedCall {
-  const { reservation } = call;
-  if (reservation === undefined) return call;
+export function withoutLimits(request: ReservationRequest): ReservationRequest {
+  const { reservation } = request;
+  if (reservation === undefined) return request;
   const key = reservation.key && { ...reservation.key, budgetUsd: null, tokensPerMinute: null };
   const tier = { monthlyUsdQuota: null, monthlyTokenQuota: null };
-  return { ...call, reservation: { ...reservation, tier, key } };
+  return { ...request, reservation: { ...reservation, tier, key } };
 }
 
 /** As much as the request names by any name, for each choice: upstreams differ in which field they read. */
