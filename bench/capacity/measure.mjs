@@ -74,7 +74,7 @@ async function serve({ admission, journal }, event) {
       reservation: { ...amounts, tier, account, isPriced: true },
     },
   });
-  if (outcome !== 'passed') throw new Error(`a request was not admitted: ${outcome}`);
+  if (outcome !== 'admitted') throw new Error(`a request was not admitted: ${outcome}`);
   await journal.append({ id, body: JSON.stringify(event) });
   admission.endCall({
     id,

@@ -153,7 +153,7 @@ describe('the upstream task of a cancelled job', () => {
         },
       },
     });
-    return answer.outcome === 'passed' ? answer.reserved.costUsd : undefined;
+    return answer.outcome === 'admitted' ? answer.reserved.costUsd : undefined;
   }
   async function reservedUsd(): Promise<number | undefined> {
     const id = newId();

@@ -54,9 +54,9 @@ const modeIs = (of: Bus, mode: 'redis' | 'local'): Promise<void> =>
 
 test('two processes share one limit and the facts of one of them', async () => {
   await bus.admission.updateHints(FACTS);
-  expect(await ask(peer)).toMatchObject({ outcome: 'passed', window: USAGE, account: STATE });
+  expect(await ask(peer)).toMatchObject({ outcome: 'admitted', window: USAGE, account: STATE });
   const rest = await Promise.all([ask(bus), ask(peer), ask(bus), ask(peer)]);
-  expect(rest.filter(({ outcome }) => outcome === 'passed')).toHaveLength(2);
+  expect(rest.filter(({ outcome }) => outcome === 'admitted')).toHaveLength(2);
 });
 
 test('while Redis is unavailable each process has its own limits and facts for 5 seconds', async () => {
@@ -65,7 +65,7 @@ test('while Redis is unavailable each process has its own limits and facts for 5
   await server.kill();
   await modeIs(bus, 'local');
 
-  const unknown = { outcome: 'passed', window: undefined, account: undefined };
+  const unknown = { outcome: 'admitted', window: undefined, account: undefined };
   expect(await ask(bus)).toMatchObject(unknown);
   await bus.admission.updateHints({ ...FACTS, accounts: [{ ...ACCOUNT, ...STATE, balance: 3 }] });
   clock.advance(4_999);

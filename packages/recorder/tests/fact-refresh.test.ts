@@ -77,7 +77,7 @@ test('facts in the database reach the admission store, also when they were not p
       limits: [],
       window: { userId, month: now.slice(0, 7) },
     });
-    return answer.outcome === 'passed' ? answer.window : undefined;
+    return answer.outcome === 'admitted' ? answer.window : undefined;
   };
   await waitUntil(async () => (await knownWindow()) !== undefined, { what: 'a known window' });
   expect(await knownWindow()).toEqual({ costUsd: 0.25, tokens: 3, version: 1 });

@@ -105,7 +105,7 @@ test('recorded usage is announced, and the admission store gets it immediately',
     account: { type: 'user', id: userId },
   });
   expect(answer).toMatchObject({
-    outcome: 'passed',
+    outcome: 'admitted',
     window: { costUsd: 0.25, tokens: 3, version: 1 },
     account: { balance: 0, hasHistory: false, increases: 0, version: 0 },
   });

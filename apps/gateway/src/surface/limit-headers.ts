@@ -46,7 +46,7 @@ export function countedHeaders(
   const tpm = payer.key?.tokensPerMinute ?? null;
   if (answer.outcome === 'tokens_limited')
     return [...requests, ...minuteTokenHeaders(tpm ?? 0, { ...answer, tokens: tpm ?? 0 })];
-  if (answer.outcome === 'passed' && tpm !== null && answer.key !== undefined)
+  if (answer.outcome === 'admitted' && tpm !== null && answer.key !== undefined)
     return [...requests, ...minuteTokenHeaders(tpm, answer.key)];
   if (payer.tier.monthlyTokenQuota === null) return requests;
   return requests.concat(tokenHeaders(payer.tier, answer, now));

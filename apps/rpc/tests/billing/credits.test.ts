@@ -230,7 +230,7 @@ async function hint(type: 'user' | 'group', id: string): Promise<unknown> {
     limits: [],
     account: { type, id },
   });
-  return response.outcome === 'passed' ? response.account : response;
+  return response.outcome === 'admitted' ? response.account : response;
 }
 
 test('the next request sees the new balances', async () => {

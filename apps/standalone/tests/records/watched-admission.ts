@@ -32,7 +32,7 @@ export function watchStores(admission: AdmissionStore, usage: UsageStore): Watch
       async admit(request) {
         const answer = await admission.admit(request);
         const { call } = request;
-        if (call !== undefined && answer.outcome === 'passed' && answer.hasBegun) {
+        if (call !== undefined && answer.outcome === 'admitted' && answer.hasBegun) {
           const hasReservation = call.reservation !== undefined;
           const { ends = [], isSettled = false } = calls.get(call.id) ?? {};
           calls.set(call.id, { userId: call.userId, hasReservation, ends, isSettled });

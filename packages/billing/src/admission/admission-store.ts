@@ -74,7 +74,7 @@ export interface RequestLimit {
   readonly requestsPerMinute: number;
 }
 
-/** The requests that a limit has counted in the last 60 seconds, this one included if it passed. */
+/** The requests that a limit has counted in the last 60 seconds, this one included if it was admitted. */
 export interface CountedRequests {
   readonly count: number;
   /** When the oldest of them stops counting; 0 without any. */
@@ -183,7 +183,7 @@ export type AdmissionAnswer =
       readonly counted: readonly CountedRequests[];
     }
   | {
-      readonly outcome: 'passed';
+      readonly outcome: 'admitted';
       readonly epoch: number;
       /** Undefined if it is not known. */
       readonly window: WindowUsage | undefined;

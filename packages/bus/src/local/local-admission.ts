@@ -197,7 +197,7 @@ export function createLocalAdmission(options: LocalAdmissionOptions): LocalAdmis
       const budget = request.budget && budgets.get(budgetKey(request.budget))?.value;
       const after = limits.map((each) => count(each, now));
       const begun = begin(request, { window, account, budget }, key);
-      return { outcome: 'passed', epoch, window, account, budget, key, ...begun, counted: after };
+      return { outcome: 'admitted', epoch, window, account, budget, key, ...begun, counted: after };
     },
     endCall,
     forgetUnsettled() {
@@ -232,7 +232,7 @@ interface StoredFacts {
   readonly budget: BudgetUsage | undefined;
 }
 
-type Reserved = Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled'>;
+type Reserved = Pick<Extract<AdmissionAnswer, { outcome: 'admitted' }>, 'reserved' | 'unsettled'>;
 
 /** The times are in order. */
 const countOf = ({ length, 0: first }: readonly number[], now: number): CountedRequests => ({

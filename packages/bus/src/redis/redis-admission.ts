@@ -193,7 +193,7 @@ function readAnswer(request: AdmissionRequest, reply: unknown): AdmissionAnswer 
       const budget = ofKey === undefined ? undefined : readBudget(factTexts[2]);
       const key = ofKey === undefined ? undefined : readKeyCounts(ofKey);
       const held = { ...readSums(sums), hasBegun: detail === 1 };
-      return { outcome, epoch, window, account, budget, key, ...held, counted };
+      return { outcome: 'admitted', epoch, window, account, budget, key, ...held, counted };
     }
   }
   throw new TypeError('the admission script returned an unexpected reply');
@@ -203,7 +203,7 @@ const NO_SUMS = { reserved: NOTHING_RESERVED, unsettled: { tokens: 0, costUsd: 0
 
 function readSums(
   sums: unknown,
-): Pick<Extract<AdmissionAnswer, { outcome: 'passed' }>, 'reserved' | 'unsettled'> {
+): Pick<Extract<AdmissionAnswer, { outcome: 'admitted' }>, 'reserved' | 'unsettled'> {
   if (sums === undefined) return NO_SUMS;
   const [tokens = 0, nano = 0, points = 0, usedTokens = 0, usedNano = 0] = listOf(sums).map(Number);
   return {

@@ -3,7 +3,7 @@ import type { AdmissionAnswer, AdmissionRequest, AdmissionStore } from '@model-g
 import {
   ACCOUNT,
   KEY,
-  passed,
+  admittedCount,
   request,
   WINDOW,
   type AdmissionSubject,
@@ -60,7 +60,7 @@ function describeLimits(on: On): void {
   test(
     'of any number at once exactly as many pass as the limit says, and the next refusal names the limit',
     on(async ({ admission }) => {
-      expect(passed(await admitTimes(admission, 50, [KEY]))).toBe(10);
+      expect(admittedCount(await admitTimes(admission, 50, [KEY]))).toBe(10);
       expect(await admission.admit(request({ limits: [KEY] }))).toEqual({
         outcome: 'limited',
         epoch: 0,
@@ -79,17 +79,17 @@ function describeLimits(on: On): void {
     'the 10th of 10 within a minute passes and the 11th does not; a minute after the first the next passes',
     on(async ({ admission, passTime }) => {
       // The clock of Redis goes on meanwhile: every step leaves it more than 20 s.
-      expect(passed(await admitTimes(admission, 1, [KEY]))).toBe(1);
+      expect(admittedCount(await admitTimes(admission, 1, [KEY]))).toBe(1);
       await passTime(30_000);
-      expect(passed(await admitTimes(admission, 9, [KEY]))).toBe(9);
-      expect(passed(await admitTimes(admission, 1, [KEY]))).toBe(0);
+      expect(admittedCount(await admitTimes(admission, 9, [KEY]))).toBe(9);
+      expect(admittedCount(await admitTimes(admission, 1, [KEY]))).toBe(0);
       await passTime(5_000);
-      expect(passed(await admitTimes(admission, 1, [KEY]))).toBe(0);
+      expect(admittedCount(await admitTimes(admission, 1, [KEY]))).toBe(0);
       // A minute after the first, and 30 s after the others.
       await passTime(25_000);
-      expect(passed(await admitTimes(admission, 2, [KEY]))).toBe(1);
+      expect(admittedCount(await admitTimes(admission, 2, [KEY]))).toBe(1);
       await passTime(30_000);
-      expect(passed(await admitTimes(admission, 20, [KEY]))).toBe(9);
+      expect(admittedCount(await admitTimes(admission, 20, [KEY]))).toBe(9);
     }),
   );
 
@@ -99,7 +99,7 @@ function describeLimits(on: On): void {
       await admitTimes(admission, 3, [KEY]);
       await passTime(30_000);
       const [answer] = await admitTimes(admission, 1, [KEY, GROUP]);
-      const [ofKey, ofGroup] = answer?.outcome === 'passed' ? answer.counted : [];
+      const [ofKey, ofGroup] = answer?.outcome === 'admitted' ? answer.counted : [];
       expect([ofKey?.count, ofGroup?.count]).toEqual([4, 1]);
       expect(ofKey?.nextFreeMs).toBeLessThanOrEqual(30_000);
       expect(ofKey?.nextFreeMs).toBeGreaterThan(0);
@@ -115,28 +115,34 @@ function describeLimits(on: On): void {
     on(async ({ admission, passTime }) => {
       await admitTimes(admission, 10, [KEY, GROUP]);
       await passTime(MINUTE_MS - 30_000);
-      expect(passed(await admitTimes(admission, 10, [GROUP, KEY]))).toBe(0);
-      expect(passed(await admitTimes(admission, 5, [GROUP]))).toBe(2);
+      expect(admittedCount(await admitTimes(admission, 10, [GROUP, KEY]))).toBe(0);
+      expect(admittedCount(await admitTimes(admission, 5, [GROUP]))).toBe(2);
       await passTime(30_000);
-      expect(passed(await admitTimes(admission, 20, [KEY]))).toBe(10);
-      expect(passed(await admitTimes(admission, 20, [GROUP]))).toBe(10);
+      expect(admittedCount(await admitTimes(admission, 20, [KEY]))).toBe(10);
+      expect(admittedCount(await admitTimes(admission, 20, [GROUP]))).toBe(10);
     }),
   );
 
   test(
     'a limit that changes holds for what was counted before',
     on(async ({ admission }) => {
-      expect(passed(await admitTimes(admission, 10, [KEY]))).toBe(10);
-      expect(passed(await admitTimes(admission, 1, [{ ...KEY, requestsPerMinute: 5 }]))).toBe(0);
-      expect(passed(await admitTimes(admission, 5, [{ ...KEY, requestsPerMinute: 12 }]))).toBe(2);
+      expect(admittedCount(await admitTimes(admission, 10, [KEY]))).toBe(10);
+      expect(
+        admittedCount(await admitTimes(admission, 1, [{ ...KEY, requestsPerMinute: 5 }])),
+      ).toBe(0);
+      expect(
+        admittedCount(await admitTimes(admission, 5, [{ ...KEY, requestsPerMinute: 12 }])),
+      ).toBe(2);
     }),
   );
 
   test(
     'a limit of 0 refuses everything, and without limits everything passes',
     on(async ({ admission }) => {
-      expect(passed(await admitTimes(admission, 2, [{ ...KEY, requestsPerMinute: 0 }]))).toBe(0);
-      expect(passed(await admitTimes(admission, 100, []))).toBe(100);
+      expect(
+        admittedCount(await admitTimes(admission, 2, [{ ...KEY, requestsPerMinute: 0 }])),
+      ).toBe(0);
+      expect(admittedCount(await admitTimes(admission, 100, []))).toBe(100);
     }),
   );
 }
@@ -151,7 +157,7 @@ function describeEpoch(on: On): void {
       expect(await admission.admit(request({ knownEpoch: 4, limits }))).toEqual(stale);
       expect(await admission.admit(request({ knownEpoch: 4, window: WINDOW }))).toEqual(stale);
       expect(await admission.admit(request({ knownEpoch: 5, limits }))).toMatchObject({
-        outcome: 'passed',
+        outcome: 'admitted',
         epoch: 5,
       });
       expect(await admission.admit(request({ knownEpoch: 6, limits }))).toMatchObject({
@@ -177,15 +183,15 @@ function describeCompany(on: On): void {
       ]);
       const nothing = { window: undefined, account: undefined, ...FREE };
       expect(answers).toEqual([
-        { outcome: 'passed', epoch: 2, ...nothing },
+        { outcome: 'admitted', epoch: 2, ...nothing },
         { outcome: 'stale', epoch: 2 },
-        { outcome: 'passed', epoch: 2, window: undefined, account: STATE, ...FREE },
+        { outcome: 'admitted', epoch: 2, window: undefined, account: STATE, ...FREE },
         { outcome: 'limited', epoch: 2, limit: one, window: undefined },
       ]);
       const more = Array.from({ length: 300 }, () =>
         admission.admit(request({ knownEpoch: 2, limits: [GROUP] })),
       );
-      expect(passed(await Promise.all(more))).toBe(11);
+      expect(admittedCount(await Promise.all(more))).toBe(11);
     }),
   );
 }
@@ -209,7 +215,7 @@ function describeFacts(on: On): void {
       ];
       for (const { ask, answer } of ways) {
         expect(await admission.admit(request(ask))).toEqual({
-          outcome: 'passed',
+          outcome: 'admitted',
           epoch: 0,
           ...answer,
           ...FREE,

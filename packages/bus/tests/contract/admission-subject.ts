@@ -33,8 +33,8 @@ export const request = (values: Partial<AdmissionRequest> = {}): AdmissionReques
   ...values,
 });
 
-export const passed = (answers: readonly AdmissionAnswer[]): number =>
-  answers.filter(({ outcome }) => outcome === 'passed').length;
+export const admittedCount = (answers: readonly AdmissionAnswer[]): number =>
+  answers.filter(({ outcome }) => outcome === 'admitted').length;
 
 const TIER = { monthlyUsdQuota: 1, monthlyTokenQuota: 100 };
 export const NONE = { tokens: 0, costUsd: 0, points: 0 };

@@ -1,4 +1,12 @@
-import { CALL_KEPT_MS, callOf, end, KEY, passed, request, type On } from './admission-subject.ts';
+import {
+  CALL_KEPT_MS,
+  callOf,
+  end,
+  KEY,
+  admittedCount,
+  request,
+  type On,
+} from './admission-subject.ts';
 
 /** Calls in flight. */
 export function describeCalls(on: On): void {
@@ -9,17 +17,17 @@ export function describeCalls(on: On): void {
       const begin = (id: string) =>
         admission.admit(request({ limits: [KEY], call: callOf(id, { callsMax: 5 }) }));
       const answers = await Promise.all(ids.map(begin));
-      expect(passed(answers)).toBe(5);
+      expect(admittedCount(answers)).toBe(5);
       expect(answers.at(-1)).toMatchObject({ outcome: 'busy', counted: [{ count: 5 }] });
       admission.endCall(end('call 0'));
       admission.endCall(end('call 0'));
       // Those that were busy did not count in the limit of 10: the sixth and the seventh of it follow.
-      expect(await begin('another')).toMatchObject({ outcome: 'passed', hasBegun: true });
+      expect(await begin('another')).toMatchObject({ outcome: 'admitted', hasBegun: true });
       expect(await begin('one more')).toMatchObject({ outcome: 'busy' });
-      expect(await begin('another')).toMatchObject({ outcome: 'passed' });
+      expect(await begin('another')).toMatchObject({ outcome: 'admitted' });
       const elsewhere = callOf('call 0', { userId: 'other', callsMax: 1 });
       expect(await admission.admit(request({ call: elsewhere }))).toMatchObject({
-        outcome: 'passed',
+        outcome: 'admitted',
       });
     }),
   );
@@ -32,9 +40,9 @@ export function describeCalls(on: On): void {
       await begin('long');
       await passTime(CALL_KEPT_MS - 60_000);
       expect(await begin('more')).toMatchObject({ outcome: 'busy' });
-      expect(await begin('long')).toMatchObject({ outcome: 'passed' });
+      expect(await begin('long')).toMatchObject({ outcome: 'admitted' });
       await passTime(60_000);
-      expect(await begin('more')).toMatchObject({ outcome: 'passed' });
+      expect(await begin('more')).toMatchObject({ outcome: 'admitted' });
       expect(await begin('too many')).toMatchObject({ outcome: 'busy' });
     }),
   );

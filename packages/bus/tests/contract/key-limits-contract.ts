@@ -111,13 +111,13 @@ export function describeKeyLimits(on: On): void {
       const limits = { budgetUsd: null, tokensPerMinute: 100 };
       const admit = (id: string, tokens: number) =>
         admission.admit({ ...limited(id, { tokens }, limits), limits: [KEY] });
-      expect(await admit('a', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 0 } });
-      expect(await admit('b', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 90 } });
+      expect(await admit('a', 90)).toMatchObject({ outcome: 'admitted', key: { tokens: 0 } });
+      expect(await admit('b', 90)).toMatchObject({ outcome: 'admitted', key: { tokens: 90 } });
       expect(await admit('c', 1)).toMatchObject({ outcome: 'tokens_limited', counted: [{}] });
       admission.endCall(ended('a', { tokens: 40 }));
       admission.endCall(ended('a', { tokens: 40 }));
       admission.endCall(ended('b', { tokens: 40 }));
-      expect(await admit('c', 90)).toMatchObject({ outcome: 'passed', key: { tokens: 80 } });
+      expect(await admit('c', 90)).toMatchObject({ outcome: 'admitted', key: { tokens: 80 } });
       // Settled before it ended: it counts as well.
       await admission.updateHints({
         windows: [],
@@ -128,7 +128,7 @@ export function describeKeyLimits(on: On): void {
       const refused = await admit('d', 1);
       expect(refused).toMatchObject({ outcome: 'tokens_limited', nextFreeMs: expect.any(Number) });
       await passTime(70_000);
-      expect(await admit('d', 1)).toMatchObject({ outcome: 'passed', key: { tokens: 0 } });
+      expect(await admit('d', 1)).toMatchObject({ outcome: 'admitted', key: { tokens: 0 } });
     }),
   );
 }

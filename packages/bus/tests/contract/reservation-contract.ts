@@ -53,7 +53,7 @@ export function describeReservations(on: On): void {
         for (const id of ['b', 'c']) {
           const answer = await admission.admit(reserving(id, { tokens: 1 }));
           expect(answer).toMatchObject({ hasBegun: false });
-          expect(answer.outcome === 'passed' && answer.reserved.tokens).toBeGreaterThan(1e12);
+          expect(answer.outcome === 'admitted' && answer.reserved.tokens).toBeGreaterThan(1e12);
         }
         admission.endCall(end('a', { usage: amounts, keyId: 'key' }));
         expect(await admission.admit(reserving('d', { tokens: 1 }))).toMatchObject({
@@ -176,7 +176,7 @@ export function describeReservations(on: On): void {
       const others = { tokens: 9, costUsd: 0.09, points: 9 };
       expect(again[0]).toMatchObject({ hasBegun: true, reserved: others });
       // 9 small ones and the quota of 100: the second is the last one that begins.
-      expect(again.map((answer) => answer.outcome === 'passed' && answer.hasBegun)).toEqual(
+      expect(again.map((answer) => answer.outcome === 'admitted' && answer.hasBegun)).toEqual(
         ids.map((_id, index) => index < 2),
       );
       for (const id of ids.slice(2)) admission.endCall(end(id));
@@ -222,7 +222,7 @@ export function describeReservations(on: On): void {
       admission.endCall(end('job', { endsReservation: false }));
       expect(await ask('a')).toMatchObject({ hasBegun: false, reserved: { costUsd: 1 } });
       const busy = callOf('b', { callsMax: 1 });
-      expect(await admission.admit(request({ call: busy }))).toMatchObject({ outcome: 'passed' });
+      expect(await admission.admit(request({ call: busy }))).toMatchObject({ outcome: 'admitted' });
       admission.endCall(end('b'));
       admission.endCall(end('job', { endsCall: false }));
       expect(await ask('c')).toMatchObject({ hasBegun: true, reserved: NONE });
@@ -355,7 +355,7 @@ export function describeReservations(on: On): void {
         const id = `call ${index}`;
         const amounts = { tokens: index % 7, costUsd: index / 3e5, points: index % 3 };
         const answer = await admission.admit(reserving(id, amounts));
-        if (answer.outcome !== 'passed') throw new Error('not passed');
+        if (answer.outcome !== 'admitted') throw new Error('not admitted');
         if (index % 3 === 0) await new Promise(setImmediate);
         if (answer.hasBegun || index % 2 === 0) admission.endCall(end(id));
         if (index % 5 === 0) admission.endCall(end(id));

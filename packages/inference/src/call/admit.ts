@@ -3,7 +3,7 @@ import type { ServiceError } from '@model-gateway/contracts';
 import type { Router } from '@model-gateway/router';
 import { isServable, modelNotAllowed } from '../chat/model-rules.ts';
 import { tooManyCalls, tooManyRequests, tooManyTokens } from '../quota/quota-refusals.ts';
-import type { PassedAdmission, Quotas } from '../quota/quotas.ts';
+import type { AdmittedAnswer, Quotas } from '../quota/quotas.ts';
 import {
   FREE_ADMISSION,
   type ExpectedUsage,
@@ -70,7 +70,7 @@ interface BegunCall {
   readonly requested: ReservationRequest;
   readonly reservation: Reservation;
   /** What the store knew about the quota; the decision also depends on the model. */
-  readonly passed: PassedAdmission;
+  readonly known: AdmittedAnswer;
 }
 
 /** How often one call looks its caller up again when the account changes each time. */
@@ -172,13 +172,13 @@ async function begin(
     quotas.requestReservation(payer, admission);
   const asked = await askStore(context, grant, isCounted, requestOf, quotas);
   const { current, requested, answer } = asked;
-  if (answer.outcome !== 'passed') throw await refused(context, grant, asked, answer);
+  if (answer.outcome !== 'admitted') throw await refused(context, grant, asked, answer);
   const reservation = quotas.reservationOf(current.payer, requested, early?.reservation);
   try {
     await assertKnown(context, grant, answer);
-    const passed = await quotas.withWindow(current.payer, answer);
-    if (isCounted) context.onCounted?.({ grant: current, limits: asked.limits, answer: passed });
-    return { grant: current, requested, reservation, passed };
+    const known = await quotas.withWindow(current.payer, answer);
+    if (isCounted) context.onCounted?.({ grant: current, limits: asked.limits, answer: known });
+    return { grant: current, requested, reservation, known };
   } catch (error) {
     reservation.end();
     throw error;
@@ -193,10 +193,10 @@ async function count(
 ): Promise<void> {
   const asked = await askStore(context, grant, true, () => undefined, quotas);
   const { current, limits, answer } = asked;
-  if (answer.outcome !== 'passed') throw await refused(context, grant, asked, answer);
+  if (answer.outcome !== 'admitted') throw await refused(context, grant, asked, answer);
   await assertKnown(context, grant, answer);
-  const passed = await quotas.withWindow(current.payer, answer);
-  context.onCounted?.({ grant: current, limits, answer: passed });
+  const known = await quotas.withWindow(current.payer, answer);
+  context.onCounted?.({ grant: current, limits, answer: known });
 }
 
 /** What the store answered about a caller. */
@@ -234,7 +234,7 @@ async function assertKnown(
   if (epoch !== undefined && answer.epoch < epoch) await identity.grant(answer.epoch);
 }
 
-type RefusedAdmission = Exclude<AdmissionAnswer, { outcome: 'stale' | 'passed' }>;
+type RefusedAdmission = Exclude<AdmissionAnswer, { outcome: 'stale' | 'admitted' }>;
 
 async function refused(
   context: AdmittedContext,
@@ -263,7 +263,7 @@ function refusalOf(answer: RefusedAdmission, { payer, limits }: Grant): ServiceE
 /** Checks the quota and the model rules, and completes the body by what is stored for it. */
 async function cover<Body extends NamedModels>(
   { body, resolvedModel, admission }: ReadCall<Body>,
-  { grant, requested, reservation, passed }: BegunCall,
+  { grant, requested, reservation, known }: BegunCall,
   { answerRepeated, complete, expected }: AskedCall<Body>,
   { quotas, router }: AdmitServices,
 ): Promise<AdmittedCall<Body> | undefined> {
@@ -273,12 +273,12 @@ async function cover<Body extends NamedModels>(
     reservation.end();
     return undefined;
   }
-  await quotas.assertCovered(payer, requested, passed, admission);
+  await quotas.assertCovered(payer, requested, known, admission);
   const named = { model: body.model, resolved: resolvedModel };
   const allowed = allowedFallbacks(grant, named, admission.fallbacks, router);
   // One that the quota does not cover is not tried.
   const fallbacks =
-    allowed.length === 0 ? [] : await quotas.coveredFallbacks(payer, requested, passed, allowed);
+    allowed.length === 0 ? [] : await quotas.coveredFallbacks(payer, requested, known, allowed);
   if (complete === undefined) return { ...admitted, body, fallbacks };
   const whole = await complete(body, grant);
   if (!whole.isLonger) return { ...admitted, body: whole.body, fallbacks };

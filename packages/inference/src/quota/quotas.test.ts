@@ -9,7 +9,7 @@ import { manualClock, silentLog } from '@model-gateway/kernel';
 import type { AdmissionModel } from './model-prices.ts';
 import type { ReadableFacts } from './quota-facts.ts';
 import type { Payer } from './payer.ts';
-import { createQuotas, type PassedAdmission, type Quotas } from './quotas.ts';
+import { createQuotas, type AdmittedAnswer, type Quotas } from './quotas.ts';
 import { admit } from '../call/admit.ts';
 import { callOfUser } from '../call/grants.ts';
 
@@ -21,8 +21,8 @@ const PAYER: Payer = {
   multiplier: 1,
   tier: TIER,
 };
-const PASSED = {
-  outcome: 'passed',
+const ADMITTED = {
+  outcome: 'admitted',
   epoch: 0,
   reserved: NOTHING_RESERVED,
   unsettled: { tokens: 0, costUsd: 0 },
@@ -41,7 +41,7 @@ function setup({ window = drained, account = empty } = {}) {
     isUnavailable: false,
     asked: 0,
     /** The answers of the store to requests that ask again. */
-    answers: [] as PassedAdmission[],
+    answers: [] as AdmittedAnswer[],
     learned: [] as AdmissionFacts[],
     requested: [] as AdmissionRequest[],
     ended: [] as ReservationEnd[],
@@ -60,7 +60,7 @@ function setup({ window = drained, account = empty } = {}) {
   const store: AdmissionStore = {
     admit: async (request) => {
       state.requested.push(request);
-      return state.answers.shift() ?? { ...PASSED, ...UNKNOWN };
+      return state.answers.shift() ?? { ...ADMITTED, ...UNKNOWN };
     },
     endCall: (end) => void state.ended.push(end),
     updateHints: async (learned) => void state.learned.push(learned),
@@ -83,13 +83,13 @@ function setup({ window = drained, account = empty } = {}) {
     log: silentLog,
   });
   const cover = (
-    known: Pick<PassedAdmission, 'window' | 'account'> & Partial<PassedAdmission>,
+    known: Pick<AdmittedAnswer, 'window' | 'account'> & Partial<AdmittedAnswer>,
     reserved = NOTHING_RESERVED,
   ) =>
     quotas.assertCovered(
       PAYER,
       quotas.requestReservation(PAYER, priced),
-      { ...PASSED, reserved, ...known },
+      { ...ADMITTED, reserved, ...known },
       { model: 'priced' },
     );
   return { clock, state, quotas, cover };
@@ -170,7 +170,7 @@ test('a user with points is served what has a price', async () => {
 
 test('what was served a moment ago and is not settled yet refuses after it is settled', async () => {
   const { state, cover } = setup();
-  const behind = { ...PASSED, hasBegun: false, account: empty };
+  const behind = { ...ADMITTED, hasBegun: false, account: empty };
   const unsettled = { reserved: { tokens: 60, costUsd: 0, points: 0 }, unsettled: SIXTY };
   const before = { ...behind, ...unsettled, window: { ...drained, tokens: 50 } };
   state.answers = [before, before, { ...behind, window: { ...drained, tokens: 110 } }];
@@ -182,10 +182,10 @@ test('what was served a moment ago and is not settled yet refuses after it is se
 test('what was served a moment ago and is paid with points refuses nothing once it is settled', async () => {
   const { state, cover } = setup();
   const account = { ...empty, balance: 3, hasHistory: true };
-  const behind = { ...PASSED, hasBegun: false, account };
+  const behind = { ...ADMITTED, hasBegun: false, account };
   const unsettled = { reserved: { tokens: 60, costUsd: 0, points: 3 }, unsettled: SIXTY };
   const before = { ...behind, ...unsettled, window: { ...drained, tokens: 50 } };
-  const after = { ...PASSED, account, window: { ...drained, tokens: 110 } };
+  const after = { ...ADMITTED, account, window: { ...drained, tokens: 110 } };
   state.answers = [before, after];
   await cover(before);
   expect(state.requested).toHaveLength(2);
@@ -195,7 +195,7 @@ test('what is not settled in time refuses softly', async () => {
   const { state, cover } = setup();
   const unsettled = { reserved: { tokens: 60, costUsd: 0, points: 0 }, unsettled: SIXTY };
   const window = { ...drained, tokens: 50 };
-  const before = { ...PASSED, ...unsettled, hasBegun: false, account: empty, window };
+  const before = { ...ADMITTED, ...unsettled, hasBegun: false, account: empty, window };
   state.answers = Array.from({ length: 100 }, () => before);
   await expect(cover(before)).rejects.toMatchObject({ code: 'quota_reserved' });
 });
@@ -204,7 +204,7 @@ test('a user with plenty of points does not wait on a drained tier', async () =>
   const { state, cover } = setup();
   const unsettled = { reserved: { tokens: 60, costUsd: 0.1, points: 10 }, unsettled: SIXTY };
   const account = { ...empty, balance: 11, hasHistory: true };
-  await cover({ ...PASSED, ...unsettled, window: drained, account });
+  await cover({ ...ADMITTED, ...unsettled, window: drained, account });
   expect(state.requested).toEqual([]);
   expect(state.asked).toBe(0);
 });

@@ -29,7 +29,7 @@ import {
 } from './reservation.ts';
 
 /** The answer of the admission store to a request that its limits allow. */
-export type PassedAdmission = Extract<AdmissionAnswer, { outcome: 'passed' }>;
+export type AdmittedAnswer = Extract<AdmissionAnswer, { outcome: 'admitted' }>;
 
 /** Refuses requests that neither the monthly quota nor points cover. What is unknown counts as not used. */
 export interface Quotas {
@@ -38,7 +38,7 @@ export interface Quotas {
   /** Asks the admission store, which begins the call unless it refuses. */
   ask(payer: Payer, asked: AskedAdmission): Promise<AdmissionAnswer>;
   /** The answer with the usage of the month, which is read from the database if the store does not know it. */
-  withWindow(payer: Payer, passed: PassedAdmission): Promise<PassedAdmission> | PassedAdmission;
+  withWindow(payer: Payer, admitted: AdmittedAnswer): Promise<AdmittedAnswer> | AdmittedAnswer;
   /** The call that has begun. A call that had begun before goes on with its reservation. */
   reservationOf(payer: Payer, requested: ReservationRequest, begun?: Reservation): Reservation;
   /**
@@ -54,14 +54,14 @@ export interface Quotas {
   assertCovered(
     payer: Payer,
     requested: ReservationRequest,
-    passed: PassedAdmission,
+    admitted: AdmittedAnswer,
     model: AdmissionModel,
   ): Promise<void> | undefined;
   /** The other models of a request that its payer is covered for. */
   coveredFallbacks(
     payer: Payer,
     requested: ReservationRequest,
-    passed: PassedAdmission,
+    admitted: AdmittedAnswer,
     fallbacks: readonly FallbackModel[],
   ): Promise<readonly FallbackModel[]>;
   /** A user who pays with the user's own wallet, by the current tier. */
@@ -139,8 +139,8 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     };
   }
 
-  async function readWindow({ userId }: Payer, passed: PassedAdmission): Promise<PassedAdmission> {
-    return { ...passed, window: await stored.window(windowOf(userId, new Date(clock.now()))) };
+  async function readWindow({ userId }: Payer, admitted: AdmittedAnswer): Promise<AdmittedAnswer> {
+    return { ...admitted, window: await stored.window(windowOf(userId, new Date(clock.now()))) };
   }
 
   function reservationOf(
@@ -167,28 +167,28 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
     const { fallbacks = [] } = request;
     const requested = requestReservation(payer, { ...request, callId: reservation.id });
     if (requested.reservation === undefined) return fallbacks;
-    const passed = await admitReservation(payer, requested);
+    const admitted = await admitReservation(payer, requested);
     reservationOf(payer, requested, reservation);
-    await assertCovered(payer, requested, passed, request);
-    return coveredFallbacks(payer, requested, passed, fallbacks);
+    await assertCovered(payer, requested, admitted, request);
+    return coveredFallbacks(payer, requested, admitted, fallbacks);
   }
 
   /** Undefined if the request is covered; otherwise the reason, and whether waiting may change it. */
   async function refusalOf(
     payer: Payer,
     { reservation }: ReservationRequest,
-    passed: PassedAdmission,
+    admitted: AdmittedAnswer,
     model: AdmissionModel,
   ) {
     const now = new Date(clock.now());
     const { tier, userId } = payer;
     if (!hasQuota(tier)) return undefined;
-    const { reserved, unsettled } = passed;
+    const { reserved, unsettled } = admitted;
     const drawingAccount = drawingAccountOf(payer);
     const window =
-      passed.window ?? (await stored.window(windowOf(userId, now))) ?? NOTHING_RESERVED;
+      admitted.window ?? (await stored.window(windowOf(userId, now))) ?? NOTHING_RESERVED;
     if (!isDrained(tier, withReserved(window, reserved))) return undefined;
-    const account = passed.account ?? (await stored.account(drawingAccount));
+    const account = admitted.account ?? (await stored.account(drawingAccount));
     const points = reservation?.points ?? 0;
     const isPriced = prices.isPriced(model);
     const state = { tier, window, drawingAccount, account, reserved, points, isPriced, now };
@@ -207,11 +207,11 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   async function decide(
     payer: Payer,
     requested: ReservationRequest,
-    passed: PassedAdmission,
+    admitted: AdmittedAnswer,
     model: AdmissionModel,
   ): Promise<void> {
     const deadline = performance.now() + SETTLED_WITHIN_MS;
-    let known = passed;
+    let known = admitted;
     for (;;) {
       await assertBudget(payer, known);
       const refused = await refusalOf(payer, requested, known, model);
@@ -232,7 +232,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   /** Refuses what the budget of the key does not cover. */
   async function assertBudget(
     { key }: Payer,
-    { budget, key: counts = NOTHING_COUNTED }: PassedAdmission,
+    { budget, key: counts = NOTHING_COUNTED }: AdmittedAnswer,
   ): Promise<void> {
     if (key === undefined || key.budgetPeriod === null) return;
     const now = new Date(clock.now());
@@ -264,11 +264,11 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   async function admitReservation(
     payer: Payer,
     requested: ReservationRequest,
-  ): Promise<PassedAdmission> {
+  ): Promise<AdmittedAnswer> {
     const answer = await ask(payer, { call: requested });
     if (answer.outcome === 'tokens_limited')
       throw tooManyTokens(payer.key?.tokensPerMinute ?? 0, answer.nextFreeMs);
-    if (answer.outcome !== 'passed') throw tooManyCalls(callsPerUserMax);
+    if (answer.outcome !== 'admitted') throw tooManyCalls(callsPerUserMax);
     return answer;
   }
 
@@ -284,29 +284,29 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   function assertCovered(
     payer: Payer,
     requested: ReservationRequest,
-    passed: PassedAdmission,
+    admitted: AdmittedAnswer,
     model: AdmissionModel,
   ) {
-    if (mayBeSpent(payer, passed)) return decide(payer, requested, passed, model);
+    if (mayBeSpent(payer, admitted)) return decide(payer, requested, admitted, model);
     if (!hasQuota(payer.tier)) return undefined;
-    const { window, reserved } = passed;
-    if (window === undefined) return decide(payer, requested, passed, model);
+    const { window, reserved } = admitted;
+    if (window === undefined) return decide(payer, requested, admitted, model);
     return isDrained(payer.tier, withReserved(window, reserved))
-      ? decide(payer, requested, passed, model)
+      ? decide(payer, requested, admitted, model)
       : undefined;
   }
 
   async function coveredFallbacks(
     payer: Payer,
     requested: ReservationRequest,
-    passed: PassedAdmission,
+    admitted: AdmittedAnswer,
     fallbacks: readonly FallbackModel[],
   ): Promise<readonly FallbackModel[]> {
     const covered: FallbackModel[] = [];
     for (const fallback of fallbacks) {
       const { model: named, resolved: model } = fallback;
       try {
-        await assertCovered(payer, requested, passed, { model, requested: named });
+        await assertCovered(payer, requested, admitted, { model, requested: named });
         covered.push(fallback);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -318,8 +318,10 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
   return {
     requestReservation,
     ask,
-    withWindow: (payer, passed) =>
-      passed.window === undefined && hasQuota(payer.tier) ? readWindow(payer, passed) : passed,
+    withWindow: (payer, admitted) =>
+      admitted.window === undefined && hasQuota(payer.tier)
+        ? readWindow(payer, admitted)
+        : admitted,
     reservationOf,
     admitAgain,
     assertCovered,
@@ -334,7 +336,7 @@ export function createQuotas(dependencies: QuotasDependencies): Quotas {
 /** Whether the budget is not known, or what is known of it refuses the request. */
 function mayBeSpent(
   { key }: Payer,
-  { budget, key: counts = NOTHING_COUNTED }: PassedAdmission,
+  { budget, key: counts = NOTHING_COUNTED }: AdmittedAnswer,
 ): boolean {
   if (key === undefined || key.budgetUsd === null) return false;
   return budget === undefined || decideBudget(key.budgetUsd, budget, counts) !== 'admit';
