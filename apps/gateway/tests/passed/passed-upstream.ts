@@ -5,16 +5,16 @@ import type { AddressInfo } from 'node:net';
 export interface PassedUpstream {
   readonly url: string;
   /** Every call so far, apart from listings. */
-  readonly calls: readonly UpstreamCall[];
+  readonly calls: readonly ReceivedRequest[];
   /** How the next calls are answered; called when the head of a request has arrived. */
-  answer(how: (call: UpstreamCall) => unknown): void;
+  answer(how: (call: ReceivedRequest) => unknown): void;
   /** Resolves when the condition holds; checked whenever something arrives or a connection ends. */
   until(condition: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
 /** One call of the upstream. */
-export interface UpstreamCall {
+export interface ReceivedRequest {
   readonly path: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -33,9 +33,9 @@ interface PassedUpstreamOptions {
 export async function startPassedUpstream({
   models,
 }: PassedUpstreamOptions): Promise<PassedUpstream> {
-  const calls: UpstreamCall[] = [];
+  const calls: ReceivedRequest[] = [];
   const waiting = new Set<() => void>();
-  let how: (call: UpstreamCall) => unknown = ({ response }) => sendJson(response, {});
+  let how: (call: ReceivedRequest) => unknown = ({ response }) => sendJson(response, {});
   const notice = (): void => {
     for (const check of waiting) check();
   };
@@ -99,9 +99,9 @@ function callOf(
   request: IncomingMessage,
   response: ServerResponse,
   notice: () => void,
-): UpstreamCall {
+): ReceivedRequest {
   const chunks: Buffer[] = [];
-  const call: UpstreamCall = {
+  const call: ReceivedRequest = {
     path: request.url ?? '',
     request,
     response,

@@ -8,7 +8,7 @@ import {
   sendJson,
   startPassedUpstream,
   type PassedUpstream,
-  type UpstreamCall,
+  type ReceivedRequest,
 } from './passed-upstream.ts';
 import { takeUsage } from '../money/usage-journal.ts';
 
@@ -61,7 +61,7 @@ async function rowsNow() {
   }
 }
 
-const sentTo = async (call: UpstreamCall | undefined): Promise<unknown> =>
+const sentTo = async (call: ReceivedRequest | undefined): Promise<unknown> =>
   JSON.parse(String(await call?.body));
 
 describe('a JSON request passes to a backend with the capability, and is metered once', () => {
@@ -230,14 +230,14 @@ describe('a client that leaves', () => {
     {
       path: 'completions',
       body: { prompt: 'Hello!', stream: true },
-      begin: (call: UpstreamCall) =>
+      begin: (call: ReceivedRequest) =>
         sendEvents(call.response, [completion([choice('abcdefgh')])], false),
       metered: { prompt_tokens: 2, completion_tokens: 2 },
     },
     {
       path: 'audio/speech',
       body: { input: 'Say this.' },
-      begin: ({ response }: UpstreamCall) => {
+      begin: ({ response }: ReceivedRequest) => {
         response.writeHead(200, { 'content-type': 'audio/mpeg' });
         response.write('first');
       },
@@ -252,7 +252,7 @@ describe('a client that leaves', () => {
     {
       path: 'images/generations',
       body: { prompt: 'a grey cat', stream: true },
-      begin: (call: UpstreamCall) =>
+      begin: (call: ReceivedRequest) =>
         sendEvents(call.response, [{ type: 'image_generation.partial_image' }], false),
       metered: { prompt_tokens: 3, completion_tokens: 0, images: 1 },
     },

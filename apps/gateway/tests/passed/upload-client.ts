@@ -2,7 +2,7 @@ import { readdir, readlink } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import type { GatewayUnderTest } from '../gateway.ts';
-import type { UpstreamCall } from './passed-upstream.ts';
+import type { ReceivedRequest } from './passed-upstream.ts';
 
 /** A part of a form; one with a filename is a file. */
 export interface Part {
@@ -76,7 +76,7 @@ export const written = (client: ClientRequest, piece: string | Buffer): Promise<
   });
 
 /** The form that an upstream received. */
-export async function formAt(call: UpstreamCall | undefined): Promise<[string, unknown][]> {
+export async function formAt(call: ReceivedRequest | undefined): Promise<[string, unknown][]> {
   const type = String(call?.request.headers['content-type']);
   const received = new Response(await call?.body, { headers: { 'content-type': type } });
   const entries: [string, unknown][] = [];

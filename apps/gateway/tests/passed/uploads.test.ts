@@ -14,7 +14,7 @@ import {
   sendJson,
   startPassedUpstream,
   type PassedUpstream,
-  type UpstreamCall,
+  type ReceivedRequest,
 } from './passed-upstream.ts';
 import {
   createUploadClient,
@@ -272,7 +272,7 @@ test.each([
 });
 
 describe('a backend that fails', () => {
-  const failing = ({ request, response }: UpstreamCall) =>
+  const failing = ({ request, response }: ReceivedRequest) =>
     request.on('end', () => sendJson(response, { error: { message: 'no GPU' } }, 503));
 
   test('is followed by another one, or another model, if the file was kept', async () => {

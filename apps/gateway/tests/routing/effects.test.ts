@@ -5,7 +5,7 @@ import {
   sendJson,
   startPassedUpstream,
   type PassedUpstream,
-  type UpstreamCall,
+  type ReceivedRequest,
 } from '../passed/passed-upstream.ts';
 import { END, textOf } from '../passed/upload-client.ts';
 
@@ -107,7 +107,7 @@ const FAILURES = [
   {
     failure: 'lost the connection',
     isAnswered: false,
-    fail: async ({ body, response }: UpstreamCall) => {
+    fail: async ({ body, response }: ReceivedRequest) => {
       await body;
       response.destroy();
     },
@@ -115,7 +115,7 @@ const FAILURES = [
   {
     failure: 'lost the connection of its answer',
     isAnswered: false,
-    fail: async ({ body, response }: UpstreamCall) => {
+    fail: async ({ body, response }: ReceivedRequest) => {
       await body;
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '9' });
       response.write('{', () => response.destroy());
@@ -124,12 +124,12 @@ const FAILURES = [
   {
     failure: 'sits behind a proxy that timed out',
     isAnswered: false,
-    fail: ({ response }: UpstreamCall) => sendJson(response, {}, 504),
+    fail: ({ response }: ReceivedRequest) => sendJson(response, {}, 504),
   },
   {
     failure: 'answered 503',
     isAnswered: true,
-    fail: ({ response }: UpstreamCall) => sendJson(response, {}, 503),
+    fail: ({ response }: ReceivedRequest) => sendJson(response, {}, 503),
   },
 ];
 

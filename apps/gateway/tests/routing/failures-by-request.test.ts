@@ -5,7 +5,7 @@ import {
   sendJson,
   startPassedUpstream,
   type PassedUpstream,
-  type UpstreamCall,
+  type ReceivedRequest,
 } from '../passed/passed-upstream.ts';
 
 const CAPABILITIES = ['chat', 'embeddings', 'images', 'rerank'];
@@ -19,7 +19,7 @@ let upstream: PassedUpstream;
 let openai: OpenAI;
 
 /** A server for text: it fails with what it cannot do, and with one text. */
-async function answer({ path, body, response }: UpstreamCall): Promise<void> {
+async function answer({ path, body, response }: ReceivedRequest): Promise<void> {
   const text = String(await body);
   const error = { error: { message: 'not supported' } };
   if (path.endsWith('/embeddings')) return sendJson(response, error, 501);

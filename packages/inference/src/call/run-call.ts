@@ -4,7 +4,7 @@ import type { Caller } from '../chat/caller.ts';
 import { allowedBy } from '../chat/model-rules.ts';
 import {
   attempt,
-  type ActiveCall,
+  type ActiveAttempt,
   type AttemptDependencies,
   type Attempted,
   type RouteRequest,
@@ -50,7 +50,7 @@ export interface RunningCall<Body = unknown> extends Pick<RunContext, 'signal' |
   attempt<Answer>(wanted: Wanted, ask: Ask<Answer>): Promise<Attempted<Answer>>;
   /** Settles the answer of a target, once; resolves to the billed usage. */
   settle(
-    answered: ActiveCall,
+    answered: ActiveAttempt,
     observed: Observed,
     ending: CallEnding,
   ): Promise<TokenUsage | undefined>;

@@ -4,7 +4,7 @@ import type { KindFacts } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
 import { boundedUnits, type BilledUnits } from '../passed/billed-units.ts';
 import type { Reservation } from '../quota/reservation.ts';
-import type { CallOutcome, UpstreamCall } from '../upstream/upstream-telemetry.ts';
+import type { AttemptOutcome, TrackedAttempt } from '../upstream/upstream-telemetry.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';
 import type { Meter } from '../usage/meter.ts';
 import type { RequestTrace } from '../usage/request-trace.ts';
@@ -34,7 +34,7 @@ export interface AnsweredBy {
     readonly backend: (PricedBackend & { readonly facts?: KindFacts | undefined }) | undefined;
   };
   /** Undefined where the upstream is not measured by this answer. */
-  readonly call?: UpstreamCall | undefined;
+  readonly tracked?: TrackedAttempt | undefined;
 }
 
 /** What was seen of an answer until it ended. */
@@ -49,7 +49,7 @@ export interface Observed {
   /** When the first content arrived, by `performance.now()`; undefined if the answer is not streamed. */
   readonly firstTokenAt?: number | undefined;
   /** What the trace of the call says besides the usage. */
-  readonly outcome?: () => CallOutcome;
+  readonly outcome?: () => AttemptOutcome;
 }
 
 /**
@@ -72,7 +72,7 @@ export function settle(
 ): Promise<TokenUsage | undefined>;
 export async function settle(
   { model: requested, ...settled }: SettledCall,
-  { lease: { model, backend }, call }: AnsweredBy,
+  { lease: { model, backend }, tracked }: AnsweredBy,
   observed: Observed,
   ending: CallEnding,
   meter: Pick<Meter, 'record' | 'failed'>,
@@ -94,8 +94,8 @@ export async function settle(
     const failed = { caller, surface, model: requested, refId, trace, startedAt, status };
     meter.failed({ ...failed, ...endOf(status) });
   }
-  if (ending === 'complete') call?.end(() => ({ ...outcome?.(), usage }));
-  else call?.leave();
+  if (ending === 'complete') tracked?.end(() => ({ ...outcome?.(), usage }));
+  else tracked?.leave();
   await recorded;
   return usage;
 }

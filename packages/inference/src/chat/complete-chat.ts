@@ -33,7 +33,7 @@ export async function completeChat(
   turn: ChatTurn,
   services: Pick<TurnServices, 'meter'>,
 ): Promise<ChatAnswer> {
-  const { answer, lease, call } = await turn.call.attempt(
+  const { answer, lease, tracked } = await turn.call.attempt(
     { ...turn.wanted(services), answerKind: 'whole' },
     ({ backend, model }, signal, onFirstByte) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
@@ -45,7 +45,7 @@ export async function completeChat(
   const estimate = () => estimateUsage(turn.full, textOfCompletion(completion));
   const reported = readUsage(completion.usage, completion.model);
   const settling = settleTurn(turn, {
-    answered: { lease, call },
+    answered: { lease, tracked },
     observed: {
       usage: reported ?? estimate(),
       unitsOf: () => ({

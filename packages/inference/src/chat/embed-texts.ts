@@ -40,7 +40,7 @@ export async function embedTexts(
     return embeddings;
   };
   const whenLeft = () => ({ usage: estimate() });
-  const { answer, lease, call } = await running.attempt(
+  const { answer, lease, tracked } = await running.attempt(
     { capability: 'embeddings', whenLeft },
     ask,
   );
@@ -52,7 +52,7 @@ export async function embedTexts(
     estimate,
     outcome: () => ({ model: answer.model }),
   };
-  const usage = (await running.settle({ lease, call }, observed, 'complete')) ?? observed.usage;
+  const usage = (await running.settle({ lease, tracked }, observed, 'complete')) ?? observed.usage;
   return { embeddings: answer, usage, backend: lease.backend.name, model: lease.model };
 }
 

@@ -31,20 +31,20 @@ export async function invokeEngine(
 ): Promise<unknown> {
   const lease = await chooseInvocable(router, requested);
   const { backend, model } = lease;
-  const call = telemetry.begin('invoke', backend, model);
+  const tracked = telemetry.begin('invoke', backend, model);
   const controller = new AbortController();
   const { signal } = controller;
   const timeout = startPeerTimeout(timeoutMs, () => controller.abort(tooLate(timeoutMs)));
   try {
-    const answer = await call.run(async () => {
+    const answer = await tracked.run(async () => {
       if (backend.invoke === undefined) throw notInvocable(requested);
       return backend.invoke(model, method, params, signal);
     });
-    call.end();
+    tracked.end();
     void lease.settle('success');
     return answer;
   } catch (error) {
-    call.fail(error);
+    tracked.fail(error);
     const isTooLate = error instanceof UpstreamFailure && signal.aborted;
     await lease.settle(isTooLate ? 'failure' : outcomeOf(error));
     throw error;

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { Observed } from '../call/settle.ts';
 import { streamOutcome, type StreamObserver } from '../stream/stream-observer.ts';
-import type { ActiveCall } from '../upstream/attempts.ts';
+import type { ActiveAttempt } from '../upstream/attempts.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import { endingOf, type CallEnding } from '../usage/served-status.ts';
 import { streamUsage } from '../usage/stream-usage.ts';
@@ -10,7 +10,7 @@ import type { ChatTurn } from './chat-turn.ts';
 
 /** How a turn ended. */
 interface EndedTurn {
-  readonly answered: ActiveCall;
+  readonly answered: ActiveAttempt;
   readonly observed: Observed;
   readonly ending: CallEnding;
   /** The reply so far; computed only if it is needed. */
@@ -39,7 +39,7 @@ export async function settleTurn(
 
 interface EndedStream {
   readonly observer: StreamObserver;
-  readonly answered: ActiveCall;
+  readonly answered: ActiveAttempt;
   /** When the first chunk arrived, by `performance.now()`; undefined if none did. */
   readonly firstTokenAt: number | undefined;
   readonly isComplete: boolean;

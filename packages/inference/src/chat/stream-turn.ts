@@ -2,7 +2,7 @@ import type { AnswerPart, TokenUsage } from '@model-gateway/contracts';
 import { asksForUsage, type ChunkHead } from '@model-gateway/dialects';
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { HeldAnswer } from '../call/held-answer.ts';
-import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import { settleFailure, type ActiveAttempt } from '../upstream/attempts.ts';
 import type { ChatTurn, TurnServices } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { OnSign } from '../stream/event-reader.ts';
@@ -75,7 +75,7 @@ export async function streamTurn(
 ): Promise<StreamedTurn> {
   const { begun, delivery } = await begin(turn, services, options);
   const { head, ignored, first } = begun;
-  const { lease } = delivery.activeCall;
+  const { lease } = delivery.active;
   return {
     backend: lease.backend.name,
     ignored,
@@ -109,7 +109,7 @@ async function begin(turn: ChatTurn, services: TurnServices, options: StreamOpti
     ((stored: Promise<unknown>): void => {
       onAsked = () => options.onAccepted?.(stored);
     });
-  const { answer, lease, call } = await turn.call.attempt(
+  const { answer, lease, tracked } = await turn.call.attempt(
     turn.wanted(services, onAccepted),
     async ({ backend, model }, signal, onFirstByte): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
@@ -124,16 +124,16 @@ async function begin(turn: ChatTurn, services: TurnServices, options: StreamOpti
       return { ignored: stream.ignored, observer, head, rest, first: await rest.next() };
     },
   );
-  call.begun();
+  tracked.begun();
   lease.begun();
   const firstTokenAt = performance.now();
-  return { begun: answer, delivery: { turn, held, activeCall: { lease, call }, firstTokenAt } };
+  return { begun: answer, delivery: { turn, held, active: { lease, tracked }, firstTokenAt } };
 }
 
 interface Delivery {
   readonly turn: ChatTurn;
   readonly held: HeldAnswer | undefined;
-  readonly activeCall: ActiveCall;
+  readonly active: ActiveAttempt;
   /** When the first chunk arrived, by `performance.now()`. */
   readonly firstTokenAt: number;
 }
@@ -143,7 +143,7 @@ type Ended = StreamCut | SettledTurn | undefined;
 
 async function deliver(
   { observer, first, rest }: Begun,
-  { turn, held, activeCall: { lease, call }, firstTokenAt }: Delivery,
+  { turn, held, active: { lease, tracked }, firstTokenAt }: Delivery,
   { log }: TurnServices,
   take: TakePortion,
 ): Promise<Ended> {
@@ -162,7 +162,7 @@ async function deliver(
     isComplete = true;
     void lease.settle('success');
   } catch (failure) {
-    await settleFailure({ lease, call }, failure, turn.call.signal);
+    await settleFailure({ lease, tracked }, failure, turn.call.signal);
     if (turn.call.signal.aborted) return undefined;
     const { name } = lease.backend;
     log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
@@ -172,7 +172,7 @@ async function deliver(
     // reports stay valid.
     if (!isComplete) rest.leave();
     void lease.settle('left');
-    const answered = { lease, call };
+    const answered = { lease, tracked };
     const outcome = { observer, answered, firstTokenAt, isComplete };
     const settled = await settleStream(turn, outcome);
     const { usage } = settled;

@@ -2,7 +2,7 @@ import type { TokenUsage } from '@model-gateway/contracts';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { UnsupportedByBackend } from '@model-gateway/router';
 import type { RunningCall } from '../call/run-call.ts';
-import { settleFailure, type ActiveCall } from '../upstream/attempts.ts';
+import { settleFailure, type ActiveAttempt } from '../upstream/attempts.ts';
 import { hasMedia } from '../upstream/has-media.ts';
 import { endingOf } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
@@ -38,7 +38,7 @@ interface PassDependencies {
   readonly log: Log;
 }
 
-interface BegunAnswer extends ActiveCall {
+interface BegunAnswer extends ActiveAttempt {
   readonly reader: AnswerReader;
   readonly first: Buffer | undefined;
   /** By `performance.now()`; undefined if the answer arrived as a whole. */
@@ -53,7 +53,7 @@ export async function passCall(
 ): Promise<PassedResponse> {
   const { body: fields } = running;
   const { operation, source, onSign } = passed;
-  const { answer, lease, call } = await running.attempt(
+  const { answer, lease, tracked } = await running.attempt(
     wantedOf(running, passed),
     async ({ backend, model }, signal, onFirstByte) => {
       if (backend.pass === undefined) throw cannotPass(backend.name, operation.capability);
@@ -71,9 +71,9 @@ export async function passCall(
   );
   const { reader, first } = answer;
   const isWhole = reader.length !== undefined;
-  if (!isWhole) call.begun();
+  if (!isWhole) tracked.begun();
   const firstTokenAt = isWhole ? undefined : performance.now();
-  const begun = { reader, first, lease, call, firstTokenAt };
+  const begun = { reader, first, lease, tracked, firstTokenAt };
   if (isWhole) {
     void lease.settle('success');
     await settleAnswer(running, passed, begun, true);
@@ -99,7 +99,7 @@ async function deliver(
   { log }: PassDependencies,
   take: WriteBytes,
 ): Promise<StreamCut | undefined> {
-  const { reader, first, lease, call } = begun;
+  const { reader, first, lease, tracked } = begun;
   let isComplete = false;
   let usage: TokenUsage | undefined;
   try {
@@ -111,7 +111,7 @@ async function deliver(
     isComplete = true;
     void lease.settle('success');
   } catch (failure) {
-    await settleFailure({ lease, call }, failure, running.signal);
+    await settleFailure({ lease, tracked }, failure, running.signal);
     if (running.signal.aborted) return undefined;
     const { name } = lease.backend;
     log.warn({ backend: name, error: failure }, 'an answer was interrupted');
@@ -130,7 +130,7 @@ async function deliver(
 function settleAnswer(
   running: RunningCall<PassedFields>,
   { operation, source }: PassedCall,
-  { reader, lease, call, firstTokenAt }: BegunAnswer,
+  { reader, lease, tracked, firstTokenAt }: BegunAnswer,
   isComplete: boolean,
 ): Promise<TokenUsage | undefined> {
   const { body: fields, signal } = running;
@@ -147,7 +147,7 @@ function settleAnswer(
     estimateUnits: () => billedUnits(operation, fields, unitsOfUpload(seconds), estimate()),
     firstTokenAt,
   };
-  return running.settle({ lease, call }, observed, endingOf(isComplete, signal));
+  return running.settle({ lease, tracked }, observed, endingOf(isComplete, signal));
 }
 
 /** What the targets of a request must be able to do, and what is billed of one that its client leaves. */

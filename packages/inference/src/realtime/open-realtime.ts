@@ -47,9 +47,9 @@ export async function openRealtime(
       if (backend.openRealtime === undefined) throw noRealtime(opening.model);
       return backend.openRealtime({ ...opening, model }, controller.signal);
     };
-    const { answer, lease, call } = await attempt({ router, telemetry }, query, ask);
+    const { answer, lease, tracked } = await attempt({ router, telemetry }, query, ask);
     // Only the opening is measured: the length of a session depends on its users.
-    call.end();
+    tracked.end();
     void lease.answered();
     return { link: answer, lease };
   } finally {

@@ -13,7 +13,7 @@ import { chatDelta } from '@model-gateway/dialects';
 import { choicesOf, contentOf, isFirstChoice, property, toolCallsOf } from './chunk-fields.ts';
 import { textOfDelta } from './generated-text.ts';
 import { createReplyCollector, type Reply } from '../chat/history/reply-collector.ts';
-import type { CallOutcome } from '../upstream/upstream-telemetry.ts';
+import type { AttemptOutcome } from '../upstream/upstream-telemetry.ts';
 
 /** The observed part of a stream: its usage, and whether it is complete. */
 export interface StreamObserver {
@@ -56,7 +56,7 @@ interface StreamObserverOptions {
 }
 
 /** The outcome of an observed stream for its trace. */
-export const streamOutcome = ({ finishReason, model }: StreamObserver): CallOutcome => ({
+export const streamOutcome = ({ finishReason, model }: StreamObserver): AttemptOutcome => ({
   model,
   ...(finishReason === undefined ? {} : { finishReasons: [finishReason] }),
 });

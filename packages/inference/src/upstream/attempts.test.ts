@@ -181,12 +181,12 @@ test.each([
   { why: 'something else', failure: unsupported, outcome: 'neutral' },
 ])('the router learns of $why', async ({ failure, outcome }) => {
   const outcomes: RouteOutcome[] = [];
-  const call = telemetry.begin('chat', { name: 'a' }, 'm');
+  const tracked = telemetry.begin('chat', { name: 'a' }, 'm');
   const lease: Lease = {
     ...routeTo('a'),
     settle: async (told) => void outcomes.push(told),
   };
-  await settleFailure({ lease, call }, failure, new AbortController().signal);
+  await settleFailure({ lease, tracked }, failure, new AbortController().signal);
   expect(outcomes).toEqual([outcome]);
 });
 

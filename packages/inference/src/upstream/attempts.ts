@@ -17,7 +17,7 @@ import { failureKindOf } from './failure-kind.ts';
 import type { FallbackModel } from './fallback-model.ts';
 import { askTarget, race, type AskedTarget, type FailedTarget } from './hedge.ts';
 import { askWithin, isSafeToRepeat, mayRetry, type Ask } from './retries.ts';
-import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
+import type { TrackedAttempt, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** The requirements of a request. */
 export interface RouteRequest extends ChoiceOptions {
@@ -47,14 +47,14 @@ export interface AttemptDependencies {
   readonly telemetry: UpstreamTelemetry;
 }
 
-/** A call in progress. */
-export interface ActiveCall {
+/** An attempt that goes on. */
+export interface ActiveAttempt {
   readonly lease: Lease;
-  readonly call: UpstreamCall;
+  readonly tracked: TrackedAttempt;
 }
 
-/** A response and its lease. The caller must report how the call ended. */
-export interface Attempted<Answer> extends ActiveCall {
+/** A response and its lease. The caller must report how the attempt ended. */
+export interface Attempted<Answer> extends ActiveAttempt {
   readonly answer: Answer;
 }
 
@@ -164,16 +164,16 @@ class Attempts<Answer> {
   /** Undefined if it failed. */
   async #askOne(lease: Lease): Promise<Attempted<Answer> | undefined> {
     const { signal, capability } = this.#query;
-    const call = this.#dependencies.telemetry.begin(capability, lease.backend, lease.model);
-    const target = { lease, call, startedAt: performance.now() };
+    const tracked = this.#dependencies.telemetry.begin(capability, lease.backend, lease.model);
+    const target = { lease, tracked, startedAt: performance.now() };
     try {
-      const answer = await call.run(() =>
+      const answer = await tracked.run(() =>
         lease.retries?.timeoutMs === undefined
           ? this.#ask(lease, signal)
           : askWithin(lease, signal, this.#ask),
       );
       this.#noteAnswer(target);
-      return { answer, lease, call };
+      return { answer, lease, tracked };
     } catch (failure) {
       await this.#fail({ target, failure });
       return undefined;
@@ -203,8 +203,8 @@ class Attempts<Answer> {
         this.#leave(loser, loser.ended);
       }
       this.#noteAnswer(winner.target);
-      const { lease: answering, call } = winner.target;
-      return { answer: winner.answer, lease: answering, call };
+      const { lease: answering, tracked } = winner.target;
+      return { answer: winner.answer, lease: answering, tracked };
     }
     if (loser !== undefined) {
       // One that was cancelled, because another began first and then failed, is not asked again.
@@ -222,7 +222,7 @@ class Attempts<Answer> {
   }
 
   async #fail({ target, failure }: FailedTarget): Promise<void> {
-    const { lease, call } = target;
+    const { lease, tracked } = target;
     const { signal, capability } = this.#query;
     this.#noteFailure(target, failure);
     this.#isSafe &&= isSafeToRepeat(capability, failure);
@@ -233,7 +233,7 @@ class Attempts<Answer> {
       ? { next: undefined, failure }
       : lease.nextKey(failure);
     if (next !== undefined) {
-      call.fail(failure);
+      tracked.fail(failure);
       this.#nextKey = next;
       this.#cause = cause;
       return;
@@ -265,8 +265,8 @@ class Attempts<Answer> {
 
   /** Another target answered first. What this one charges is for the operator to pay, and is noted. */
   #leave(target: AskedTarget, ended: Promise<unknown> = Promise.resolve()): void {
-    const { lease, call } = target;
-    call.leave();
+    const { lease, tracked } = target;
+    tracked.leave();
     void ended.then(() => lease.settle('left'));
     const charged = this.#query.unbilled?.(lease);
     this.#note(target, { outcome: 'left', reason: 'hedged', status: null }, charged);
@@ -335,11 +335,11 @@ const isBackendFault = (failure: unknown, signal: AbortSignal): boolean =>
 
 /** Reports a failure to the router. */
 export async function settleFailure(
-  { lease, call }: ActiveCall,
+  { lease, tracked }: ActiveAttempt,
   failure: unknown,
   signal: AbortSignal,
 ): Promise<void> {
-  if (signal.aborted) call.leave();
-  else call.fail(failure);
+  if (signal.aborted) tracked.leave();
+  else tracked.fail(failure);
   await lease.settle(signal.aborted ? 'left' : outcomeOf(failure));
 }

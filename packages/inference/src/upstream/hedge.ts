@@ -1,12 +1,12 @@
 import { withTimeout } from '@model-gateway/kernel';
 import type { Lease } from '@model-gateway/router';
 import { askWithin, type Ask } from './retries.ts';
-import type { UpstreamCall, UpstreamTelemetry } from './upstream-telemetry.ts';
+import type { TrackedAttempt, UpstreamTelemetry } from './upstream-telemetry.ts';
 
 /** A target that was asked. */
 export interface AskedTarget {
   readonly lease: Lease;
-  readonly call: UpstreamCall;
+  readonly tracked: TrackedAttempt;
   /** By `performance.now()`. */
   readonly startedAt: number;
 }
@@ -57,12 +57,12 @@ export function askTarget<Answer>(
   if (signal.aborted) follow();
   // The listener stays after the first byte, so that a client that leaves also ends the rest of the answer.
   signal.addEventListener('abort', follow, { once: true });
-  const call = telemetry.begin(capability, lease.backend, lease.model);
+  const tracked = telemetry.begin(capability, lease.backend, lease.model);
   const startedAt = performance.now();
-  const answer = call.run(() => askWithin(lease, controller.signal, ask, () => begin()));
+  const answer = tracked.run(() => askWithin(lease, controller.signal, ask, () => begin()));
   return {
     lease,
-    call,
+    tracked,
     startedAt,
     begun,
     answer,

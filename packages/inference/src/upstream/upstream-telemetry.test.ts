@@ -55,11 +55,11 @@ test.each([
 test('a response that had begun was broken off, and only the first end counts', async () => {
   const metrics = createMetrics();
   const { tracing, ended } = notedTracing();
-  const call = createUpstreamTelemetry({ metrics, tracing }).begin('chat', { name: 'up' }, 'm');
-  call.begun();
-  call.fail(failure({ status: 500 }));
-  call.end();
-  call.leave();
+  const tracked = createUpstreamTelemetry({ metrics, tracing }).begin('chat', { name: 'up' }, 'm');
+  tracked.begun();
+  tracked.fail(failure({ status: 500 }));
+  tracked.end();
+  tracked.leave();
   const text = await metrics.expose();
   expect(text).toContain('service_upstream_errors_total{backend="up",kind="broken_off"} 1\n');
   expect(text).toContain('service_time_to_first_token_seconds_count{backend="up"} 1\n');

@@ -10,30 +10,30 @@ import {
 import type { Backend, Capability } from '@model-gateway/router';
 import { errorTypeOf, failureKindOf } from './failure-kind.ts';
 
-/** Metrics and traces of the calls to backends. */
+/** Metrics and traces of the attempts at backends. */
 export interface UpstreamTelemetry {
   begin(
     operation: Capability,
     backend: Pick<Backend, 'name'>,
     model: string | undefined,
-  ): UpstreamCall;
+  ): TrackedAttempt;
 }
 
-/** One call to a backend. Only the first report of its end counts. */
-export interface UpstreamCall {
-  /** Makes the call inside its trace span. */
+/** One attempt at a backend. Only the first report of its end counts. */
+export interface TrackedAttempt {
+  /** Runs the attempt inside its trace span. */
   run<Result>(work: () => Result): Result;
   /** The first chunk of a streamed response arrived. */
   begun(): void;
-  /** The outcome is computed only if the call is traced. */
-  end(outcome?: () => CallOutcome): void;
+  /** The outcome is computed only if the attempt is traced. */
+  end(outcome?: () => AttemptOutcome): void;
   fail(failure: unknown): void;
   /** The client left; the backend is not at fault. */
   leave(): void;
 }
 
 /** The data of a successful response for the trace. */
-export interface CallOutcome {
+export interface AttemptOutcome {
   readonly usage?: TokenUsage | undefined;
   readonly finishReasons?: readonly string[];
   /** The upstream's name of the model. */
@@ -46,7 +46,7 @@ interface UpstreamTelemetryDependencies {
 }
 
 /** The counters of one backend and operation. */
-interface CallCounts {
+interface AttemptCounts {
   readonly calls: CounterSeries;
   readonly duration: HistogramSeries;
   readonly firstToken: HistogramSeries;
@@ -68,20 +68,20 @@ export function createUpstreamTelemetry(
     begin(operation, { name }, model) {
       const span =
         tracing === undefined ? undefined : beginSpan(tracing, { operation, backend: name, model });
-      return new TrackedCall(countsOf(name)(operation), span);
+      return new AttemptTracker(countsOf(name)(operation), span);
     },
   };
 }
 
 /** A class, because there is one per request: methods are created once. */
-class TrackedCall implements UpstreamCall {
-  readonly #counts: CallCounts;
+class AttemptTracker implements TrackedAttempt {
+  readonly #counts: AttemptCounts;
   readonly #span: Span | undefined;
   readonly #startedAt = performance.now();
   #isOver = false;
   #isBegun = false;
 
-  constructor(counts: CallCounts, span: Span | undefined) {
+  constructor(counts: AttemptCounts, span: Span | undefined) {
     this.#counts = counts;
     this.#span = span;
     counts.calls.inc();
@@ -96,7 +96,7 @@ class TrackedCall implements UpstreamCall {
     this.#counts.firstToken.observe(this.#seconds());
   }
 
-  end(outcome?: () => CallOutcome): void {
+  end(outcome?: () => AttemptOutcome): void {
     if (!this.#isFirst()) return;
     this.#counts.duration.observe(this.#seconds());
     if (this.#span === undefined) return;
@@ -152,7 +152,7 @@ function createCounts(metrics: Metrics) {
   });
   return perName(BACKENDS_MAX, (backend) => {
     const ofKind = perName(FAILURE_KINDS_MAX, (kind) => errors.series({ backend, kind }));
-    return perName<CallCounts>(BACKENDS_MAX, (operation) => ({
+    return perName<AttemptCounts>(BACKENDS_MAX, (operation) => ({
       calls: calls.series({ backend, operation }),
       duration: durations.series({ backend, operation }),
       firstToken: firstTokens.series({ backend }),
@@ -179,7 +179,7 @@ const beginSpan = (tracing: Tracing, { operation, backend, model }: SpanFacts): 
     },
   });
 
-function describe(span: Span, { usage, finishReasons = [], model }: CallOutcome): void {
+function describe(span: Span, { usage, finishReasons = [], model }: AttemptOutcome): void {
   span.set({
     ...(model === undefined ? {} : { 'gen_ai.response.model': model }),
     ...(finishReasons.length === 0 ? {} : { 'gen_ai.response.finish_reasons': finishReasons }),
