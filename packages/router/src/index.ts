@@ -52,12 +52,12 @@ export type {
   StoredBackendConfig,
 } from './registry/backend-config-store.ts';
 export {
-  BACKEND_DIALECTS,
+  UPSTREAM_APIS,
   CAPABILITIES,
   isPassedCapability,
   type AnswerWatch,
   type Backend,
-  type BackendDialect,
+  type UpstreamApi,
   type KindFacts,
   type Capability,
   type EmbeddingInput,

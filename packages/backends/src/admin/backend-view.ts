@@ -59,7 +59,7 @@ export const backendEntry = (
   circuit: routed.circuit,
   ...operationCircuits(routed),
   models: [...routed.models],
-  dialects: [...(routed.backend.dialects ?? [])],
+  dialects: [...(routed.backend.apis ?? [])],
   limits: limitsView(routed.limits),
 });
 

@@ -4,7 +4,7 @@ import type { Clock, Tracing } from '@model-gateway/kernel';
 import type {
   AnswerWatch,
   Backend,
-  BackendDialect,
+  UpstreamApi,
   Capability,
   StreamedBody,
 } from '@model-gateway/router';
@@ -48,7 +48,7 @@ export interface ExternalOptions {
   /** The path of an operation, where it depends on the model. */
   readonly pathOf?: (model: string, operation: string) => string;
   /** The APIs whose requests it gets as clients sent them. */
-  readonly dialects?: ReadonlySet<BackendDialect>;
+  readonly apis?: ReadonlySet<UpstreamApi>;
   /** The path and query of the Responses API, where they differ from those of the other operations. */
   readonly responsesPath?: string;
   /** A kind that differs from this one only in these options. */
@@ -65,7 +65,7 @@ const CHAT = '/chat/completions';
 const EMBEDDINGS = '/embeddings';
 const RESPONSES = '/responses';
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
-const NO_DIALECTS: ReadonlySet<BackendDialect> = new Set();
+const NO_APIS: ReadonlySet<UpstreamApi> = new Set();
 
 // A listing is read in one piece, so that a hostile one must not be long.
 const LISTING_BYTES_MAX = 8 * 1024 * 1024;
@@ -137,9 +137,9 @@ export function createExternalBackend(options: ExternalOptions): Backend {
 
   const sendChat = createChatSender();
   const contextOf = (model: string) => ({ model, clock, secret: apiKey });
-  const { dialects = NO_DIALECTS } = options;
+  const { apis = NO_APIS } = options;
   const responsesPath = `${pathname}${options.responsesPath ?? `${RESPONSES}${search}`}`;
-  const responses = dialects.has('responses')
+  const responses = apis.has('responses')
     ? createResponsesUpstream({
         post: (body, signal) => post(responsesPath, body, signal),
         async postWhole(body, signal, watch) {
@@ -156,7 +156,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
   return {
     name,
     kind: options.kind ?? 'external',
-    dialects,
+    apis,
     capabilities: () => options.capabilities,
     async probe(signal) {
       const path = `${pathname}/models${search}`;

@@ -1,4 +1,4 @@
-import { BACKEND_DIALECTS, CAPABILITIES, type Capability } from '@model-gateway/router';
+import { UPSTREAM_APIS, CAPABILITIES, type Capability } from '@model-gateway/router';
 import { HTTP_SCHEMES, PASSING_OPTIONS, type BackendKindDefinition } from '../kind-definition.ts';
 import { upstreamPrefix } from '../transport/upstream-url.ts';
 import { createExternalBackend, type ExternalOptions } from './external-backend.ts';
@@ -49,7 +49,7 @@ export function cloudOptions(
     authHeader,
     models,
     capabilities: CHAT_AND_EMBEDDINGS,
-    dialects: new Set(BACKEND_DIALECTS.filter((known) => dialects.includes(known))),
+    apis: new Set(UPSTREAM_APIS.filter((known) => dialects.includes(known))),
     isListingOptional: true,
   };
 }

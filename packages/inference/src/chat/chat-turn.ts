@@ -142,7 +142,7 @@ export class ChatTurn<Request extends DialectRequest = DialectRequest> implement
     const added = this.#added;
     if (own === undefined) return chatTurn(upstreamBody(this.full, model), added.length);
     const { refusal } = own;
-    const isSpoken = [...(backend.dialects ?? [])].some((api) => api === own.api);
+    const isSpoken = [...(backend.apis ?? [])].some((api) => api === own.api);
     if (refusal !== undefined && !isSpoken)
       throw new UnsupportedByBackend(refusal.code, refusal.message);
     return ownTurn(own, { model, added, chat: () => upstreamBody(this.full, model) });

@@ -37,8 +37,8 @@ export const isPassedCapability = (capability: Capability): capability is Passed
   PASSED_CAPABILITIES.some((passed) => passed === capability);
 
 /** The APIs besides chat completions that an upstream can speak. */
-export const BACKEND_DIALECTS = ['responses'] as const;
-export type BackendDialect = (typeof BACKEND_DIALECTS)[number];
+export const UPSTREAM_APIS = ['responses'] as const;
+export type UpstreamApi = (typeof UPSTREAM_APIS)[number];
 
 /** What a kind of backend is, where that matters to others than itself. All are false unless a kind says otherwise. */
 export interface KindFacts {
@@ -213,7 +213,7 @@ export interface Backend {
   readonly kind: string;
   readonly facts?: KindFacts | undefined;
   /** The APIs whose requests it gets as clients sent them; absent if it speaks only chat completions. */
-  readonly dialects?: ReadonlySet<BackendDialect>;
+  readonly apis?: ReadonlySet<UpstreamApi>;
   /** Its current capabilities; an engine reports them in its handshake. */
   capabilities(): ReadonlySet<Capability>;
   /** Whether it has the capability for this model; without this method all models have the same. */
