@@ -8,7 +8,7 @@ import { begunStream } from '../transport/answers/begun-stream.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readSmallJson, readText } from '../transport/answers/read-text.ts';
-import { createUpstreamHttp } from '../transport/upstream-http.ts';
+import { createUpstreamHttp, isSuccess } from '../transport/upstream-http.ts';
 import { answerOfMessage } from './messages-answer.ts';
 import { partsOfMessage } from './message-parts.ts';
 import { messagesRequest } from './messages-request.ts';
@@ -75,5 +75,3 @@ export function createAnthropicBackend(options: ExternalOptions): Backend {
     close: () => http.close(),
   };
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;

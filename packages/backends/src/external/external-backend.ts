@@ -15,6 +15,7 @@ import { readText, readTextAnswer } from '../transport/answers/read-text.ts';
 import { cleanMessage, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
+  isSuccess,
   type UpstreamResponse,
   type UpstreamTimeouts,
   type WholeResponse,
@@ -214,8 +215,6 @@ export function createExternalBackend(options: ExternalOptions): Backend {
     },
   };
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 const isStreamRequested = (body: object): boolean => 'stream' in body && body.stream === true;
 

@@ -1,6 +1,7 @@
 import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
 import type { Probe } from '@model-gateway/router';
 import { z } from 'zod';
+import { isSuccess } from '../transport/upstream-http.ts';
 import { readListedModel, type ListedModel } from './listed-model.ts';
 
 interface ProbedBackend {
@@ -18,8 +19,6 @@ const SERVER_ERROR = 500;
 const LISTED_MAX = 10_000;
 
 const listing = z.object({ data: z.unknown(), models: z.unknown() }).partial();
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** What the answer to a models listing says about a backend. */
 export function probeResult(

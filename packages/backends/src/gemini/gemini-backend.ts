@@ -10,7 +10,7 @@ import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readJson, readSmallJson, readText } from '../transport/answers/read-text.ts';
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
-import { createUpstreamHttp } from '../transport/upstream-http.ts';
+import { createUpstreamHttp, isSuccess } from '../transport/upstream-http.ts';
 import { answerOf, partsOfAnswer } from './gemini-answer.ts';
 import { geminiRefused, statusOf } from './refusals.ts';
 import { generateRequest } from './gemini-request.ts';
@@ -127,8 +127,6 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
     close: () => http.close(),
   };
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 function probeResult(
   status: number,

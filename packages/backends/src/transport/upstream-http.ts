@@ -107,7 +107,8 @@ export function createUpstreamHttp(
 const KEEP_ALIVE_MS = 60_000;
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+/** Whether the status of an answer is one of success. */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** The client ends the stream when the call ends early, which ends its source. */
 function dispatchedBody(body: UpstreamRequest['body']): string | Readable | null {
