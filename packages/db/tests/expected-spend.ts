@@ -2,7 +2,7 @@ import type { SpendFilter, SpendGrouping, SpendSums } from '@model-gateway/billi
 import type { FailedRequest } from '@model-gateway/contracts';
 import * as fc from 'fast-check';
 import type { Database } from '../src/database.ts';
-import { SUM_TABLES } from '../src/usage/sum-tables.ts';
+import { SUM_TABLES } from '../src/sums/sum-tables.ts';
 import { row, type Row } from './random-usage.ts';
 import { addSettledRows, settledRow } from './settled-rows.ts';
 import type { OpenedDatabase } from './test-database.ts';

@@ -1,6 +1,6 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
-import { SUM_TABLES } from '../src/usage/sum-tables.ts';
+import { SUM_TABLES } from '../src/sums/sum-tables.ts';
 import { addSettledRows, settledRow } from './settled-rows.ts';
 import { openTestDatabase, type OpenedDatabase, type TestDatabase } from './test-database.ts';
 import { usageEvent } from './usage-event.ts';

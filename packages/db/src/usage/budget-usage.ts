@@ -5,7 +5,7 @@ import type { RawQueries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { usdText } from './exact-usd.ts';
 import { takeSettlementLock } from './settlement-lock.ts';
-import type { UsageLine } from './usage-lines.ts';
+import type { UsageLine } from '../sums/usage-lines.ts';
 
 const NOTHING: BudgetUsage = { costUsd: 0, version: 0 };
 

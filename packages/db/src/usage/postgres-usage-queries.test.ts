@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { fullSize } from '../../tests/config.ts';
 import { addSettledRows, settledRow } from '../../tests/settled-rows.ts';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
-import { SUM_TABLES } from './sum-tables.ts';
+import { SUM_TABLES } from '../sums/sum-tables.ts';
 
 /** What is counted of a row. */
 interface Row {

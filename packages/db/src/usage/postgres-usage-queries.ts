@@ -10,7 +10,7 @@ import type {
 import type { Connection, Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { USAGE_RECORD } from './usage-record-columns.ts';
-import { rowsWithin, slicesOf } from './usage-slices.ts';
+import { rowsWithin, slicesOf } from '../sums/usage-slices.ts';
 
 /** Sums over many rows, and pages far behind the newest ones, take long. */
 const SNAPSHOT_MS_MAX = 120_000;

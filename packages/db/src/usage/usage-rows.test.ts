@@ -2,7 +2,7 @@ import type { UsageEvent } from '@model-gateway/contracts';
 import { newId } from '@model-gateway/kernel';
 import { openTestDatabase, type OpenedDatabase } from '../../tests/test-database.ts';
 import { usageEvent } from '../../tests/usage-event.ts';
-import { SUM_TABLES } from './sum-tables.ts';
+import { SUM_TABLES } from '../sums/sum-tables.ts';
 
 const KEPT = [
   'usage_records',

@@ -5,8 +5,8 @@ import type { RawQueries } from '../connection/connection.ts';
 import { copyText } from '../connection/copy-rows.ts';
 import { Prisma } from '../generated/client.ts';
 import { countBudgets } from './budget-usage.ts';
-import { countLines, countQuotas } from './kept-lines.ts';
-import { linesOfRows } from './usage-lines.ts';
+import { countLines, countQuotas } from '../sums/add-to-sums.ts';
+import { linesOfRows } from '../sums/usage-lines.ts';
 
 const COLUMNS = `
   id, user_id, key_id, group_id, api_key_id, project, model, backend, ref_id,

@@ -3,8 +3,8 @@ import { LONG_QUERY } from '../connection/long-queries.ts';
 import type { Queries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { parseUsd } from '../usage/exact-usd.ts';
-import { lineKey, SUM_COLUMNS, type FoldedLine, type SumTable } from '../usage/sum-tables.ts';
-import { noSums, type LineSums, type UsageLine } from '../usage/usage-lines.ts';
+import { lineKey, SUM_COLUMNS, type FoldedLine, type SumTable } from './sum-tables.ts';
+import { noSums, type LineSums, type UsageLine } from './usage-lines.ts';
 
 /** Lines by their keys. */
 export type LinesByKey = ReadonlyMap<string, FoldedLine>;

@@ -2,7 +2,7 @@ import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
 import { Prisma } from '../generated/client.ts';
 import { NIL_UUID } from '../connection/nil-uuid.ts';
-import { usdText } from './exact-usd.ts';
+import { usdText } from '../usage/exact-usd.ts';
 import { addSums, noSums, type LineSums, type UsageLine } from './usage-lines.ts';
 
 const DATE_CHARS = 'YYYY-MM-DD'.length;

@@ -1,6 +1,6 @@
 import { arrayText } from '../connection/array-text.ts';
 import type { RawQueries } from '../connection/connection.ts';
-import { usdText } from './exact-usd.ts';
+import { usdText } from '../usage/exact-usd.ts';
 import { addFolded, foldLines, SUM_TABLES } from './sum-tables.ts';
 import type { UsageLine } from './usage-lines.ts';
 

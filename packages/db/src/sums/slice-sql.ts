@@ -1,7 +1,7 @@
 import type { SpendFilter, SpendGrouping, TimeSpan } from '@model-gateway/billing';
 import { Prisma } from '../generated/client.ts';
 import { NIL_UUID } from '../connection/nil-uuid.ts';
-import { tableOf, type Cut, type DimensionColumn, type Grain } from '../usage/sum-tables.ts';
+import { tableOf, type Cut, type DimensionColumn, type Grain } from './sum-tables.ts';
 
 /**
  * A constant in the statement and no parameter: Postgres does not recognize two expressions with parameters as the same when it

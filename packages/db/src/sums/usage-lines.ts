@@ -1,6 +1,6 @@
 import type { SettledRow } from '@model-gateway/billing';
 import type { FailedRequest } from '@model-gateway/contracts';
-import { exactUsd } from './exact-usd.ts';
+import { exactUsd } from '../usage/exact-usd.ts';
 
 /** What is added up. */
 export interface LineSums {

@@ -15,7 +15,7 @@ import {
   rowSlices,
   SLICE_COLUMNS,
 } from './slice-sql.ts';
-import { CUT_NAMES, CUTS, tableOf, type Cut } from '../usage/sum-tables.ts';
+import { CUT_NAMES, CUTS, tableOf, type Cut } from './sum-tables.ts';
 
 /**
  * The lines whose sums are those of the rows that match the filter: whole days and hours come from kept sums, the rest from the

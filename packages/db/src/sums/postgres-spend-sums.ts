@@ -12,8 +12,8 @@ import {
   SUM_TABLES,
   type FoldedLine,
   type SumTable,
-} from '../usage/sum-tables.ts';
-import { noSums, type UsageLine } from '../usage/usage-lines.ts';
+} from './sum-tables.ts';
+import { noSums, type UsageLine } from './usage-lines.ts';
 import { readDayLines, readKeptLines, type LinesByKey } from './day-lines.ts';
 import { firstHourOf, TABLES_OF_HOURS } from './kept-hours.ts';
 
