@@ -8,9 +8,9 @@ export const requestAttempt = z.object({
   backend: z.string().max(255),
   /** As that backend lists it. */
   model: z.string().max(255),
-  /** `left`: the client disconnected first, or, with the reason `hedged`, another target answered first. `skipped`: the backend was passed over. */
+  /** `left`: the client disconnected first, or, with the reason `hedged`, another target answered first. `skipped`: the backend was not tried. */
   outcome: z.enum(['answered', 'failed', 'left', 'skipped']),
-  /** The kind of failure, or why it was passed over. */
+  /** The kind of failure, or why it was skipped. */
   reason: z.string().max(200).nullable(),
   /** The HTTP status of the upstream, where it sent one. */
   status: z.int().nullable(),

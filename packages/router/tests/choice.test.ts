@@ -98,7 +98,7 @@ test('a quick-start model that no backend serves: the error says how to serve it
   expect(hinted).not.toContain('/api/admin/backends');
 });
 
-test('a backend that lacks a capability is passed over', async () => {
+test('a backend that lacks a capability is skipped', async () => {
   await register('a', { capabilities: ['embeddings'] });
   await register('b', { capabilities: ['chat', 'embeddings'] });
   expect(await chosen('m', { capability: 'chat' })).toBe('b');

@@ -23,10 +23,10 @@ async function explained(...asked: Parameters<Router['explain']>) {
   const tried = targets.filter(({ position }) => position !== undefined);
   expect(tried.map(({ position }) => position)).toEqual(tried.map((_one, at) => at + 1));
   expect(tried.every(({ reason }) => reason === undefined)).toBe(true);
-  const passed = targets.filter(({ position }) => position === undefined);
+  const skipped = targets.filter(({ position }) => position === undefined);
   return {
     tried: tried.map(({ backend, model }) => `${model}@${backend}`),
-    passed: Object.fromEntries(passed.map(({ backend = '', reason }) => [backend, reason])),
+    skipped: Object.fromEntries(skipped.map(({ backend = '', reason }) => [backend, reason])),
   };
 }
 
@@ -78,7 +78,7 @@ test('says for each backend whether it is tried, and why not, as requests are se
   const said = await explained(...asked);
   expect(said).toEqual({
     tried: ['m@also', 'm@up'],
-    passed: {
+    skipped: {
       down: 'unhealthy',
       broken: 'circuit_open',
       cooling: 'cooling',
@@ -87,12 +87,12 @@ test('says for each backend whether it is tried, and why not, as requests are se
       elsewhere: 'model_not_listed',
     },
   });
-  const { elsewhere: _elsewhere, ...skipped } = said.passed;
+  const { elsewhere: _elsewhere, ...skipped } = said.skipped;
   expect(await sent(...asked)).toEqual({ tried: said.tried, skipped });
 
   expect(await explained('m', { capability: 'chat', provider: 'up' })).toMatchObject({
     tried: ['m@up'],
-    passed: { also: 'not_preferred', full: 'not_preferred', elsewhere: 'model_not_listed' },
+    skipped: { also: 'not_preferred', full: 'not_preferred', elsewhere: 'model_not_listed' },
   });
   expect(await sent('m', { provider: 'up' })).toMatchObject({
     tried: ['m@up'],
@@ -183,7 +183,7 @@ test('a backend whose key was refused has no part while another target is up', a
   expect(await shares()).toEqual({ spare: 1 });
 });
 
-test('without anything to pass over, nothing is kept', async () => {
+test('without anything to skip, nothing is kept', async () => {
   await register('a');
   await register('b', { probe: serving('other') });
   const trace: ChoiceTrace = { skipped: undefined };

@@ -26,7 +26,7 @@ const FULL = {
   details: { retry_after_secs: 1 },
 };
 
-test('a full backend is passed over on all replicas; without another one the request is refused', async () => {
+test('a full backend is skipped on all replicas; without another one the request is refused', async () => {
   await register('first', { concurrency: 1 });
   await register('second', { rpm: 2 });
   const routes = [await router.choose('m'), await other.choose('m'), await router.choose('m')];

@@ -91,7 +91,7 @@ test('a backend with concurrency 4 never has five requests, with 50 callers on t
   }
 });
 
-test('a full backend is passed over; every kind of request counts, on both gateways', async () => {
+test('a full backend is skipped; every kind of request counts, on both gateways', async () => {
   await register({ name: 'limited', url: upstream.url, limits: { rpm: 4, tokens_per_day: 1000 } });
   const kinds: readonly [path: string, body: object][] = [
     ['chat/completions', { model: MODEL, messages }],

@@ -229,7 +229,7 @@ describe('the request log', () => {
     }
   });
 
-  test('keeps what was passed over, and why, as the explanation says', async () => {
+  test('keeps what was skipped, and why, as the explanation says', async () => {
     const spare = await startChatUpstream({ models: ['both'] });
     await registerBackend(gateway, { type: 'external', name: 'third', url: spare.url });
     try {

@@ -213,7 +213,7 @@ test.each([400, 404])('%d of the upstream leaves the circuit closed', async (sta
 });
 
 test.each([{ stream: false }, { stream: true }])(
-  'a backend that cannot chat is passed over, with stream: $stream',
+  'a backend that cannot chat is skipped, with stream: $stream',
   async ({ stream }) => {
     const able = `up-${upstreams}`;
     const backend = { type: 'cloud-video', name: 'unable', url: upstream.url };

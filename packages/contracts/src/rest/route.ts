@@ -51,7 +51,7 @@ export const routeExplanationSchema = z.object({
   attempts: z.int(),
   targets: z.array(
     z.object({
-      /** 1 is tried first; null for what is passed over. */
+      /** 1 is tried first; null for what is skipped. */
       position: z.int().nullable(),
       /** Null for a target of a route that no backend serves. */
       backend: z.string().nullable(),
@@ -62,7 +62,7 @@ export const routeExplanationSchema = z.object({
       weight: z.number().nullable(),
       /** The part of the requests that are sent there first, by the weights of the route. */
       share: z.number().nullable(),
-      /** Why it is passed over; null for what is tried. */
+      /** Why it is skipped; null for what is tried. */
       reason: passReason.nullable(),
       detail: z.string().nullable(),
     }),

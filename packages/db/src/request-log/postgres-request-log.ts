@@ -126,7 +126,7 @@ function loggedOf(
 }
 
 /**
- * Attempts are stored only if one failed or a backend was passed over: otherwise the first backend answered. Of requests before
+ * Attempts are stored only if one failed or a backend was skipped: otherwise the first backend answered. Of requests before
  * the oldest day of the log they are unknown.
  */
 function onlyAttempt(

@@ -53,7 +53,7 @@ export async function invokeEngine(
   }
 }
 
-/** A backend that declared this without supporting it is passed over. */
+/** A backend that declared this without supporting it is skipped. */
 async function chooseInvocable(router: Pick<Router, 'choose'>, model: string): Promise<Lease> {
   const exclude: TargetName[] = [];
   for (;;) {

@@ -95,13 +95,13 @@ test.each<{
   readonly tried: readonly string[];
 }>([
   {
-    why: 'every backend that cannot take it is passed over',
+    why: 'every backend that cannot take it is skipped',
     answers: [unsupported, unsupported, 'fine'],
     result: 'fine',
     tried: ['a', 'b', 'c'],
   },
   {
-    why: 'passing over is not the one retry',
+    why: 'skipping is not the one retry',
     answers: [unsupported, broken, unsupported, 'fine'],
     result: 'fine',
     tried: ['a', 'b', 'c', 'd'],

@@ -54,7 +54,7 @@ export function addAttempt(trace: RequestTrace, attempt: RequestAttempt): void {
   });
 }
 
-/** What the log keeps: the backends that were passed over and why, then those that were tried, in order. */
+/** What the log keeps: the backends that were skipped and why, then those that were tried, in order. */
 export function attemptsOf({ skipped, attempts = [] }: RequestTrace): RequestAttempt[] | undefined {
   if (skipped === undefined) return attempts.length === 0 ? undefined : attempts;
   return [...skipped.slice(0, ATTEMPTS_MAX - attempts.length).map(skippedAttempt), ...attempts];

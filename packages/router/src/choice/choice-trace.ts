@@ -1,5 +1,5 @@
 /** Why a request is not sent to a backend that lists its model. */
-export type PassReason =
+export type SkipReason =
   | 'unhealthy'
   | 'circuit_open'
   | 'cooling'
@@ -10,19 +10,19 @@ export type PassReason =
   | 'no_capability'
   | 'tried';
 
-/** A backend that could have served a request and was passed over. */
+/** A backend that could have served a request and was skipped. */
 export interface SkippedTarget {
   readonly backend: string;
   /** As that backend lists it. */
   readonly model: string;
-  readonly reason: PassReason;
+  readonly reason: SkipReason;
 }
 
 /** What is known and kept of the choices of one request. */
 export interface ChoiceTrace {
   /** Whether the library of the client repeats a request that failed. */
   readonly isRepeat?: boolean | undefined;
-  /** Undefined for most requests: nothing was passed over. */
+  /** Undefined for most requests: nothing was skipped. */
   skipped: SkippedTarget[] | undefined;
 }
 

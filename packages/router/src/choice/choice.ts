@@ -4,7 +4,7 @@ import { isPassedCapability, type Capability } from '../registry/backend.ts';
 import { modelMatcher } from './model-match.ts';
 import { matchesProvider } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
-import type { ChoiceTrace, PassReason } from './choice-trace.ts';
+import type { ChoiceTrace, SkipReason } from './choice-trace.ts';
 import type { RouteRule, RoutedModel } from '../routes/route-rule.ts';
 
 /** The names of a model that may serve a request. */
@@ -33,7 +33,7 @@ export interface BackendQuery {
   readonly rule?: RouteRule | undefined;
   /** Leaves out backends whose model the caller may not use; all may serve without it. */
   readonly allows?: AllowsModel | undefined;
-  /** Gets the backends that were passed over. */
+  /** Gets the backends that were skipped. */
   readonly trace?: ChoiceTrace | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Candidate {
   /** Of the route, where there is one. */
   readonly routed?: RoutedModel | undefined;
   /** Why it gets no request now; undefined if it may get one. */
-  obstacle?: PassReason | undefined;
+  obstacle?: SkipReason | undefined;
 }
 
 /** A backend that a request was sent to, and its id of the model. */

@@ -4,7 +4,7 @@ import type { Affinity } from './affinity.ts';
 import type { BackendList } from '../registry/backend-list.ts';
 import type { Capability } from '../registry/backend.ts';
 import type { Breakers } from '../circuits/breakers.ts';
-import { noteSkipped, type ChoiceTrace, type PassReason } from './choice-trace.ts';
+import { noteSkipped, type ChoiceTrace, type SkipReason } from './choice-trace.ts';
 import type { NextNumber } from './even-numbers.ts';
 import {
   allUnhealthy,
@@ -41,7 +41,7 @@ export interface ChoiceOptions extends Pick<LeasedQuery, 'hasMedia'> {
   readonly allows?: AllowsModel | undefined;
   /** The targets that were tried before. */
   readonly exclude?: readonly TargetName[] | undefined;
-  /** Gets the backends that were passed over. */
+  /** Gets the backends that were skipped. */
   readonly trace?: ChoiceTrace | undefined;
 }
 
@@ -88,13 +88,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   function considered(query: BackendQuery, exclude: readonly TargetName[]): readonly Candidate[] {
     const entries = list.all();
     const candidates = consider(entries, query, exclude, facts);
-    if (query.trace !== undefined) notePassed(query.trace, candidates);
+    if (query.trace !== undefined) noteAllSkipped(query.trace, candidates);
     assertServed(entries, query, candidates);
     return candidates;
   }
 
-  /** Notes every backend that lists the model and is passed over. */
-  function notePassed(trace: ChoiceTrace, candidates: readonly Candidate[]): void {
+  /** Notes every backend that lists the model and is skipped. */
+  function noteAllSkipped(trace: ChoiceTrace, candidates: readonly Candidate[]): void {
     const usable = usableOf(candidates, facts);
     if (usable.length === candidates.length) return;
     for (const one of candidates) {
@@ -112,13 +112,13 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
     isFull: boolean,
   ): ServiceError {
     if (isFull) return full(query);
-    const passedFor = (reason: PassReason): readonly Candidate[] =>
+    const skippedFor = (reason: SkipReason): readonly Candidate[] =>
       candidates.filter(({ obstacle }) => obstacle === reason);
-    const waits = passedFor('cooling').map(({ entry: { backend }, model }) =>
+    const waits = skippedFor('cooling').map(({ entry: { backend }, model }) =>
       refusals.coolingMs(backend.name, model),
     );
     if (waits.length === 0) {
-      const trials = passedFor('circuit_open').map(({ entry: { backend } }) =>
+      const trials = skippedFor('circuit_open').map(({ entry: { backend } }) =>
         breakers.waitMs(backend.name, query.capability),
       );
       return allUnhealthy(trials.length === 0 ? undefined : Math.min(...trials));
@@ -165,9 +165,9 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
 
   async function chooseBest(query: LeasedQuery, exclude: readonly TargetName[]): Promise<Lease> {
     let isFull = false;
-    const passed = [...exclude];
+    const excluded = [...exclude];
     for (;;) {
-      const candidates = considered(query, passed);
+      const candidates = considered(query, excluded);
       const best = bestOf(query, candidates);
       if (best === undefined) throw unavailable(query, candidates, isFull);
       const acquired = acquire(best, query);
@@ -176,7 +176,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
       isFull ||= lease === 'full';
       const skipped = { backend: best.entry.backend.name, model: best.model };
       if (query.trace !== undefined) noteSkipped(query.trace, { ...skipped, reason: lease });
-      passed.push(skipped);
+      excluded.push(skipped);
     }
   }
 

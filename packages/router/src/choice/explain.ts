@@ -5,10 +5,10 @@ import type { Refusals } from '../refusals/refusals.ts';
 import { firstPriority, likeliest, sharesOf, type RoutedModel } from '../routes/route-rule.ts';
 import { findListing, type BackendQuery, type Candidate } from './choice.ts';
 import { consider, isRuled, rank, usableOf, type ChoiceFacts, type ChoicePolicy } from './rank.ts';
-import type { PassReason } from './choice-trace.ts';
+import type { SkipReason } from './choice-trace.ts';
 
 /** Why a backend or target of a route gets no request. */
-type ExplainedReason = PassReason | 'not_in_route' | 'not_registered';
+type ExplainedReason = SkipReason | 'not_in_route' | 'not_registered';
 
 /** One backend, or one target of a route that no backend serves, in an explanation. */
 export interface ExplainedTarget {
@@ -19,7 +19,7 @@ export interface ExplainedTarget {
   readonly model: string | undefined;
   /** Of the route, where there is one. */
   readonly routed: RoutedModel | undefined;
-  /** 1 is tried first; undefined for what is passed over. */
+  /** 1 is tried first; undefined for what is skipped. */
   readonly position: number | undefined;
   /** The part of the requests that go there first, by the weights of a route. */
   readonly share: number | undefined;
@@ -40,7 +40,7 @@ interface ExplainDependencies {
 const MS_PER_SECOND = 1_000;
 const MIDDLE = 0.5;
 
-/** Says where a request would go now: what would be tried in which order, and why everything else is passed over. */
+/** Says where a request would go now: what would be tried in which order, and why everything else is skipped. */
 export function createExplain(dependencies: ExplainDependencies) {
   const { list, facts, limits, refusals, firstTokens, counts } = dependencies;
 

@@ -7,7 +7,7 @@ import {
   type RouteStrategy,
   type RoutedModel,
 } from '../routes/route-rule.ts';
-import type { PassReason } from './choice-trace.ts';
+import type { SkipReason } from './choice-trace.ts';
 import {
   findListing,
   isPreferred,
@@ -63,7 +63,7 @@ function obstacleOf(
   query: BackendQuery,
   tried: readonly TargetName[],
   facts: ChoiceFacts,
-): PassReason | undefined {
+): SkipReason | undefined {
   const { entry, model } = candidate;
   const { capability } = query;
   const { name } = entry.backend;
@@ -81,8 +81,8 @@ export function usableOf(
   considered: readonly Candidate[],
   facts: ChoiceFacts,
 ): readonly Candidate[] {
-  const isAnyPassed = considered.some(({ obstacle }) => obstacle !== undefined);
-  const ready = isAnyPassed
+  const isAnySkipped = considered.some(({ obstacle }) => obstacle !== undefined);
+  const ready = isAnySkipped
     ? considered.filter(({ obstacle }) => obstacle === undefined)
     : considered;
   const having = preferably(ready, ({ entry, model }) => !entry.lacks(model));

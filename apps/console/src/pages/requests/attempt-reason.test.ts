@@ -1,7 +1,7 @@
 import { en } from '../../texts/en.ts';
 import { textOfReason } from './attempt-reason.ts';
 
-test('why a backend was passed over is said in words', () => {
+test('why a backend was skipped is said in words', () => {
   const text = textOfReason('circuit_open');
   expect(text === undefined ? undefined : en[text]).toBe('Paused after failures');
 });

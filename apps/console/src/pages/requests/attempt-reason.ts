@@ -1,7 +1,7 @@
 import type { TextKey } from '../../texts/texts.ts';
 
-/** Why a backend was passed over is kept as a code, with the meaning that explanations of routing have. */
-const PASSED_OVER: Readonly<Record<string, TextKey>> = {
+/** Why a backend was skipped is kept as a code, with the meaning that explanations of routing have. */
+const SKIPPED: Readonly<Record<string, TextKey>> = {
   unhealthy: 'explain.reason.unhealthy',
   circuit_open: 'explain.reason.circuit_open',
   cooling: 'explain.reason.cooling',
@@ -14,4 +14,4 @@ const PASSED_OVER: Readonly<Record<string, TextKey>> = {
 
 /** The text of a reason; undefined for one that has none, such as the kind of a failure. */
 export const textOfReason = (reason: string): TextKey | undefined =>
-  Object.hasOwn(PASSED_OVER, reason) ? PASSED_OVER[reason] : undefined;
+  Object.hasOwn(SKIPPED, reason) ? SKIPPED[reason] : undefined;
