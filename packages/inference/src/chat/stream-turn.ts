@@ -6,7 +6,7 @@ import { settleFailure, type ActiveAttempt } from '../upstream/attempts.ts';
 import type { ChatTurn, TurnServices } from './chat-turn.ts';
 import { cannotChat } from './complete-chat.ts';
 import type { OnSign } from '../stream/event-reader.ts';
-import { relay, type Portion, type Relay } from '../stream/relay.ts';
+import { readStream, type Portion, type StreamReader } from '../stream/read-stream.ts';
 import { settleStream, type SettledTurn } from './settle-turn.ts';
 import { createStreamObserver, type StreamObserver } from '../stream/stream-observer.ts';
 
@@ -53,7 +53,7 @@ interface Begun {
   /** The fields of the gateway's own chunks. */
   readonly head: ChunkHead;
   readonly first: Portion | undefined;
-  readonly rest: Relay;
+  readonly rest: StreamReader;
 }
 
 interface StreamOptions {
@@ -120,7 +120,7 @@ async function begin(turn: ChatTurn, services: TurnServices, options: StreamOpti
       const observer = createStreamObserver({ keepsReply });
       const head = headOf(model, clock);
       const reading = { passesEvents, passesUsage, parsesAll, log, onSign };
-      const rest = relay(stream, { ...reading, observer, head });
+      const rest = readStream(stream, { ...reading, observer, head });
       return { ignored: stream.ignored, observer, head, rest, first: await rest.next() };
     },
   );

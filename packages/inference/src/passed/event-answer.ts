@@ -3,7 +3,7 @@ import { estimateTokens } from '@model-gateway/billing';
 import { newId, tryParseExactJson, type Clock, type Log } from '@model-gateway/kernel';
 import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
-import { EventRelay, type EventStream } from '../stream/relay.ts';
+import { EventStreamReader, type EventStream } from '../stream/read-stream.ts';
 import { createStreamObserver } from '../stream/stream-observer.ts';
 import { streamUsage } from '../usage/stream-usage.ts';
 import { answerBytes } from './answer-bytes.ts';
@@ -25,7 +25,7 @@ export function readEventAnswer(
 ): AnswerReader {
   const observer = createStreamObserver({ keepsReply: false });
   const passesUsage = asksForUsage(fields);
-  const events = new EventRelay(streamOf(answer), {
+  const events = new EventStreamReader(streamOf(answer), {
     observer,
     passesEvents: true,
     passesUsage,

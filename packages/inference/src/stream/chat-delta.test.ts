@@ -1,7 +1,7 @@
 import { silentLog } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
 import { deltasOf, type ChatDelta } from './chat-delta.ts';
-import { relay } from './relay.ts';
+import { readStream } from './read-stream.ts';
 import { createStreamObserver } from './stream-observer.ts';
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
@@ -24,7 +24,7 @@ async function read(...parts: readonly (string | Buffer)[]) {
   try {
     const stream = { form: 'events', bytes: bytesOf(parts), cleanMessage } as const;
     const reading = { passesUsage: true, parsesAll: false, log: silentLog };
-    const source = relay(stream, { ...reading, passesEvents: false, observer });
+    const source = readStream(stream, { ...reading, passesEvents: false, observer });
     for (let got = await source.next(); got !== undefined; got = await source.next())
       if (!Buffer.isBuffer(got)) deltas.push(...got.flatMap(deltasOf));
   } catch (error) {

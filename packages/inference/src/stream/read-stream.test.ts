@@ -1,7 +1,7 @@
 import { chatParts } from '@model-gateway/dialects';
 import { silentLog } from '@model-gateway/kernel';
 import type { UpstreamStream } from '@model-gateway/router';
-import { relay, type Portion } from './relay.ts';
+import { readStream, type Portion } from './read-stream.ts';
 import { createStreamObserver } from './stream-observer.ts';
 
 const head = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm' } as const;
@@ -58,9 +58,9 @@ test.each([
   ['an event with many values', MANY_VALUES, 'an event has too many values'],
 ])('a stream of events is left after %s', async (_why, bytes, message) => {
   const { state, stream } = endless<Uint8Array>(eventOf(token), bytes);
-  const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, options());
-  expect(await relayed.next()).toEqual(eventOf(token));
-  await expect(relayed.next()).rejects.toThrow(message);
+  const reader = readStream({ form: 'events', bytes: stream, cleanMessage }, options());
+  expect(await reader.next()).toEqual(eventOf(token));
+  await expect(reader.next()).rejects.toThrow(message);
   expect(state.left).toBe(1);
 });
 
@@ -68,9 +68,9 @@ test('comments before the first chunk wait for it, and those after it pass', asy
   const comment = Buffer.from(': waiting\n\n');
   const many = Buffer.from(`: ${'x'.repeat(4 * 1024)}\n\n`);
   const { stream } = endless<Uint8Array>(comment, many, comment, eventOf(token), comment);
-  const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, options());
-  expect(await relayed.next()).toEqual(Buffer.concat([comment, comment, eventOf(token)]));
-  expect(await relayed.next()).toEqual(comment);
+  const reader = readStream({ form: 'events', bytes: stream, cleanMessage }, options());
+  expect(await reader.next()).toEqual(Buffer.concat([comment, comment, eventOf(token)]));
+  expect(await reader.next()).toEqual(comment);
 });
 
 test('comments before the first chunk pass at once to a client that takes them', async () => {
@@ -78,8 +78,11 @@ test('comments before the first chunk pass at once to a client that takes them',
   const { stream } = endless<Uint8Array>(early, late, eventOf(token));
   const signs: string[] = [];
   const onSign = (comments: Buffer) => signs.push(comments.toString()) > 1;
-  const relayed = relay({ form: 'events', bytes: stream, cleanMessage }, { ...options(), onSign });
-  expect(await relayed.next()).toEqual(Buffer.concat([early, eventOf(token)]));
+  const reader = readStream(
+    { form: 'events', bytes: stream, cleanMessage },
+    { ...options(), onSign },
+  );
+  expect(await reader.next()).toEqual(Buffer.concat([early, eventOf(token)]));
   expect(signs).toEqual([': early\n\n', ': late\n\n']);
 });
 
@@ -93,14 +96,14 @@ describe.each([
     'events',
     (...chunks: readonly object[]) => {
       const { stream } = endless<Uint8Array>(...chunks.map(eventOf));
-      return relay({ form: 'events', bytes: stream, cleanMessage }, options());
+      return readStream({ form: 'events', bytes: stream, cleanMessage }, options());
     },
   ],
   [
     'parts',
     (...chunks: readonly object[]) => {
       const { stream } = endless(...chunks.map(partOf));
-      return relay({ form: 'parts', parts: stream }, options());
+      return readStream({ form: 'parts', parts: stream }, options());
     },
   ],
 ] as const)('a stream of %s begins with its first content', (_form, begin) => {
@@ -151,19 +154,19 @@ describe('a stream with more text than can be kept', () => {
     const source = (form === 'events'
       ? { form, bytes: stream, cleanMessage }
       : { form, parts: stream }) as unknown as UpstreamStream;
-    const relayed = relay(source, options());
+    const reader = readStream(source, options());
     for (let count = 0; !isLast(count); count += 1)
-      expect(textOf(await relayed.next()).length).toBeGreaterThan(CHARS);
-    await expect(relayed.next()).rejects.toThrow('more text than an answer may have');
+      expect(textOf(await reader.next()).length).toBeGreaterThan(CHARS);
+    await expect(reader.next()).rejects.toThrow('more text than an answer may have');
     expect(state.left).toBe(1);
   });
 });
 
 test('a stream of parts is left after an error of the upstream', async () => {
   const { state, stream } = endless(partOf(token), partOf(failed));
-  const relayed = relay({ form: 'parts', parts: stream }, options());
-  expect(textOf(await relayed.next())).toBe(eventOf(token).toString());
-  await expect(relayed.next()).rejects.toThrow('out of memory');
+  const reader = readStream({ form: 'parts', parts: stream }, options());
+  expect(textOf(await reader.next())).toBe(eventOf(token).toString());
+  await expect(reader.next()).rejects.toThrow('out of memory');
   expect(state.left).toBe(1);
 });
 
@@ -175,15 +178,15 @@ test.each([
     yield* parts;
   }
   const ending = row.hasMark ? [Buffer.from('data: [DONE]\n\n')] : [];
-  const relayOf = (...chunks: readonly object[]) =>
-    relay(
+  const readerOf = (...chunks: readonly object[]) =>
+    readStream(
       { form: 'events', bytes: bytes(...chunks.map(eventOf), ...ending), cleanMessage },
       options(),
     );
-  const cut = relayOf(token);
+  const cut = readerOf(token);
   await cut.next();
   await expect(cut.next()).rejects.toThrow('before the answer was complete');
-  const whole = relayOf(token, finish);
+  const whole = readerOf(token, finish);
   await whole.next();
   await whole.next();
   expect(await whole.next()).toBeUndefined();
@@ -193,10 +196,10 @@ test('parts that end without a reason are a failure, too', async () => {
   async function* parts(...all: readonly object[]) {
     for (const chunk of all) yield partOf(chunk);
   }
-  const cut = relay({ form: 'parts', parts: parts(token) }, options());
+  const cut = readStream({ form: 'parts', parts: parts(token) }, options());
   await cut.next();
   await expect(cut.next()).rejects.toThrow('before the answer was complete');
-  const whole = relay({ form: 'parts', parts: parts(token, finish) }, options());
+  const whole = readStream({ form: 'parts', parts: parts(token, finish) }, options());
   await whole.next();
   await whole.next();
   expect(await whole.next()).toBeUndefined();

@@ -17,7 +17,7 @@ import type { StreamObserver } from './stream-observer.ts';
 export type Portion = Buffer | readonly AnswerPart[];
 
 /** Reads an upstream's stream for its client; the observer sees all of it. */
-export interface Relay {
+export interface StreamReader {
   /**
    * The next portion; undefined when the response is complete. Rejects with an UpstreamFailure when it is not. The first time it
    * waits for the first content, so that an earlier failure can still be answered by another target.
@@ -27,16 +27,16 @@ export interface Relay {
   leave(): void;
 }
 
-interface RelayOptions extends Omit<EventReaderOptions, 'onPart'> {
+interface StreamReaderOptions extends Omit<EventReaderOptions, 'onPart'> {
   /** Whether events of chat completions are delivered as they are, because the client speaks that API. */
   readonly passesEvents: boolean;
 }
 
-/** Forwards one stream. */
-export function relay(stream: UpstreamStream, options: RelayOptions): Relay {
+/** Reads one stream by its form. */
+export function readStream(stream: UpstreamStream, options: StreamReaderOptions): StreamReader {
   return stream.form === 'events'
-    ? new EventRelay(stream, options)
-    : new PartRelay(stream.parts, options);
+    ? new EventStreamReader(stream, options)
+    : new PartStreamReader(stream.parts, options);
 }
 
 const TOO_LONG = 'the upstream generated more text than an answer may have';
@@ -51,7 +51,7 @@ const EARLY_PARTS_MAX = 1_000;
 export type EventStream = UpstreamStream & { readonly form: 'events' };
 
 /** Classes, because this runs for each token: nested generators cost as much as reading the token. */
-export class EventRelay implements Relay {
+export class EventStreamReader implements StreamReader {
   readonly #bytes: AsyncIterator<Uint8Array>;
   readonly #cleanMessage: EventStream['cleanMessage'];
   readonly #observer: StreamObserver;
@@ -67,7 +67,10 @@ export class EventRelay implements Relay {
   /** A failure that is thrown after the events before it. */
   #failure: UpstreamFailure | undefined;
 
-  constructor({ bytes, cleanMessage }: EventStream, { passesEvents, ...options }: RelayOptions) {
+  constructor(
+    { bytes, cleanMessage }: EventStream,
+    { passesEvents, ...options }: StreamReaderOptions,
+  ) {
     this.#cleanMessage = cleanMessage;
     this.#bytes = bytes[Symbol.asyncIterator]();
     this.#observer = options.observer;
@@ -162,13 +165,13 @@ export class EventRelay implements Relay {
   }
 }
 
-class PartRelay implements Relay {
+class PartStreamReader implements StreamReader {
   readonly #parts: AsyncIterator<AnswerPart>;
   readonly #observer: StreamObserver;
   #hasBegun = false;
   readonly #early: AnswerPart[] = [];
 
-  constructor(parts: AsyncIterable<AnswerPart>, { observer }: RelayOptions) {
+  constructor(parts: AsyncIterable<AnswerPart>, { observer }: StreamReaderOptions) {
     this.#parts = parts[Symbol.asyncIterator]();
     this.#observer = observer;
   }
