@@ -60,7 +60,7 @@ import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
 import { modelsErrorWriter } from './dialects/messages-models.ts';
-import { createPassedRoutes } from './routes/passed.ts';
+import { createRelayRoutes } from './routes/relayed.ts';
 import { createUploadRoutes } from './routes/uploads.ts';
 import { createResponsesRoutes } from './routes/responses.ts';
 import { createStoredResponses, STORED_RESPONSE_BYTES_MAX } from './responses/stored-responses.ts';
@@ -122,11 +122,11 @@ export function createGateway(
     folder: join(config.dataDir, 'uploads'),
     bytesMax: config.uploadFilesBytesMax,
   });
-  const passedRoutes = [
-    ...createPassedRoutes(serving),
+  const relayRoutes = [
+    ...createRelayRoutes(serving),
     ...createUploadRoutes({ ...serving, uploadFiles, uploadBytesMax }),
   ];
-  const passedPaths = new Set(passedRoutes.map(({ path }) => path));
+  const relayPaths = new Set(relayRoutes.map(({ path }) => path));
   const storedResponses = createStoredResponses({
     store: database.responses,
     retentionDays: config.responsesRetentionDays,
@@ -180,7 +180,7 @@ export function createGateway(
       counting,
     ),
     createEmbeddingsRoute({ admission, ...runtime }),
-    ...passedRoutes,
+    ...relayRoutes,
   ];
   const leanRoutes = createLeanRoutes(
     [
@@ -191,7 +191,7 @@ export function createGateway(
       sendError(error, request, response, log, writeError),
   );
   const hasOwnErrors = (path: string, request: IncomingMessage): boolean =>
-    passedPaths.has(path) ||
+    relayPaths.has(path) ||
     OWN_ERRORS.some((own) => path === own || path.startsWith(`${own}/`)) ||
     modelsErrorWriter(request) !== undefined;
   const routes = Router();

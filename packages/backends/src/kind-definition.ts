@@ -2,7 +2,7 @@ import { backendOptionsSchema } from '@model-gateway/contracts';
 import type { Clock, Tracing } from '@model-gateway/kernel';
 import {
   CAPABILITIES,
-  isPassedCapability,
+  isRelayedCapability,
   type Backend,
   type BackendConfig,
   type Capability,
@@ -69,7 +69,7 @@ export const HTTP_SCHEMES: readonly string[] = ['http:', 'https:'];
 
 /** What can be declared of a kind whose requests are translated. */
 export const TRANSLATING: ReadonlySet<Capability> = new Set(
-  CAPABILITIES.filter((capability) => capability !== 'video' && !isPassedCapability(capability)),
+  CAPABILITIES.filter((capability) => capability !== 'video' && !isRelayedCapability(capability)),
 );
 
 export const NO_OPTIONS = backendOptionsSchema.pick({});

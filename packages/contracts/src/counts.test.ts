@@ -18,7 +18,7 @@ import {
   moderationsRequestSchema,
   rerankRequestSchema,
   speechRequestSchema,
-} from './rest/passed.ts';
+} from './rest/relayed.ts';
 import { rpcMethods } from './rpc/methods.ts';
 
 const NAMES = Object.keys(countFields).filter((name) => name !== 'options');

@@ -91,7 +91,7 @@ export {
   transcriptionSchema,
   uploadFieldsSchema,
   uploadFormSchema,
-} from './rest/passed.ts';
+} from './rest/relayed.ts';
 export { restErrorSchema, type RestErrorBody } from './rest/errors.ts';
 export {
   modelEntrySchema,

@@ -53,16 +53,20 @@ export {
   type Reservation,
 } from './quota/reservation.ts';
 export type { ChatDelta } from './stream/chat-delta.ts';
-export { PASSED_OPERATIONS, type PassedFields, type PassedOperation } from './passed/operations.ts';
-export { passCall, type PassedResponse } from './passed/pass-call.ts';
 export {
-  expectedPassed,
+  RELAYED_OPERATIONS,
+  type RelayedFields,
+  type RelayedOperation,
+} from './relay/operations.ts';
+export { relayCall, type RelayedResponse } from './relay/relay-call.ts';
+export {
+  expectedRelayed,
   isOwnField,
   jsonSource,
   streamsText,
-  type PassedCall,
-  type PassedSource,
-} from './passed/passed-call.ts';
+  type RelayedCall,
+  type RelayedSource,
+} from './relay/relayed-call.ts';
 export { createConversationHook } from './chat/history/conversation-hook.ts';
 export { findStoredHistory, HISTORY_LIMITS } from './chat/history/stored-history.ts';
 export { createStorageLimit, type StorageLimit } from './storage/storage-limit.ts';

@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { uploadFieldsSchema } from '@model-gateway/contracts';
 import { readUpload, type FormField, type Upload, type UploadFiles } from '@model-gateway/http';
 import {
-  expectedPassed,
+  expectedRelayed,
   isOwnField,
-  PASSED_OPERATIONS,
+  RELAYED_OPERATIONS,
   runCall,
-  type PassedOperation,
-  type PassedSource,
+  type RelayedOperation,
+  type RelayedSource,
 } from '@model-gateway/inference';
 import { tryParseJson } from '@model-gateway/kernel';
 import type { CallRoute } from '../surface/http-call.ts';
-import { servePassed, type PassedRouteDependencies } from './passed.ts';
+import { serveRelayed, type RelayRouteDependencies } from './relayed.ts';
 
-interface UploadRouteDependencies extends PassedRouteDependencies {
+interface UploadRouteDependencies extends RelayRouteDependencies {
   readonly uploadFiles: UploadFiles;
   readonly uploadBytesMax: number;
 }
@@ -24,14 +24,14 @@ const ROUTING = ['model', 'models', `models${LIST}`, 'provider'] as const;
 
 /** The routes whose audio passes to upstreams while the client sends it. */
 export function createUploadRoutes(dependencies: UploadRouteDependencies): readonly CallRoute[] {
-  const { transcriptions, translations } = PASSED_OPERATIONS;
+  const { transcriptions, translations } = RELAYED_OPERATIONS;
   return [transcriptions, translations].map((operation) =>
     createUploadRoute(operation, dependencies),
   );
 }
 
 function createUploadRoute(
-  operation: PassedOperation,
+  operation: RelayedOperation,
   dependencies: UploadRouteDependencies,
 ): CallRoute {
   const { admission, uploadFiles: files, uploadBytesMax: bytesMax } = dependencies;
@@ -42,7 +42,7 @@ function createUploadRoute(
       let upload: Upload | undefined;
       try {
         const admitting = admission.admit(call, uploadFieldsSchema, {
-          expected: expectedPassed(operation, declaredBytes(call.request)),
+          expected: expectedRelayed(operation, declaredBytes(call.request)),
           async read(form, owner) {
             upload = await readUpload(form, { bytesMax, files, owner, decisive: ROUTING });
             return routingOf(upload.fields);
@@ -51,7 +51,7 @@ function createUploadRoute(
         await runCall(call, admitting, dependencies, async (running) => {
           if (upload === undefined) throw new Error('an admitted upload was read');
           const source = uploadSource(upload);
-          await servePassed(call, running, { operation, source }, dependencies);
+          await serveRelayed(call, running, { operation, source }, dependencies);
         });
       } finally {
         await upload?.close();
@@ -67,7 +67,7 @@ function declaredBytes({ headers }: IncomingMessage): number | undefined {
 }
 
 /** The form with the model that the backend lists, and without the fields for the gateway. */
-function uploadSource(upload: Upload): PassedSource {
+function uploadSource(upload: Upload): RelayedSource {
   const forwarded = upload.fields.filter(({ name }) => !isOwnField(baseOf(name)));
   return {
     contentFor: (model) =>

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { newId } from '@model-gateway/kernel';
 import { temporaryDataDir, waitUntil, type TemporaryFolder } from '@model-gateway/testkit';
 import { keysOf, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
-import { sendJson, startPassedUpstream, type PassedUpstream } from '../passed/passed-upstream.ts';
+import { sendJson, startRelayUpstream, type RelayUpstream } from '../relay/relay-upstream.ts';
 import {
   createUploadClient,
   headOf,
   openFilesBelow,
   written,
   type Part,
-} from '../passed/upload-client.ts';
+} from '../relay/upload-client.ts';
 
 const FILES_BYTES_MAX = 1_000_000;
 const model: Part = { name: 'model', value: 'whisper' };
@@ -21,7 +21,7 @@ const fileOf = (bytes: number): Part => ({
 
 let gateway: GatewayUnderTest;
 let data: TemporaryFolder;
-let upstream: PassedUpstream;
+let upstream: RelayUpstream;
 let otherKey = '';
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
     SERVICE_DATA_DIR: data.path,
     SERVICE_UPLOAD_FILES_BYTES_MAX: String(FILES_BYTES_MAX),
   });
-  upstream = await startPassedUpstream({ models: ['whisper'] });
+  upstream = await startRelayUpstream({ models: ['whisper'] });
   upstream.answer(({ request, response }) =>
     request.on('end', () => sendJson(response, { text: 'served' })),
   );

@@ -3,11 +3,11 @@ import { temporaryDataDir, waitUntil, type TemporaryFolder } from '@model-gatewa
 import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import {
   sendJson,
-  startPassedUpstream,
-  type PassedUpstream,
+  startRelayUpstream,
+  type RelayUpstream,
   type ReceivedRequest,
-} from '../passed/passed-upstream.ts';
-import { END, textOf } from '../passed/upload-client.ts';
+} from '../relay/relay-upstream.ts';
+import { END, textOf } from '../relay/upload-client.ts';
 
 const CAPABILITIES = ['images', 'speech', 'transcription', 'moderations'];
 /** How long a target may take until its first byte. */
@@ -15,8 +15,8 @@ const TARGET_MS = 8_000;
 
 let gateway: GatewayUnderTest;
 let data: TemporaryFolder;
-let first: PassedUpstream;
-let second: PassedUpstream;
+let first: RelayUpstream;
+let second: RelayUpstream;
 
 beforeAll(async () => {
   data = await temporaryDataDir();
@@ -25,9 +25,9 @@ beforeAll(async () => {
     SERVICE_API_RATE_LIMIT_RPM: '100000',
     SERVICE_BREAKER_FAILURES: '1000',
   });
-  first = await startPassedUpstream({ models: ['primary'] });
-  second = await startPassedUpstream({ models: ['spare', 'other'] });
-  const gone = await startPassedUpstream({ models: ['lost'] });
+  first = await startRelayUpstream({ models: ['primary'] });
+  second = await startRelayUpstream({ models: ['spare', 'other'] });
+  const gone = await startRelayUpstream({ models: ['lost'] });
   const keys = ['the-first-of-two-keys', 'the-second-of-two-keys'];
   await register('first', { url: first.url, api_keys: keys });
   await register('second', { url: second.url });
@@ -99,7 +99,7 @@ const OPERATIONS = [
   { path: 'moderations', body: { input: 'Hi' }, hasEffects: false },
 ];
 
-const callsOf = ({ calls }: PassedUpstream, path: string): number =>
+const callsOf = ({ calls }: RelayUpstream, path: string): number =>
   calls.filter((call) => call.path === `/v1/${path}`).length;
 
 const FAILURES = [

@@ -3,10 +3,10 @@ import OpenAI from 'openai';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import {
   sendJson,
-  startPassedUpstream,
-  type PassedUpstream,
+  startRelayUpstream,
+  type RelayUpstream,
   type ReceivedRequest,
-} from '../passed/passed-upstream.ts';
+} from '../relay/relay-upstream.ts';
 
 const CAPABILITIES = ['chat', 'embeddings', 'images', 'rerank'];
 const IMAGE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } } as const;
@@ -14,7 +14,7 @@ const IMAGE = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==
 const SENT = 3;
 
 let gateway: GatewayUnderTest;
-let upstream: PassedUpstream;
+let upstream: RelayUpstream;
 /** As most people create it. */
 let openai: OpenAI;
 
@@ -34,7 +34,7 @@ async function answer({ path, body, response }: ReceivedRequest): Promise<void> 
 
 beforeAll(async () => {
   gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
-  upstream = await startPassedUpstream({ models: ['m'] });
+  upstream = await startRelayUpstream({ models: ['m'] });
   upstream.answer(answer);
   openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key });
 });

@@ -1,13 +1,13 @@
 import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import { loggedRequest } from '../logged-requests.ts';
 import { takeUsage } from '../money/usage-journal.ts';
-import { sendJson, startPassedUpstream, type PassedUpstream } from '../passed/passed-upstream.ts';
+import { sendJson, startRelayUpstream, type RelayUpstream } from '../relay/relay-upstream.ts';
 
 const KEYS = ['the-first-of-two-keys', 'the-second-of-two-keys'];
 const messages = [{ role: 'user', content: 'Hi' }];
 
 let gateway: GatewayUnderTest;
-let upstream: PassedUpstream;
+let upstream: RelayUpstream;
 let backends = 0;
 /** What the upstream answers to the next calls; then it accepts every key. */
 let refusals: number[] = [];
@@ -15,7 +15,7 @@ const keysUsed = new Set<string>();
 
 beforeAll(async () => {
   gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
-  upstream = await startPassedUpstream({ models: ['m'] });
+  upstream = await startRelayUpstream({ models: ['m'] });
   upstream.answer(({ request, response, path }) => {
     keysUsed.add(String(request.headers.authorization));
     const status = refusals.shift();

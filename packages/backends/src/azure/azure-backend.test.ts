@@ -50,7 +50,7 @@ test('a model is a deployment in the path, with the version and the key of Azure
   );
   server.answer('/audio/speech', { body: 'audio' });
   const speech = { model: 'my gpt', path: '/audio/speech', content: { json: { input: 'Hi' } } };
-  await backend.pass?.(speech, signal);
+  await backend.relay?.(speech, signal);
   expect(server.requests.at(-1)?.url).toBe(
     '/openai/deployments/my%20gpt/audio/speech?api-version=2024-10-21',
   );

@@ -199,12 +199,12 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       assertSuccess(response);
       return readEmbeddings(response, request.model, apiKey);
     },
-    async pass({ model, path, content }, signal) {
-      const passedPath = fullPath(model, path);
+    async relay({ model, path, content }, signal) {
+      const relayPath = fullPath(model, path);
       const response =
         'json' in content
-          ? await post(passedPath, content.json, signal, !isStreamRequested(content.json))
-          : await postStream(passedPath, content, signal);
+          ? await post(relayPath, content.json, signal, !isStreamRequested(content.json))
+          : await postStream(relayPath, content, signal);
       const { contentType, body: bytes } = response;
       return { contentType, bytes, cleanMessage: cleaned };
     },

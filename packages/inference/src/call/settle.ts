@@ -2,7 +2,7 @@ import type { PricedBackend } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { KindFacts } from '@model-gateway/router';
 import type { Caller } from '../chat/caller.ts';
-import { boundedUnits, type BilledUnits } from '../passed/billed-units.ts';
+import { boundedUnits, type BilledUnits } from '../relay/billed-units.ts';
 import type { Reservation } from '../quota/reservation.ts';
 import type { AttemptOutcome, TrackedAttempt } from '../upstream/upstream-telemetry.ts';
 import { boundedUsage } from '../usage/bounded-usage.ts';

@@ -2,7 +2,7 @@ import { createTokenCount, estimateTokens, type TokenCount } from '@model-gatewa
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { LRUCache } from 'lru-cache';
-import { tokenUsage } from '../passed/reported-usage.ts';
+import { tokenUsage } from '../relay/reported-usage.ts';
 import { COMPLETION_TOKENS_DEFAULT, type ExpectedUsage } from '../quota/reservation.ts';
 import { property } from '../stream/chunk-fields.ts';
 import { IMAGE_TOKENS, tokensOfImages } from '../usage/estimate-usage.ts';

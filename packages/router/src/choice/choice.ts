@@ -1,6 +1,6 @@
 import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
 import type { BackendEntry } from '../registry/backend-list.ts';
-import { isPassedCapability, type Capability } from '../registry/backend.ts';
+import { isRelayedCapability, type Capability } from '../registry/backend.ts';
 import { modelMatcher } from './model-match.ts';
 import { matchesProvider } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
@@ -156,7 +156,7 @@ function unsupported(capability: Capability, model: string): string {
     return `the backend of model '${model}' does not support generic invocation`;
   const message = `no backend of the model '${model}' supports ${capability}`;
   // These capabilities are never assumed, so that usually the registration does not declare them.
-  return isPassedCapability(capability)
+  return isRelayedCapability(capability)
     ? `${message}; if its server does, add '${capability}' to the capabilities of its backend`
     : message;
 }

@@ -11,7 +11,7 @@ import type { UpstreamFailure } from './upstream-failure.ts';
 export type HealthState = 'Healthy' | 'Degraded' | 'Unhealthy';
 
 /** The capabilities whose requests and answers pass unchanged. */
-const PASSED_CAPABILITIES = [
+const RELAYED_CAPABILITIES = [
   'completions',
   'rerank',
   'moderations',
@@ -19,7 +19,7 @@ const PASSED_CAPABILITIES = [
   'speech',
   'transcription',
 ] as const;
-export type PassedCapability = (typeof PASSED_CAPABILITIES)[number];
+export type RelayedCapability = (typeof RELAYED_CAPABILITIES)[number];
 
 /** The capabilities of a backend. */
 export const CAPABILITIES = [
@@ -28,13 +28,13 @@ export const CAPABILITIES = [
   'video',
   'realtime',
   'invoke',
-  ...PASSED_CAPABILITIES,
+  ...RELAYED_CAPABILITIES,
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 /** Whether requests of the capability pass unchanged. */
-export const isPassedCapability = (capability: Capability): capability is PassedCapability =>
-  PASSED_CAPABILITIES.some((passed) => passed === capability);
+export const isRelayedCapability = (capability: Capability): capability is RelayedCapability =>
+  RELAYED_CAPABILITIES.some((relayed) => relayed === capability);
 
 /** The APIs besides chat completions that an upstream can speak. */
 export const UPSTREAM_APIS = ['responses'] as const;
@@ -126,19 +126,19 @@ export interface StreamedBody {
 }
 
 /** The body of a request that passes as it is, with the model id as the backend lists it. */
-export type PassedContent = { readonly json: object } | StreamedBody;
+export type RelayedContent = { readonly json: object } | StreamedBody;
 
 /** A request that passes to an upstream as it is. */
-export interface PassedRequest {
+export interface RelayedRequest {
   /** As the backend lists it. */
   readonly model: string;
   /** Below the base URL of the upstream, as `/audio/speech`. */
   readonly path: string;
-  readonly content: PassedContent;
+  readonly content: RelayedContent;
 }
 
 /** A successful answer that passes to the client as it is. Iterating pulls: nothing is read before it is needed. */
-export interface PassedAnswer {
+export interface RelayedAnswer {
   readonly contentType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Cleans an error in the answer for users: one line, bounded, without the backend's key. */
@@ -233,7 +233,7 @@ export interface Backend {
     watch?: AnswerWatch,
   ): Promise<UpstreamEmbeddings>;
   /** Passes a request of a capability that needs no translation. Resolves when a successful answer has begun. */
-  pass?(request: PassedRequest, signal: AbortSignal): Promise<PassedAnswer>;
+  relay?(request: RelayedRequest, signal: AbortSignal): Promise<RelayedAnswer>;
   /** Calls a method of the engine behind a model; returns its result. */
   invoke?(model: string, method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Resolves when the session is open at the upstream. */

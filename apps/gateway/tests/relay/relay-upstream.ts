@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of the passed APIs that answers as a test says. */
-export interface PassedUpstream {
+/** A server of the relayed APIs that answers as a test says. */
+export interface RelayUpstream {
   readonly url: string;
   /** Every call so far, apart from listings. */
   readonly calls: readonly ReceivedRequest[];
@@ -26,13 +26,11 @@ export interface ReceivedRequest {
   readonly body: Promise<Buffer>;
 }
 
-interface PassedUpstreamOptions {
+interface RelayUpstreamOptions {
   readonly models: readonly string[];
 }
 
-export async function startPassedUpstream({
-  models,
-}: PassedUpstreamOptions): Promise<PassedUpstream> {
+export async function startRelayUpstream({ models }: RelayUpstreamOptions): Promise<RelayUpstream> {
   const calls: ReceivedRequest[] = [];
   const waiting = new Set<() => void>();
   let how: (call: ReceivedRequest) => unknown = ({ response }) => sendJson(response, {});

@@ -3,7 +3,7 @@ import type { MediaTokens } from '@model-gateway/contracts';
 import type { KindFacts } from '@model-gateway/router';
 import { boundedCount } from '../usage/bounded-usage.ts';
 import { secondsOfTokens } from './audio-length.ts';
-import type { PassedFields, PassedOperation } from './operations.ts';
+import type { RelayedFields, RelayedOperation } from './operations.ts';
 
 /** What an answer has that is not priced by its tokens. */
 export type BilledUnits = Pick<
@@ -31,8 +31,8 @@ export const unitsOfUpload = (audioSeconds: number | undefined): ReportedUnits =
  * spoken, if the upstream reports no length.
  */
 export function billedUnits(
-  { capability }: PassedOperation,
-  fields: PassedFields,
+  { capability }: RelayedOperation,
+  fields: RelayedFields,
   reported: ReportedUnits,
   tokens: { readonly prompt_tokens: number; readonly completion_tokens: number },
 ): BilledUnits {
@@ -80,7 +80,7 @@ export function boundedUnits(
 }
 
 /** How many images a request asks for. */
-function requestedImages({ n }: PassedFields): number {
+function requestedImages({ n }: RelayedFields): number {
   const count = Number(n ?? 1);
   return Number.isSafeInteger(count) && count > 0 ? Math.min(count, IMAGES_MAX) : 1;
 }

@@ -18,7 +18,7 @@ export const completion = (choices: readonly object[], more: object = {}) => ({
 export const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
 
 /** JSON requests, answers, and what is metered. */
-export const PASSED_CASES = [
+export const RELAY_CASES = [
   {
     path: 'completions',
     body: { prompt: 'Hello!', suffix: 'end.', echo: true, n: 2, seed: null, best_of: 3 },

@@ -1,26 +1,26 @@
-import type { PassedContent } from '@model-gateway/router';
+import type { RelayedContent } from '@model-gateway/router';
 import type { OnSign } from '../stream/event-reader.ts';
 import type { ExpectedUsage } from '../quota/reservation.ts';
 import { secondsOfFile, type AudioFile } from './audio-length.ts';
 import { billedUnits, unitsOfUpload } from './billed-units.ts';
-import type { PassedFields, PassedOperation } from './operations.ts';
+import type { RelayedFields, RelayedOperation } from './operations.ts';
 
 /** One request of an API that passes without translation. */
-export interface PassedCall {
-  readonly operation: PassedOperation;
-  readonly source: PassedSource;
+export interface RelayedCall {
+  readonly operation: RelayedOperation;
+  readonly source: RelayedSource;
   readonly onSign?: OnSign;
 }
 
 /** The body of a request, for each backend that is tried. */
-export interface PassedSource {
-  contentFor(model: string): PassedContent;
+export interface RelayedSource {
+  contentFor(model: string): RelayedContent;
   /** Absent for a body that is kept, which can always be sent again. */
-  readonly upload?: PassedUpload;
+  readonly upload?: RelayedUpload;
 }
 
 /** A body that passes while the client sends it. */
-export interface PassedUpload extends AudioFile {
+export interface RelayedUpload extends AudioFile {
   /** Whether it can still be sent as a whole. */
   canSend(): boolean;
   /** Whether an upstream has all of it. */
@@ -44,7 +44,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 export const isOwnField = (name: string): boolean => OWN_FIELDS.has(name);
 
 /** The body of a JSON request: unchanged, apart from the model and the fields for the gateway. */
-export function jsonSource(operation: PassedOperation, fields: PassedFields): PassedSource {
+export function jsonSource(operation: RelayedOperation, fields: RelayedFields): RelayedSource {
   const own = Object.entries(fields).filter(([name]) => !isOwnField(name));
   const forwarded = Object.fromEntries(own);
   const isStream = streamsText({ operation, fields });
@@ -60,8 +60,8 @@ export const streamsText = ({
   operation,
   fields,
 }: {
-  readonly operation: PassedOperation;
-  readonly fields: PassedFields;
+  readonly operation: RelayedOperation;
+  readonly fields: RelayedFields;
 }): boolean => operation.capability === 'completions' && fields['stream'] === true;
 
 /** Usage is always requested, because it is billed. */
@@ -73,13 +73,13 @@ const usageRequested = (options: unknown): object => ({
 });
 
 /** About how long the audio of an upload is; undefined without an upload. */
-export const uploadSeconds = ({ upload }: PassedSource): number | undefined =>
+export const uploadSeconds = ({ upload }: RelayedSource): number | undefined =>
   upload && secondsOfFile(upload);
 
 /** What a request is expected to use; an upload also by its size, if that is known. */
-export const expectedPassed =
-  (operation: PassedOperation, uploadBytes?: number) =>
-  (fields: PassedFields): ExpectedUsage => {
+export const expectedRelayed =
+  (operation: RelayedOperation, uploadBytes?: number) =>
+  (fields: RelayedFields): ExpectedUsage => {
     const seconds = uploadBytes === undefined ? undefined : secondsOfFile({ bytes: uploadBytes });
     const promptTokens = operation.promptTokens(fields, seconds);
     const completionTokens = operation.completionTokens(fields);

@@ -1,4 +1,4 @@
-import { PASSED_OPERATIONS } from './operations.ts';
+import { RELAYED_OPERATIONS } from './operations.ts';
 
 test.each([
   [{ prompt: 'Hi' }, 256],
@@ -9,5 +9,5 @@ test.each([
   [{ prompt: 'Hi', max_tokens: 10, n: 2, best_of: 5 }, 50],
   [{ max_tokens: 0, n: 5 }, 0],
 ])('a completion of %j reserves the tokens of all its answers: %i', (fields, expected) => {
-  expect(PASSED_OPERATIONS.completions.completionTokens(fields)).toBe(expected);
+  expect(RELAYED_OPERATIONS.completions.completionTokens(fields)).toBe(expected);
 });

@@ -12,10 +12,10 @@ import { admin, registerBackend, startGateway, type GatewayUnderTest } from '../
 import {
   sendEvents,
   sendJson,
-  startPassedUpstream,
-  type PassedUpstream,
+  startRelayUpstream,
+  type RelayUpstream,
   type ReceivedRequest,
-} from './passed-upstream.ts';
+} from './relay-upstream.ts';
 import {
   createUploadClient,
   END,
@@ -40,7 +40,7 @@ const MEMORY_BYTES_MAX = 8 * MEGABYTE;
 
 let gateway: GatewayUnderTest;
 let data: TemporaryFolder;
-let upstream: PassedUpstream;
+let upstream: RelayUpstream;
 let openai: OpenAI;
 let uploads: UploadClient;
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
     SERVICE_DATA_DIR: data.path,
     SERVICE_UPLOAD_BYTES_MAX: String(UPLOAD_BYTES_MAX),
   });
-  upstream = await startPassedUpstream({ models: ['whisper:latest'] });
+  upstream = await startRelayUpstream({ models: ['whisper:latest'] });
   await register('up', upstream);
   uploads = createUploadClient(gateway);
   openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
@@ -64,13 +64,13 @@ afterAll(async () => {
   await data.remove();
 });
 
-async function register(name: string, { url }: Pick<PassedUpstream, 'url'>): Promise<void> {
+async function register(name: string, { url }: Pick<RelayUpstream, 'url'>): Promise<void> {
   const backend = { type: 'external', name, url, capabilities: ['transcription'] };
   expect((await registerBackend(gateway, backend)).status).toBe(200);
 }
 
 /** Answers when the whole form has arrived. */
-const answerText = (server: PassedUpstream, answer: object = { text: 'abcdefgh' }): void =>
+const answerText = (server: RelayUpstream, answer: object = { text: 'abcdefgh' }): void =>
   server.answer(({ request, response }) => request.on('end', () => sendJson(response, answer)));
 
 const nextRow = async () => (await takeUsage(gateway.test.context.bus.journal, 1))[0];
@@ -276,7 +276,7 @@ describe('a backend that fails', () => {
     request.on('end', () => sendJson(response, { error: { message: 'no GPU' } }, 503));
 
   test('is followed by another one, or another model, if the file was kept', async () => {
-    const second = await startPassedUpstream({ models: ['whisper:latest', 'tiny'] });
+    const second = await startRelayUpstream({ models: ['whisper:latest', 'tiny'] });
     await register('second', second);
     answerText(second);
     upstream.answer(failing);

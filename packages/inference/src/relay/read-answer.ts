@@ -1,9 +1,9 @@
 import type { Clock, Log } from '@model-gateway/kernel';
-import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
+import { UpstreamFailure, type RelayedAnswer } from '@model-gateway/router';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
-import { streamsText } from './passed-call.ts';
-import { hasEvents, readByteAnswer, readPassedEvents } from './byte-answer.ts';
+import { streamsText } from './relayed-call.ts';
+import { hasEvents, readByteAnswer, readRelayedEvents } from './byte-answer.ts';
 import { readEventAnswer } from './event-answer.ts';
 import { readJsonAnswer } from './json-answer.ts';
 
@@ -25,7 +25,7 @@ const JSON_CAPABILITIES: ReadonlySet<string> = new Set([
 
 /** Reads an answer by its type. */
 export function readAnswer(
-  answer: PassedAnswer,
+  answer: RelayedAnswer,
   options: AnswerReaderOptions,
   dependencies: AnswerReaderDependencies,
 ): AnswerReader {
@@ -33,7 +33,7 @@ export function readAnswer(
   if (streamsText({ operation, fields })) {
     return readEventAnswer(answer, { ...options, ...dependencies });
   }
-  if (hasEvents(answer)) return readPassedEvents(answer);
+  if (hasEvents(answer)) return readRelayedEvents(answer);
   const mustBeJson = JSON_CAPABILITIES.has(operation.capability);
   if (mustBeJson || JSON_TYPE.test(answer.contentType))
     return readJsonAnswer(answer, { ...options, mustBeJson });
@@ -41,7 +41,7 @@ export function readAnswer(
   return readByteAnswer(answer);
 }
 
-function pageAnswer(answer: PassedAnswer): UpstreamFailure {
+function pageAnswer(answer: RelayedAnswer): UpstreamFailure {
   answerBytes(answer).leave();
   return new UpstreamFailure('the upstream answered with a web page (text/html)', {
     isBackendAtFault: true,

@@ -1,5 +1,5 @@
 import { readJsonAnswer } from './json-answer.ts';
-import { PASSED_OPERATIONS } from './operations.ts';
+import { RELAYED_OPERATIONS } from './operations.ts';
 
 test('the first byte of an answer is reported once, before the rest', async () => {
   let told = 0;
@@ -17,7 +17,7 @@ test('the first byte of an answer is reported once, before the rest', async () =
   const reader = readJsonAnswer(
     { contentType: 'application/json', bytes: bytes(), cleanMessage: (message) => message },
     {
-      operation: PASSED_OPERATIONS.rerank,
+      operation: RELAYED_OPERATIONS.rerank,
       fields: {},
       model: 'm',
       onFirstByte,
@@ -37,7 +37,7 @@ test.each([
   const reader = readJsonAnswer(
     { contentType: 'application/json', bytes: inPieces(answer), cleanMessage: (text) => text },
     {
-      operation: PASSED_OPERATIONS.images,
+      operation: RELAYED_OPERATIONS.images,
       fields: {},
       model: 'm',
       mustBeJson: true,

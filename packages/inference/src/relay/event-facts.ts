@@ -16,7 +16,7 @@ export interface EventFacts {
 }
 
 /** The events of a passing stream. */
-export interface PassedEvents extends Omit<EventFacts, 'add'> {
+export interface RelayedEvents extends Omit<EventFacts, 'add'> {
   /** The events to pass that are complete with these bytes, or, without bytes, at the end; those before an error. */
   pass(chunk: Buffer | undefined): Buffer;
   /** The message of the event with an error. */
@@ -33,7 +33,7 @@ const ERROR = '"error"';
 const IMAGE_DONE = '"image_generation.completed"';
 const TEXT_DELTA = 'transcript.text.delta';
 
-export function createPassedEvents(): PassedEvents {
+export function createRelayedEvents(): RelayedEvents {
   const splitter = createEventSplitter();
   const count = createTokenCount();
   let usage: TokenUsage | undefined;

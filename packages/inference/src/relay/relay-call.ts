@@ -7,14 +7,14 @@ import { hasMedia } from '../upstream/has-media.ts';
 import { endingOf } from '../usage/served-status.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import { billedUnits, unitsOfUpload } from './billed-units.ts';
-import { uploadSeconds, type PassedCall } from './passed-call.ts';
-import type { PassedFields } from './operations.ts';
+import { uploadSeconds, type RelayedCall } from './relayed-call.ts';
+import type { RelayedFields } from './operations.ts';
 import { readAnswer } from './read-answer.ts';
 import type { StreamCut } from '../chat/stream-turn.ts';
 import { tokenUsage } from './reported-usage.ts';
 
-/** The answer to a passed request. */
-export interface PassedResponse {
+/** The answer to a relayed request. */
+export interface RelayedResponse {
   /** The name of the backend that serves it. */
   readonly backend: string;
   /** The model as that backend lists it. */
@@ -33,7 +33,7 @@ export interface PassedResponse {
 /** Writes some bytes; returns a promise while its buffer is full. */
 export type WriteBytes = (bytes: Buffer) => Promise<void> | undefined;
 
-interface PassDependencies {
+interface RelayDependencies {
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,20 +46,20 @@ interface BegunAnswer extends ActiveAttempt {
 }
 
 /** Serves a request of an API that needs no translation. Resolves when the answer has begun. */
-export async function passCall(
-  running: RunningCall<PassedFields>,
-  passed: PassedCall,
-  dependencies: PassDependencies,
-): Promise<PassedResponse> {
+export async function relayCall(
+  running: RunningCall<RelayedFields>,
+  relayed: RelayedCall,
+  dependencies: RelayDependencies,
+): Promise<RelayedResponse> {
   const { body: fields } = running;
-  const { operation, source, onSign } = passed;
+  const { operation, source, onSign } = relayed;
   const { answer, lease, tracked } = await running.attempt(
-    wantedOf(running, passed),
+    wantedOf(running, relayed),
     async ({ backend, model }, signal, onFirstByte) => {
-      if (backend.pass === undefined) throw cannotPass(backend.name, operation.capability);
+      if (backend.relay === undefined) throw cannotRelay(backend.name, operation.capability);
       try {
         const request = { model, path: operation.path, content: source.contentFor(model) };
-        const response = await backend.pass(request, signal);
+        const response = await backend.relay(request, signal);
         const options = { operation, fields, model, onFirstByte, onSign };
         const reader = readAnswer(response, options, dependencies);
         return { reader, first: await reader.next() };
@@ -76,7 +76,7 @@ export async function passCall(
   const begun = { reader, first, lease, tracked, firstTokenAt };
   if (isWhole) {
     void lease.settle('success');
-    await settleAnswer(running, passed, begun, true);
+    await settleAnswer(running, relayed, begun, true);
   }
   return {
     backend: lease.backend.name,
@@ -84,7 +84,7 @@ export async function passCall(
     contentType: reader.contentType,
     length: reader.length,
     deliver: (take) =>
-      isWhole ? deliverWhole(begun, take) : deliver(running, passed, begun, dependencies, take),
+      isWhole ? deliverWhole(begun, take) : deliver(running, relayed, begun, dependencies, take),
   };
 }
 
@@ -93,10 +93,10 @@ async function deliverWhole({ first }: BegunAnswer, take: WriteBytes): Promise<u
 }
 
 async function deliver(
-  running: RunningCall<PassedFields>,
-  passed: PassedCall,
+  running: RunningCall<RelayedFields>,
+  relayed: RelayedCall,
   begun: BegunAnswer,
-  { log }: PassDependencies,
+  { log }: RelayDependencies,
   take: WriteBytes,
 ): Promise<StreamCut | undefined> {
   const { reader, first, lease, tracked } = begun;
@@ -119,7 +119,7 @@ async function deliver(
   } finally {
     if (!isComplete) reader.leave();
     void lease.settle('left');
-    usage = await settleAnswer(running, passed, begun, isComplete);
+    usage = await settleAnswer(running, relayed, begun, isComplete);
   }
   const last = isComplete && usage !== undefined ? reader.lastEvent?.(usage) : undefined;
   if (last !== undefined) await take(last);
@@ -128,8 +128,8 @@ async function deliver(
 
 /** Settles an answer, complete or not; returns the billed usage. */
 function settleAnswer(
-  running: RunningCall<PassedFields>,
-  { operation, source }: PassedCall,
+  running: RunningCall<RelayedFields>,
+  { operation, source }: RelayedCall,
   { reader, lease, tracked, firstTokenAt }: BegunAnswer,
   isComplete: boolean,
 ): Promise<TokenUsage | undefined> {
@@ -152,9 +152,9 @@ function settleAnswer(
 
 /** What the targets of a request must be able to do, and what is billed of one that its client leaves. */
 function wantedOf(
-  { body: fields }: RunningCall<PassedFields>,
-  { operation, source }: PassedCall,
-): Parameters<RunningCall<PassedFields>['attempt']>[0] {
+  { body: fields }: RunningCall<RelayedFields>,
+  { operation, source }: RelayedCall,
+): Parameters<RunningCall<RelayedFields>['attempt']>[0] {
   const { upload } = source;
   return {
     capability: operation.capability,
@@ -173,7 +173,7 @@ function wantedOf(
   };
 }
 
-const cannotPass = (backend: string, capability: string): UnsupportedByBackend =>
+const cannotRelay = (backend: string, capability: string): UnsupportedByBackend =>
   new UnsupportedByBackend(
     'unsupported_operation',
     `backend '${backend}' does not support ${capability}`,

@@ -1,6 +1,6 @@
 import { estimateTokens } from '@model-gateway/billing';
 import { tryParseJson } from '@model-gateway/kernel';
-import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
+import { UpstreamFailure, type RelayedAnswer } from '@model-gateway/router';
 import { errorOf } from '../stream/chunk-fields.ts';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
@@ -23,7 +23,7 @@ interface JsonReaderOptions extends AnswerReaderOptions {
  * retried and a good one is metered first.
  */
 export function readJsonAnswer(
-  answer: PassedAnswer,
+  answer: RelayedAnswer,
   { operation, onFirstByte, mustBeJson }: JsonReaderOptions,
 ): AnswerReader {
   const source = answerBytes(answer);

@@ -1,14 +1,14 @@
 import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
-import { startPassedUpstream, type PassedUpstream } from './passed-upstream.ts';
+import { startRelayUpstream, type RelayUpstream } from './relay-upstream.ts';
 
 const CAPABILITIES = ['completions', 'rerank', 'moderations', 'images', 'speech'];
 
 let gateway: GatewayUnderTest;
-let upstream: PassedUpstream;
+let upstream: RelayUpstream;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  upstream = await startPassedUpstream({ models: ['tool:latest'] });
+  upstream = await startRelayUpstream({ models: ['tool:latest'] });
   await register('up', { url: upstream.url, capabilities: CAPABILITIES });
 });
 afterAll(async () => {

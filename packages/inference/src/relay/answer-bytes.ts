@@ -1,4 +1,4 @@
-import type { PassedAnswer } from '@model-gateway/router';
+import type { RelayedAnswer } from '@model-gateway/router';
 import { brokenOff } from '../stream/broken-off.ts';
 
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024;
@@ -11,7 +11,7 @@ export interface AnswerBytes {
   leave(): void;
 }
 
-export function answerBytes({ bytes }: Pick<PassedAnswer, 'bytes'>): AnswerBytes {
+export function answerBytes({ bytes }: Pick<RelayedAnswer, 'bytes'>): AnswerBytes {
   const source = bytes[Symbol.asyncIterator]();
   let size = 0;
 

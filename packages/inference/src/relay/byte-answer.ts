@@ -1,14 +1,14 @@
 import { createTokenCount } from '@model-gateway/billing';
-import type { PassedAnswer, UpstreamFailure } from '@model-gateway/router';
+import type { RelayedAnswer, UpstreamFailure } from '@model-gateway/router';
 import { brokenOffBy } from '../stream/broken-off.ts';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader } from './answer-reader.ts';
-import { createPassedEvents, type EventFacts } from './event-facts.ts';
+import { createRelayedEvents, type EventFacts } from './event-facts.ts';
 import { tokenUsage } from './reported-usage.ts';
 import { createSubtitleEnd } from './subtitle-end.ts';
 
 /** Audio or text, which pass while they arrive. */
-export function readByteAnswer(answer: PassedAnswer): AnswerReader {
+export function readByteAnswer(answer: RelayedAnswer): AnswerReader {
   const { contentType } = answer;
   const source = answerBytes(answer);
   const facts = factsOf(contentType);
@@ -32,9 +32,9 @@ export function readByteAnswer(answer: PassedAnswer): AnswerReader {
 }
 
 /** Events of images, speech or a transcription, which pass as they are; an error among them ends the answer. */
-export function readPassedEvents(answer: PassedAnswer): AnswerReader {
+export function readRelayedEvents(answer: RelayedAnswer): AnswerReader {
   const source = answerBytes(answer);
-  const events = createPassedEvents();
+  const events = createRelayedEvents();
   let isOver = false;
   let failure: UpstreamFailure | undefined;
   return {
@@ -66,7 +66,7 @@ export function readPassedEvents(answer: PassedAnswer): AnswerReader {
 }
 
 /** Whether an answer has server-sent events. */
-export const hasEvents = ({ contentType }: Pick<PassedAnswer, 'contentType'>): boolean =>
+export const hasEvents = ({ contentType }: Pick<RelayedAnswer, 'contentType'>): boolean =>
   /^text\/event-stream/i.test(contentType);
 
 function factsOf(contentType: string): EventFacts | undefined {

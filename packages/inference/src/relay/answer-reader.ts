@@ -1,7 +1,7 @@
 import type { TokenUsage } from '@model-gateway/contracts';
 import type { OnSign } from '../stream/event-reader.ts';
 import type { ReportedUnits } from './billed-units.ts';
-import type { PassedFields, PassedOperation } from './operations.ts';
+import type { RelayedFields, RelayedOperation } from './operations.ts';
 
 /** An answer while it passes: the bytes for the client, and what they say about the usage. */
 export interface AnswerReader {
@@ -33,8 +33,8 @@ export interface AnswerEnd {
 
 /** What an answer is read for. */
 export interface AnswerReaderOptions {
-  readonly operation: PassedOperation;
-  readonly fields: PassedFields;
+  readonly operation: RelayedOperation;
+  readonly fields: RelayedFields;
   /** As the backend lists it. */
   readonly model: string;
   /** Called when the first byte of an answer arrives that is read to its end. */

@@ -1,9 +1,9 @@
 import type { KindFacts } from '@model-gateway/router';
 import { billedUnits, boundedUnits, unitsOfUpload } from './billed-units.ts';
-import { PASSED_OPERATIONS } from './operations.ts';
+import { RELAYED_OPERATIONS } from './operations.ts';
 import { tokenUsage } from './reported-usage.ts';
 
-const { images, speech, transcriptions } = PASSED_OPERATIONS;
+const { images, speech, transcriptions } = RELAYED_OPERATIONS;
 const TEN_SECONDS = 10;
 
 /** What is billed of an answer that reports these units. */
@@ -15,7 +15,7 @@ function billed(facts: KindFacts, { operation, fields = {}, seconds, reported }:
 }
 
 interface Case {
-  readonly operation: (typeof PASSED_OPERATIONS)[keyof typeof PASSED_OPERATIONS];
+  readonly operation: (typeof RELAYED_OPERATIONS)[keyof typeof RELAYED_OPERATIONS];
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly seconds?: number;
   readonly reported: { readonly images?: number; readonly audioSeconds?: number };

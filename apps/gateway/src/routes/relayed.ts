@@ -9,16 +9,16 @@ import {
 } from '@model-gateway/contracts';
 import {
   errorEvent,
-  expectedPassed,
+  expectedRelayed,
   jsonSource,
-  PASSED_OPERATIONS,
-  passCall,
+  RELAYED_OPERATIONS,
+  relayCall,
   runCall,
   streamsText,
   type CallServices,
-  type PassedCall,
-  type PassedFields,
-  type PassedOperation,
+  type RelayedCall,
+  type RelayedFields,
+  type RelayedOperation,
   type RunningCall,
 } from '@model-gateway/inference';
 import type { Clock, Log } from '@model-gateway/kernel';
@@ -26,12 +26,12 @@ import { z } from 'zod';
 import type { CacheOptions } from '../cache/answer-cache.ts';
 import { routeHeaders } from '../openai/backend-header.ts';
 import { sendEvents } from '../openai/write-events.ts';
-import { writePassed } from '../openai/write-passed.ts';
+import { writeRelayed } from '../openai/write-relayed.ts';
 import type { CallRoute, HttpCall } from '../surface/http-call.ts';
 import type { HttpAdmission } from '../surface/http-admission.ts';
 
-/** What a passed call needs to be served. */
-export interface PassedRouteDependencies extends CallServices {
+/** What a relayed call needs to be served. */
+export interface RelayRouteDependencies extends CallServices {
   readonly admission: HttpAdmission;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,8 +39,8 @@ export interface PassedRouteDependencies extends CallServices {
   readonly silenceMs: number;
 }
 
-/** The body of a passed request. */
-export interface PassedBody extends PassedFields {
+/** The body of a relayed request. */
+export interface RelayedBody extends RelayedFields {
   readonly model: string;
   readonly models?: readonly string[] | null | undefined;
   readonly provider?: ProviderHint | null | undefined;
@@ -50,16 +50,16 @@ export interface PassedBody extends PassedFields {
 const MODERATION_MODEL = 'omni-moderation-latest';
 
 // Texts and numbers; images and audio would take much room. Memory is for chats.
-const CACHED: CacheOptions<PassedBody> = { state: () => ({ memory: false }) };
+const CACHED: CacheOptions<RelayedBody> = { state: () => ({ memory: false }) };
 
 /** The routes whose JSON passes to upstreams without translation. */
-export function createPassedRoutes(dependencies: PassedRouteDependencies): readonly CallRoute[] {
-  const { completions, rerank, moderations, images, speech } = PASSED_OPERATIONS;
+export function createRelayRoutes(dependencies: RelayRouteDependencies): readonly CallRoute[] {
+  const { completions, rerank, moderations, images, speech } = RELAYED_OPERATIONS;
   const route = (
-    operation: PassedOperation,
-    schema: z.ZodType<PassedBody>,
-    cache?: CacheOptions<PassedBody>,
-  ): CallRoute => createPassedRoute(operation, schema, dependencies, cache);
+    operation: RelayedOperation,
+    schema: z.ZodType<RelayedBody>,
+    cache?: CacheOptions<RelayedBody>,
+  ): CallRoute => createRelayRoute(operation, schema, dependencies, cache);
   return [
     route(completions, completionsRequestSchema, CACHED),
     route(rerank, rerankRequestSchema, CACHED),
@@ -69,13 +69,13 @@ export function createPassedRoutes(dependencies: PassedRouteDependencies): reado
   ];
 }
 
-function createPassedRoute(
-  operation: PassedOperation,
-  schema: z.ZodType<PassedBody>,
-  dependencies: PassedRouteDependencies,
-  cache: CacheOptions<PassedBody> | undefined,
+function createRelayRoute(
+  operation: RelayedOperation,
+  schema: z.ZodType<RelayedBody>,
+  dependencies: RelayRouteDependencies,
+  cache: CacheOptions<RelayedBody> | undefined,
 ): CallRoute {
-  const expected = expectedPassed(operation);
+  const expected = expectedRelayed(operation);
   return {
     method: 'POST',
     path: `/v1${operation.path}`,
@@ -83,24 +83,24 @@ function createPassedRoute(
       const admitting = dependencies.admission.admit(call, schema, { expected, cache });
       return runCall(call, admitting, dependencies, (running) => {
         const source = jsonSource(operation, running.body);
-        return servePassed(call, running, { operation, source }, dependencies);
+        return serveRelayed(call, running, { operation, source }, dependencies);
       });
     },
   };
 }
 
 /** Serves a request that was admitted. */
-export async function servePassed(
+export async function serveRelayed(
   call: HttpCall,
-  running: RunningCall<PassedBody>,
-  passed: PassedCall,
-  dependencies: PassedRouteDependencies,
+  running: RunningCall<RelayedBody>,
+  relayed: RelayedCall,
+  dependencies: RelayRouteDependencies,
 ): Promise<void> {
   const { signal: disconnected, body: fields } = running;
-  if (!streamsText({ operation: passed.operation, fields })) {
-    const answer = await passCall(running, passed, dependencies);
+  if (!streamsText({ operation: relayed.operation, fields })) {
+    const answer = await relayCall(running, relayed, dependencies);
     const headers = [...call.headers, ...routeHeaders(answer)];
-    return writePassed(call.answer, answer, { headers, disconnected });
+    return writeRelayed(call.answer, answer, { headers, disconnected });
   }
   const options = {
     headers: call.headers,
@@ -111,7 +111,7 @@ export async function servePassed(
   };
   return sendEvents(call.answer, options, async (sink) => {
     const onSign = (sign: Buffer): boolean => sink.pass(sign);
-    const answer = await passCall(running, { ...passed, onSign }, dependencies);
+    const answer = await relayCall(running, { ...relayed, onSign }, dependencies);
     sink.open(routeHeaders(answer));
     return (await answer.deliver((events) => sink.write(events))) ?? DONE;
   });

@@ -2,20 +2,20 @@ import { createAccountEvents } from '@model-gateway/accounts';
 import { readStream } from '@model-gateway/testkit';
 import OpenAI, { BadRequestError } from 'openai';
 import { admin, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
-import { choice, completion, PASSED_CASES, usage } from './passed-cases.ts';
+import { choice, completion, RELAY_CASES, usage } from './relay-cases.ts';
 import {
   sendEvents,
   sendJson,
-  startPassedUpstream,
-  type PassedUpstream,
+  startRelayUpstream,
+  type RelayUpstream,
   type ReceivedRequest,
-} from './passed-upstream.ts';
+} from './relay-upstream.ts';
 import { takeUsage } from '../money/usage-journal.ts';
 
 const CAPABILITIES = ['completions', 'rerank', 'moderations', 'images', 'speech'];
 
 let gateway: GatewayUnderTest;
-let upstream: PassedUpstream;
+let upstream: RelayUpstream;
 let openai: OpenAI;
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
     SERVICE_API_RATE_LIMIT_RPM: '100000',
     SERVICE_BREAKER_FAILURES: '1000',
   });
-  upstream = await startPassedUpstream({ models: ['tool:latest', 'omni-moderation-latest'] });
+  upstream = await startRelayUpstream({ models: ['tool:latest', 'omni-moderation-latest'] });
   await register('up', { url: upstream.url, capabilities: CAPABILITIES });
   await admin(gateway, 'POST', 'aliases', { alias: 'my-tool', target: 'tool' });
   openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
@@ -66,7 +66,7 @@ const sentTo = async (call: ReceivedRequest | undefined): Promise<unknown> =>
 
 describe('a JSON request passes to a backend with the capability, and is metered once', () => {
   const ownFields = { provider: 'up', models: ['omni-moderation-latest'] };
-  test.each(PASSED_CASES)('$path $metered', async ({ path, body, answer, metered }) => {
+  test.each(RELAY_CASES)('$path $metered', async ({ path, body, answer, metered }) => {
     upstream.answer(({ response }) => sendJson(response, answer));
     const response = await post(path, { model: 'my-tool', ...body, ...ownFields });
     expect(response.status).toBe(200);
@@ -319,7 +319,7 @@ test('an error among the events of images ends the answer, with the message on o
 });
 
 test('another backend answers when one fails, or answers an error or no JSON as a success', async () => {
-  const second = await startPassedUpstream({ models: ['tool:latest'] });
+  const second = await startRelayUpstream({ models: ['tool:latest'] });
   await register('second', { url: second.url, capabilities: CAPABILITIES });
   const results = [{ index: 0 }];
   second.answer(({ response }) => sendJson(response, { results }));

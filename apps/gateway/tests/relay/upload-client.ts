@@ -2,7 +2,7 @@ import { readdir, readlink } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { join } from 'node:path';
 import type { GatewayUnderTest } from '../gateway.ts';
-import type { ReceivedRequest } from './passed-upstream.ts';
+import type { ReceivedRequest } from './relay-upstream.ts';
 
 /** A part of a form; one with a filename is a file. */
 export interface Part {

@@ -1,25 +1,25 @@
 import { estimateTokens } from '@model-gateway/billing';
 import { namedChoices, namedTokens } from '@model-gateway/contracts';
 import { numberOf } from '@model-gateway/kernel';
-import type { PassedCapability } from '@model-gateway/router';
+import type { RelayedCapability } from '@model-gateway/router';
 import { choicesOf, property } from '../stream/chunk-fields.ts';
 import { tokensOfImages } from '../usage/estimate-usage.ts';
 import { tokensOfSeconds } from './audio-length.ts';
 
 /** The fields of a request, from its JSON or its form. */
-export type PassedFields = Readonly<Record<string, unknown>>;
+export type RelayedFields = Readonly<Record<string, unknown>>;
 
 /** A request of an API that passes without translation. */
-export interface PassedOperation {
-  readonly capability: PassedCapability;
+export interface RelayedOperation {
+  readonly capability: RelayedCapability;
   /** Below `/v1` here, and below the base URL at the upstream. */
   readonly path: string;
   /** An estimate of what the model reads; of an upload also by the length of its audio. */
-  promptTokens(fields: PassedFields, uploadSeconds?: number): number;
+  promptTokens(fields: RelayedFields, uploadSeconds?: number): number;
   /** Whether a complete answer without a count has no tokens of the prompt: it is priced by its images or its audio. */
   readonly isPromptReported: boolean;
   /** How much a request may generate, for its reservation. */
-  completionTokens(fields: PassedFields): number;
+  completionTokens(fields: RelayedFields): number;
   /** The generated text in an answer, for an estimate. */
   textOf(answer: unknown): string;
 }
@@ -32,14 +32,14 @@ const textless = { isPromptReported: false, completionTokens: () => 0, textOf: (
 const transcribing = {
   capability: 'transcription',
   // An estimate: only the upstream knows how long the audio is.
-  promptTokens: (_fields: PassedFields, uploadSeconds = 0) => tokensOfSeconds(uploadSeconds),
+  promptTokens: (_fields: RelayedFields, uploadSeconds = 0) => tokensOfSeconds(uploadSeconds),
   isPromptReported: true,
   completionTokens: () => COMPLETION_TOKENS_DEFAULT,
   textOf: (answer: unknown) => stringOf(property(answer, 'text')),
 } as const;
 
 /** Every API that passes without translation. */
-export const PASSED_OPERATIONS = {
+export const RELAYED_OPERATIONS = {
   completions: {
     capability: 'completions',
     path: '/completions',
@@ -79,10 +79,10 @@ export const PASSED_OPERATIONS = {
   },
   transcriptions: { ...transcribing, path: '/audio/transcriptions' },
   translations: { ...transcribing, path: '/audio/translations' },
-} as const satisfies Readonly<Record<string, PassedOperation>>;
+} as const satisfies Readonly<Record<string, RelayedOperation>>;
 
 /** Without tokens of an answer the model only rates the prompt. */
-const tokensNamed = (fields: PassedFields): number =>
+const tokensNamed = (fields: RelayedFields): number =>
   namedTokens(fields) ?? (numberOf(fields['max_tokens']) === 0 ? 0 : COMPLETION_TOKENS_DEFAULT);
 
 /** Several prompts are answered one by one; token ids are one prompt. */

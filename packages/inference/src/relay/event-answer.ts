@@ -1,7 +1,7 @@
 import { asksForUsage } from '@model-gateway/dialects';
 import { estimateTokens } from '@model-gateway/billing';
 import { newId, tryParseExactJson, type Clock, type Log } from '@model-gateway/kernel';
-import { UpstreamFailure, type PassedAnswer } from '@model-gateway/router';
+import { UpstreamFailure, type RelayedAnswer } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 import { EventStreamReader, type EventStream } from '../stream/read-stream.ts';
 import { createStreamObserver } from '../stream/stream-observer.ts';
@@ -14,7 +14,7 @@ import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
  * as in chat.
  */
 export function readEventAnswer(
-  answer: PassedAnswer,
+  answer: RelayedAnswer,
   {
     fields,
     model,
@@ -63,7 +63,7 @@ export function readEventAnswer(
 
 const eventOf = (value: object): Buffer => Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
 
-function streamOf(answer: PassedAnswer): EventStream {
+function streamOf(answer: RelayedAnswer): EventStream {
   const { contentType, bytes, cleanMessage } = answer;
   return contentType.startsWith('text/event-stream')
     ? { form: 'events', bytes, cleanMessage }
@@ -71,7 +71,7 @@ function streamOf(answer: PassedAnswer): EventStream {
 }
 
 /** The answer of an upstream that ignored `stream`: a chunk has the same form. */
-async function* oneEvent(answer: PassedAnswer): AsyncGenerator<Buffer> {
+async function* oneEvent(answer: RelayedAnswer): AsyncGenerator<Buffer> {
   const source = answerBytes(answer);
   const chunks: Buffer[] = [];
   for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {

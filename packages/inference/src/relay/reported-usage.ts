@@ -7,10 +7,10 @@ import {
 } from '@model-gateway/contracts';
 import { property } from '../stream/chunk-fields.ts';
 import type { ReportedUnits } from './billed-units.ts';
-import type { PassedOperation } from './operations.ts';
+import type { RelayedOperation } from './operations.ts';
 
 /**
- * The tokens that an answer or an event reports, in any of the forms of the passed APIs. A usage in seconds has no tokens.
+ * The tokens that an answer or an event reports, in any of the forms of the relayed APIs. A usage in seconds has no tokens.
  * Undefined if nothing is reported.
  */
 export function reportedUsage(answer: unknown): TokenUsage | undefined {
@@ -28,7 +28,7 @@ export function reportedUsage(answer: unknown): TokenUsage | undefined {
 
 /** What a JSON answer has that is not priced by its tokens; of a large answer the images were counted. */
 export function reportedUnits(
-  { capability }: PassedOperation,
+  { capability }: RelayedOperation,
   answer: unknown,
   countedImages?: number,
 ): ReportedUnits {
