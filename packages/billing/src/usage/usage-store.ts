@@ -10,7 +10,8 @@ export interface UsageRecord {
   readonly project: string | null;
   readonly groupId: string | null;
   readonly model: string;
-  readonly backend: string;
+  /** The API through which it came. */
+  readonly surface: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly totalTokens: number;

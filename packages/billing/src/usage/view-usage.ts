@@ -6,7 +6,7 @@ export function viewUsage(record: UsageRecord): RpcResult<'usage.list'>['records
   return {
     id: record.id,
     model: record.model,
-    backend: record.backend,
+    backend: record.surface,
     prompt_tokens: record.promptTokens,
     completion_tokens: record.completionTokens,
     total_tokens: record.totalTokens,

@@ -101,7 +101,8 @@ const failedRequests = (
   LIMIT ${limit}`;
 
 const FAILED_REQUEST = Prisma.sql`
-  id, api_key_id AS "apiKeyId", key_id AS "keyId", user_id AS "userId", project, group_id AS "groupId", model, backend,
+  id, api_key_id AS "apiKeyId", key_id AS "keyId", user_id AS "userId", project, group_id AS "groupId",
+  model, backend AS surface,
   0 AS "promptTokens", 0 AS "completionTokens", 0 AS "totalTokens", NULL::float8 AS cost, NULL::int AS points,
   NULL::text AS "accountType", ref_id AS "refId", created_at AS "createdAt", upstream, NULL::int AS "cachedTokens",
   latency_ms AS "latencyMs", NULL::int AS "firstTokenMs", status, NULL::int AS "cacheWriteTokens", NULL::int AS images,

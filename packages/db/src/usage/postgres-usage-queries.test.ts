@@ -254,7 +254,7 @@ test('a record is shown whole', async () => {
       project: 'web',
       groupId: null,
       model: 'm',
-      backend: 'gateway',
+      surface: 'gateway',
       promptTokens: 1,
       completionTokens: 2,
       totalTokens: 3,

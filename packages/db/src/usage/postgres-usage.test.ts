@@ -69,7 +69,7 @@ describe('usage in Postgres', () => {
         project: 'default',
         groupId: tagged.group_id,
         model: 'demo-chat',
-        backend: 'gateway',
+        surface: 'gateway',
         promptTokens: 3,
         completionTokens: 4,
         totalTokens: 7,

@@ -12,7 +12,10 @@ const mediaTokensSchema = mediaTokensRecord.nullable().catch(null);
 type ListQuery = Parameters<UsageStore['list']>[0];
 
 /** A row with the total beside it; an empty page is one row with the total alone. */
-type FoundRow = { readonly total: bigint } & (UsageRow | { readonly id: null });
+type FoundRow = { readonly total: bigint } & (StoredRecord | { readonly id: null });
+
+/** A row under the names of its record. */
+type StoredRecord = Omit<UsageRow, 'backend'> & { readonly surface: string };
 
 /**
  * A page of a user's rows. The total is read from kept sums, however many rows there are; one statement, so that both are of the
@@ -50,7 +53,7 @@ export async function listUsage(queries: Queries, query: ListQuery): Promise<Usa
   };
 }
 
-function toRecord(row: UsageRow): UsageRecord {
+function toRecord(row: StoredRecord): UsageRecord {
   const { accountType, price, mediaTokens, ...record } = row;
   return {
     ...record,
