@@ -17,7 +17,7 @@ export type {
   Identity,
   NamedModels,
 } from './call/call.ts';
-export { noteFailure, type CallFailure } from './call/call-log.ts';
+export { logFailedCall, type CallFailure } from './call/call-log.ts';
 export { callOfUser, rightsOfKey } from './call/grants.ts';
 export { runCall, type CallServices, type RunContext, type RunningCall } from './call/run-call.ts';
 export { settle, type AnsweredBy } from './call/settle.ts';

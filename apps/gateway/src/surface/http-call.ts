@@ -9,7 +9,7 @@ import {
 import {
   createRequestTrace,
   endOf,
-  noteFailure,
+  logFailedCall,
   SERVED_STATUS,
   type AdmittedContext,
   type Caller,
@@ -85,7 +85,7 @@ export function createHttpCalls(dependencies: HttpCallsDependencies): HttpCalls 
       setLimitHeaders(response, call.headers);
       call.answer.saw(sendError(error, request, response, log, writeError));
       // A read is not a request to a model.
-      if (request.method === 'POST') noteFailure(call, sentFailure(response, error), meter);
+      if (request.method === 'POST') logFailedCall(call, sentFailure(response, error), meter);
       return undefined;
     }
   };

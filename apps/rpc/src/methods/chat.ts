@@ -6,7 +6,7 @@ import {
   expectedChat,
   findStoredHistory,
   HISTORY_LIMITS,
-  noteFailure,
+  logFailedCall,
 } from '@model-gateway/inference';
 import { WORK } from '../audit/audit-rule.ts';
 import type { HandlersOf } from '../protocol/handlers.ts';
@@ -38,7 +38,7 @@ export function createChatMethods({
         const request = requestOf(params);
         const context = callOfUser({ userId: user.id, surface: 'rpc', refId }, quotas);
         const { log } = context;
-        const onFailure = (error: unknown): void => noteFailure(context, failureOf(error), meter);
+        const onFailure = (error: unknown): void => logFailedCall(context, failureOf(error), meter);
         log.model = request.model;
         let release = (): void => undefined;
         try {

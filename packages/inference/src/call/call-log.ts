@@ -9,7 +9,7 @@ export interface CallFailure {
 }
 
 /** Notes the failure of a call with a known caller in the request log, unless it was metered. */
-export function noteFailure(
+export function logFailedCall(
   context: CallContext,
   failure: CallFailure,
   meter: Pick<Meter, 'failed'>,

@@ -55,7 +55,7 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
     try {
       return await withTimeout(kept(question(), keep), LOOKUP_TIMEOUT_MS);
     } catch (error) {
-      noteFailure(error, 'reading a quota failed; the request is decided by what is in progress');
+      pauseReading(error, 'reading a quota failed; the request is decided by what is in progress');
       return undefined;
     }
   }
@@ -66,7 +66,7 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
       const tier = await withTimeout(question, LOOKUP_TIMEOUT_MS, () => undefined);
       if (tier !== undefined) return tier;
     } catch (error) {
-      noteFailure(error, 'reading a tier failed; the last known one is used');
+      pauseReading(error, 'reading a tier failed; the last known one is used');
       return tiers.get(userId);
     }
     const known = tiers.get(userId);
@@ -75,7 +75,7 @@ export function createQuotaFacts({ store, facts, clock, log }: QuotaFactsDepende
     throw new ServiceError('store_unavailable', 'the database is not available');
   }
 
-  function noteFailure(error: unknown, message: string): void {
+  function pauseReading(error: unknown, message: string): void {
     unavailableUntil = clock.now() + UNAVAILABLE_PAUSE_MS;
     log.warn({ reason: describeError(error) }, message);
   }
