@@ -71,7 +71,7 @@ export interface AnswerWriter {
   fail(failure: StreamFailure): string;
 }
 
-/** A dialect whose answers are written event by event, or passed on as an upstream of the same API sent them. */
+/** A dialect whose answers are written event by event, or relayed as an upstream of the same API sent them. */
 export interface EventDialect<Request extends DialectRequest> extends Omit<
   Dialect<Request>,
   'answer' | 'stream' | 'isFailureEnough'
@@ -81,9 +81,9 @@ export interface EventDialect<Request extends DialectRequest> extends Omit<
   readonly writeAnswer: (answer: TurnAnswer, request: Request) => object;
   readonly writeStream: (request: Request) => EventWriter;
   /** The body of a whole answer of such an upstream; the usage is for one that has none. */
-  readonly passAnswer: (answer: Fields, request: Request, usage: TurnUsage | undefined) => object;
+  readonly relayAnswer: (answer: Fields, request: Request, usage: TurnUsage | undefined) => object;
   /** `signs` is how many signs of life the client got before. */
-  readonly passStream: (request: Request, signs: number) => PassedWriter;
+  readonly relayStream: (request: Request, signs: number) => RelayWriter;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -99,7 +99,7 @@ export interface DialectRequest {
   /** What the client sent by habit and was left out: names of fields and tools. */
   readonly ignored: readonly string[];
   /** What is left out for an upstream that speaks the same API. */
-  readonly ignoredInPassing?: readonly string[] | undefined;
+  readonly ignoredInRelay?: readonly string[] | undefined;
 }
 
 /** A request in the API of its client. */
@@ -151,9 +151,9 @@ export interface StreamFailure {
   readonly requestId: string;
 }
 
-/** Passes one streamed answer on. Of the events of the turn it needs only the usage, where the upstream reported none. */
-export interface PassedWriter extends EventWriter {
-  pass(event: Fields): string;
+/** Relays one streamed answer. Of the events of the turn it needs only the usage, where the upstream reported none. */
+export interface RelayWriter extends EventWriter {
+  relay(event: Fields): string;
 }
 
 /** What is known about an error. */

@@ -123,11 +123,11 @@ export function createDialectRoute<Request extends DialectRequest>(
   function withIgnoredFlags(request: Request, incoming: IncomingMessage): Request {
     const flags = ignoredFlags(flagsHeader, incoming);
     if (flags.length === 0) return request;
-    const { ignored, ignoredInPassing = [] } = request;
+    const { ignored, ignoredInRelay = [] } = request;
     return {
       ...request,
       ignored: [...ignored, ...flags],
-      ignoredInPassing: [...ignoredInPassing, ...flags],
+      ignoredInRelay: [...ignoredInRelay, ...flags],
     };
   }
 

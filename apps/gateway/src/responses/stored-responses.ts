@@ -169,7 +169,7 @@ export function createStoredResponses(dependencies: StoredResponsesDependencies)
         storedInput({ id, input: resolvedInput(request, referenced) }) !== undefined;
       const noted =
         wantsStore && !isStored
-          ? { ...request, ignored: [...ignored, 'store'], ignoredInPassing: ['store'] }
+          ? { ...request, ignored: [...ignored, 'store'], ignoredInRelay: ['store'] }
           : request;
       const createdAt = Math.floor(clock.now() / 1000);
       return completeRequest(noted, { id, createdAt, isStored, previous, referenced });

@@ -2,7 +2,7 @@ import type { DialectRequest } from '../dialect.ts';
 import { eventDialect } from '../turn/answer-writer.ts';
 import { messageOf, type AnswerOptions } from './answer.ts';
 import { messagesError } from './errors.ts';
-import { PassedMessagesStream, passMessage } from './passed.ts';
+import { RelayedMessagesStream, relayMessage } from './relay.ts';
 import { editedMessages, MESSAGES_API, messagesRequest } from './request.ts';
 import { createMessagesStream } from './stream.ts';
 
@@ -17,8 +17,8 @@ export const messagesDialect = eventDialect({
   edited: editedMessages,
   writeAnswer: (answer, request) => messageOf(answer, optionsOf(request)),
   writeStream: (request) => createMessagesStream(optionsOf(request)),
-  passAnswer: (answer, _request, usage) => passMessage(answer, usage),
-  passStream: () => new PassedMessagesStream(),
+  relayAnswer: (answer, _request, usage) => relayMessage(answer, usage),
+  relayStream: () => new RelayedMessagesStream(),
   requestIdHeader: 'request-id',
   flagsHeader: 'anthropic-beta',
   writeError: messagesError,

@@ -107,7 +107,7 @@ function translated(given: MessagesBody): MessagesRequest {
   const options = optionsOf(body, offered, ignored);
   const messages = messagesOf(body, { ignored, lost });
   const turn: Turn = { model: body.model, messages, tools: offered.tools, ...options };
-  const passed = passedBody(body, offered);
+  const relayed = relayedBody(body, offered);
   return {
     model: body.model,
     models: body.models,
@@ -116,17 +116,17 @@ function translated(given: MessagesBody): MessagesRequest {
     own: {
       api: MESSAGES_API,
       messages,
-      bodyWith: (added) => ownBody(passed, added),
+      bodyWith: (added) => ownBody(relayed, added),
       lost: [...lost],
     },
     ignored: [...ignored],
-    ignoredInPassing: [...ignored],
+    ignoredInRelay: [...ignored],
   };
 }
 
 /** The request with other texts; what was noted of it stays noted. */
 export function editedMessages(
-  { body: { system, messages, ...others }, ignored, ignoredInPassing }: MessagesRequest,
+  { body: { system, messages, ...others }, ignored, ignoredInRelay }: MessagesRequest,
   change: ChangeText,
 ): MessagesRequest {
   const edited = translated({
@@ -134,7 +134,7 @@ export function editedMessages(
     messages: messages.map((message) => changedMessage(message, change)),
     ...present({ system: system && changedContent(system, 'system', change) }),
   });
-  return { ...edited, ignored, ignoredInPassing };
+  return { ...edited, ignored, ignoredInRelay };
 }
 
 /** Without the other fields, which can be many: each copy of them would take long. */
@@ -151,7 +151,7 @@ function withOutputConfig({ output_format: format, ...body }: MessagesBody): Mes
 }
 
 /** What an upstream of this API gets: what was left out would need flags there, or run tools that are not metered. */
-function passedBody(body: MessagesBody, { given }: OfferedTools): Parameters<typeof ownBody>[0] {
+function relayedBody(body: MessagesBody, { given }: OfferedTools): Parameters<typeof ownBody>[0] {
   const { tools: _tools, tool_choice: choice, output_config: config, ...others } = body;
   const output = Object.entries(config ?? {}).filter(([name]) => OUTPUT_FIELDS.has(name));
   return {

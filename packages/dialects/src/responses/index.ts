@@ -1,7 +1,7 @@
 import { eventDialect } from '../turn/answer-writer.ts';
 import { writeResponse } from './answer.ts';
 import { writeResponsesError } from './errors.ts';
-import { PassedResponsesStream, passResponse } from './passed-stream.ts';
+import { RelayedResponsesStream, relayResponse } from './relayed-stream.ts';
 import { editedResponses, RESPONSES_API, responsesRequestSchema } from './request.ts';
 import { ResponsesStream } from './stream.ts';
 
@@ -12,7 +12,7 @@ export const responsesDialect = eventDialect({
   edited: editedResponses,
   writeAnswer: writeResponse,
   writeStream: (request) => new ResponsesStream(request),
-  passAnswer: passResponse,
-  passStream: (request, signs) => new PassedResponsesStream(request, signs),
+  relayAnswer: relayResponse,
+  relayStream: (request, signs) => new RelayedResponsesStream(request, signs),
   writeError: writeResponsesError,
 });

@@ -8,7 +8,7 @@ import { FieldProblem } from './field-problem.ts';
 import { createIgnored } from './ignored.ts';
 import { typeOf } from './items.ts';
 import { refuseFields } from './other-fields.ts';
-import { passedBody } from './passed-request.ts';
+import { relayedBody } from './relayed-request.ts';
 import { translate, type Translation } from './translate.ts';
 
 /** The name of this API among the APIs, and among those that a backend speaks. */
@@ -65,7 +65,7 @@ function requestOf(body: ResponsesBody): ResponsesRequest {
     model: body.model,
     models: body.models,
     ...translation,
-    own: ownOf(passedBody(body, input.filter(isNoReference), createIgnored()), translation),
+    own: ownOf(relayedBody(body, input.filter(isNoReference), createIgnored()), translation),
     body,
     input,
     id: '',
@@ -113,16 +113,16 @@ export function completeRequest(
   const translated = isSame ? request : translate(body, items, ['previous_response_id']);
   const leftOut = createIgnored();
   const refusal = request.refusal ?? translated.refusal;
-  const value = passedBody(body, items, leftOut);
+  const value = relayedBody(body, items, leftOut);
   // A body that cannot be stored is noted in both lists before.
-  const noted = request.ignoredInPassing ?? [];
+  const noted = request.ignoredInRelay ?? [];
   return {
     ...request,
     ...translated,
     own: ownOf(value, { ...translated, refusal }),
     refusal,
     ignored: [...new Set([...request.ignored, ...translated.ignored])],
-    ignoredInPassing: [...noted, ...leftOut.list()],
+    ignoredInRelay: [...noted, ...leftOut.list()],
     id,
     createdAt,
     isStored,
@@ -133,7 +133,7 @@ export function completeRequest(
 
 /** The request with other texts, also of earlier responses; what was noted of it stays noted. */
 export function editedResponses(
-  { body, context, ignored, ignoredInPassing }: ResponsesRequest,
+  { body, context, ignored, ignoredInRelay }: ResponsesRequest,
   change: ChangeText,
 ): ResponsesRequest {
   const changed = (item: Item): Item => changedItem(item, change);
@@ -156,7 +156,7 @@ export function editedResponses(
           previous: context.previous.map(changed),
           referenced: new Map([...context.referenced].map(([id, item]) => [id, changed(item)])),
         });
-  return { ...whole, ignored, ignoredInPassing };
+  return { ...whole, ignored, ignoredInRelay };
 }
 
 /** A message, or the result of a tool. */
@@ -166,7 +166,7 @@ function changedItem(item: Item, change: ChangeText): Item {
 }
 
 function ownOf(
-  value: ReturnType<typeof passedBody>,
+  value: ReturnType<typeof relayedBody>,
   { messages, refusal }: Pick<Translation, 'messages' | 'refusal'>,
 ): OwnRequest {
   return {

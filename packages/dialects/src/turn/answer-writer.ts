@@ -5,24 +5,24 @@ import type {
   DialectRequest,
   EventDialect,
   EventWriter,
-  PassedWriter,
+  RelayWriter,
   StreamFailure,
   StreamHead,
 } from '../dialect.ts';
 
-/** A dialect that writes the events of a turn, and passes on what an upstream of its own API sent. */
+/** A dialect that writes the events of a turn, and relays what an upstream of its own API sent. */
 export function eventDialect<Request extends DialectRequest>(
   dialect: EventDialect<Request>,
 ): Dialect<Request> & EventDialect<Request> {
-  const { api, writeAnswer, passAnswer } = dialect;
+  const { api, writeAnswer, relayAnswer } = dialect;
   return {
     ...dialect,
     isFailureEnough: true,
     answer({ own, answer }, request) {
       if (own?.api !== api)
         return { body: writeAnswer(answer(), request), ignored: request.ignored };
-      const body = passAnswer(own.value, request, answer().usage);
-      return { body, ignored: request.ignoredInPassing ?? [] };
+      const body = relayAnswer(own.value, request, answer().usage);
+      return { body, ignored: request.ignoredInRelay ?? [] };
     },
     stream: (request) => new EventAnswerWriter(dialect, request),
   };
@@ -32,7 +32,7 @@ class EventAnswerWriter<Request extends DialectRequest> implements AnswerWriter 
   readonly #dialect: EventDialect<Request>;
   readonly #request: Request;
   readonly #written: EventWriter;
-  #passed: PassedWriter | undefined;
+  #relayed: RelayWriter | undefined;
   /** How many signs of life the client got. */
   #signs = 0;
 
@@ -43,17 +43,17 @@ class EventAnswerWriter<Request extends DialectRequest> implements AnswerWriter 
   }
 
   get ignored(): readonly string[] {
-    const { ignored, ignoredInPassing = [] } = this.#request;
-    return this.#passed === undefined ? ignored : ignoredInPassing;
+    const { ignored, ignoredInRelay = [] } = this.#request;
+    return this.#relayed === undefined ? ignored : ignoredInRelay;
   }
 
   get #writer(): EventWriter {
-    return this.#passed ?? this.#written;
+    return this.#relayed ?? this.#written;
   }
 
   begin(head: StreamHead, first: AnswerPart | undefined): string {
     if (first?.own?.api === this.#dialect.api)
-      this.#passed = this.#dialect.passStream(this.#request, this.#signs);
+      this.#relayed = this.#dialect.relayStream(this.#request, this.#signs);
     return this.#writer.begin(head);
   }
 
@@ -63,8 +63,8 @@ class EventAnswerWriter<Request extends DialectRequest> implements AnswerWriter 
   }
 
   write({ own, events }: AnswerPart): string {
-    if (this.#passed !== undefined && own?.api === this.#dialect.api)
-      return this.#passed.pass(own.value);
+    if (this.#relayed !== undefined && own?.api === this.#dialect.api)
+      return this.#relayed.relay(own.value);
     let text = '';
     for (const event of events) if (!isEmpty(event)) text += this.#writer.write(event);
     return text;

@@ -55,8 +55,8 @@ const toyDialect = eventDialect({
   writeAnswer,
   writeStream: createAnswerStream,
   // No upstream speaks it.
-  passAnswer: (answer) => answer,
-  passStream: () => ({ ...createAnswerStream(), pass: event }),
+  relayAnswer: (answer) => answer,
+  relayStream: () => ({ ...createAnswerStream(), relay: event }),
   writeError: ({ status, message, requestId }) => ({
     status,
     body: { problem: message, id: requestId },

@@ -1,5 +1,5 @@
 import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
-import type { PassedWriter, StreamFailure } from '../dialect.ts';
+import type { RelayWriter, StreamFailure } from '../dialect.ts';
 import { countField, fieldOf } from '../turn/fields.ts';
 import { messagesUsage, NO_USAGE, streamedUsage } from './answer.ts';
 import { failed, PING } from './stream.ts';
@@ -7,7 +7,7 @@ import { failed, PING } from './stream.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The message of an upstream that speaks this API, with what copies of it leave out. */
-export const passMessage = (message: Fields, usage: TurnUsage | undefined): Fields => ({
+export const relayMessage = (message: Fields, usage: TurnUsage | undefined): Fields => ({
   type: 'message',
   role: 'assistant',
   stop_sequence: null,
@@ -15,8 +15,8 @@ export const passMessage = (message: Fields, usage: TurnUsage | undefined): Fiel
   ...(hasUsage(message) ? {} : { usage: messagesUsage(usage) }),
 });
 
-/** Passes the events of such an upstream on. The last ones wait for the usage, which is estimated if there is none. */
-export class PassedMessagesStream implements PassedWriter {
+/** Relays the events of such an upstream. The last ones wait for the usage, which is estimated if there is none. */
+export class RelayedMessagesStream implements RelayWriter {
   readonly #ending: Fields[] = [];
   #usage = NO_USAGE;
 
@@ -33,7 +33,7 @@ export class PassedMessagesStream implements PassedWriter {
     return '';
   }
 
-  pass(event: Fields): string {
+  relay(event: Fields): string {
     switch (event['type']) {
       case 'message_start':
         return textOf(withMessage(event));
@@ -67,7 +67,7 @@ const hasUsage = (value: Fields): boolean =>
 function withMessage(event: Fields): Fields {
   const message = event['message'];
   const given = typeof message === 'object' && message !== null ? message : {};
-  return { ...event, message: { content: [], ...passMessage({ ...given }, NO_USAGE) } };
+  return { ...event, message: { content: [], ...relayMessage({ ...given }, NO_USAGE) } };
 }
 
 const textOf = (event: Fields): string =>

@@ -1,6 +1,6 @@
 import type { TurnEvent, TurnUsage } from '@model-gateway/contracts';
 import { numberOf } from '@model-gateway/kernel';
-import type { PassedWriter, StreamFailure } from '../dialect.ts';
+import type { RelayWriter, StreamFailure } from '../dialect.ts';
 import { fieldOf, listField, textField } from '../turn/fields.ts';
 import type { Item } from './body.ts';
 import { streamError } from './errors.ts';
@@ -17,7 +17,7 @@ const ENDINGS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The response of an upstream that speaks this API, as a response of the gateway. */
-export function passResponse(
+export function relayResponse(
   response: Item,
   request: ResponsesRequest,
   usage: TurnUsage | undefined,
@@ -25,8 +25,8 @@ export function passResponse(
   return withUsage(ownResponse(response, request), usage);
 }
 
-/** Passes the events of such an upstream on. The last one waits until the response is stored. */
-export class PassedResponsesStream implements PassedWriter {
+/** Relays the events of such an upstream. The last one waits until the response is stored. */
+export class RelayedResponsesStream implements RelayWriter {
   readonly #request: ResponsesRequest;
   /** The items that are complete, by their index. */
   readonly #output = new Map<unknown, unknown>();
@@ -61,7 +61,7 @@ export class PassedResponsesStream implements PassedWriter {
     return '';
   }
 
-  pass(event: Item): string {
+  relay(event: Item): string {
     if (event['type'] === 'response.created' && this.#ahead > 0) {
       this.#ahead -= 1;
       return '';

@@ -69,7 +69,7 @@ describe('a request for an upstream that speaks the API', () => {
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
       ],
     });
-    expect(request.ignoredInPassing).toEqual(['input.reasoning']);
+    expect(request.ignoredInRelay).toEqual(['input.reasoning']);
   });
 
   it('is refused for other upstreams', () => {
@@ -95,7 +95,7 @@ const counted = { promptTokens: 9, completionTokens: 4 };
 
 test('a response gets the id of the gateway, and its usage where it has none', () => {
   const request = completed({ model: 'm', input: 'Hi', previous_response_id: 'resp_1' });
-  expect(responsesDialect.passAnswer(response, request, counted)).toMatchObject({
+  expect(responsesDialect.relayAnswer(response, request, counted)).toMatchObject({
     id,
     store: true,
     model: 'up',
@@ -106,7 +106,7 @@ test('a response gets the id of the gateway, and its usage where it has none', (
   expect(responseOfItem(stored('msg_1'))).toBe(id);
   const unstored = completed({ model: 'm', input: 'Hi' }, { isStored: false });
   const usage = { input_tokens: 1 };
-  expect(responsesDialect.passAnswer({ ...response, usage }, unstored, counted)).toMatchObject({
+  expect(responsesDialect.relayAnswer({ ...response, usage }, unstored, counted)).toMatchObject({
     id,
     store: false,
     output: response.output,
@@ -120,8 +120,8 @@ describe('a stream', () => {
   const delta = { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'a\nb' };
   const open = (signs = 0) => {
     const request = completed({ model: 'm', input: 'Hi' });
-    const stream = responsesDialect.passStream(request, signs);
-    if (stream === undefined) throw new Error('the API is not passed');
+    const stream = responsesDialect.relayStream(request, signs);
+    if (stream === undefined) throw new Error('the API is not relayed');
     return stream;
   };
   const parsed = (text: string): readonly Item[] =>
@@ -130,11 +130,11 @@ describe('a stream', () => {
       .filter((block) => block !== '')
       .map((block) => JSON.parse(block.split('\ndata: ')[1] ?? '') as Item);
 
-  it('passes events, and keeps the last one until the response is stored', () => {
+  it('relays events, and keeps the last one until the response is stored', () => {
     const stream = open();
     expect(stream.begin(head)).toBe('');
-    expect(parsed(stream.pass(created))).toMatchObject([{ ...created, response: { id } }]);
-    expect(stream.pass({ ...delta, sequence_number: 1 })).toBe(
+    expect(parsed(stream.relay(created))).toMatchObject([{ ...created, response: { id } }]);
+    expect(stream.relay({ ...delta, sequence_number: 1 })).toBe(
       `event: response.output_text.delta\ndata: ${JSON.stringify({
         ...delta,
         item_id: stored('msg_1'),
@@ -142,7 +142,7 @@ describe('a stream', () => {
       })}\n\n`,
     );
     const ending = { type: 'response.incomplete', response, sequence_number: 2 };
-    expect(stream.pass(ending)).toBe('');
+    expect(stream.relay(ending)).toBe('');
     stream.write({ type: 'usage', usage: counted });
     expect(stream.answer?.()).toMatchObject({ id, usage: { total_tokens: 13 } });
     const [last, mark] = stream.end({ kept: true }).split('\n\n');
@@ -158,27 +158,27 @@ describe('a stream', () => {
       { type: 'response.in_progress', response, sequence_number: 1 },
       { type: 'response.output_item.done', output_index: 0, item, sequence_number: 2 },
     ];
-    const text = [...events.map((event) => stream.pass(event)), stream.alive()].join('');
-    const passed = parsed(text + stream.pass({ ...delta, sequence_number: 3 }));
-    expect(passed.map(({ sequence_number: number }) => number)).toEqual([3, 4, 5, 6]);
-    expect(passed[2]).toMatchObject({
+    const text = [...events.map((event) => stream.relay(event)), stream.alive()].join('');
+    const relayed = parsed(text + stream.relay({ ...delta, sequence_number: 3 }));
+    expect(relayed.map(({ sequence_number: number }) => number)).toEqual([3, 4, 5, 6]);
+    expect(relayed[2]).toMatchObject({
       type: 'response.in_progress',
       response: { id, output: [{ ...item, id: stored('msg_1') }] },
     });
   });
 
   it.each([
-    { why: 'without an event about it', passed: [], added: ['error', 'response.failed'] },
-    { why: 'after an error', passed: [{ type: 'error', code: 'x' }], added: ['response.failed'] },
+    { why: 'without an event about it', relayed: [], added: ['error', 'response.failed'] },
+    { why: 'after an error', relayed: [{ type: 'error', code: 'x' }], added: ['response.failed'] },
     {
       why: 'after a failure',
-      passed: [{ type: 'response.failed', response: { ...response, status: 'failed' } }],
+      relayed: [{ type: 'response.failed', response: { ...response, status: 'failed' } }],
       added: ['response.failed'],
     },
-  ])('that breaks off $why ends in a failed response', ({ passed, added }) => {
+  ])('that breaks off $why ends in a failed response', ({ relayed, added }) => {
     const stream = open();
-    stream.pass(created);
-    for (const event of passed) stream.pass(event);
+    stream.relay(created);
+    for (const event of relayed) stream.relay(event);
     const text = stream.fail({ message: 'broken', requestId: 'r' });
     expect(text).not.toContain('[DONE]');
     const events = parsed(text);

@@ -17,7 +17,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The client's request for an upstream that speaks the same API, with all items and without what only the gateway knows. */
-export function passedBody(
+export function relayedBody(
   body: ResponsesBody,
   items: readonly Item[],
   ignored: Ignored,
@@ -34,11 +34,11 @@ export function passedBody(
     ...Object.fromEntries(given),
     // What the upstream does not store it can read again only in this form. Models that do not think refuse to give it.
     ...(isObject(body.reasoning) ? { include: [...new Set([...(include ?? []), ENCRYPTED])] } : {}),
-    input: items.flatMap((item) => passedItem(item, ignored)),
+    input: items.flatMap((item) => relayedItem(item, ignored)),
   };
 }
 
-function passedItem(item: Item, ignored: Ignored): readonly Item[] {
+function relayedItem(item: Item, ignored: Ignored): readonly Item[] {
   if (typeOf(item) === 'reasoning' && !isReadable(item)) {
     ignored.add('input.reasoning');
     return [];
