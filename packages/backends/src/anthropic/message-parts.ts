@@ -4,6 +4,7 @@ import { tryParseExactJson } from '@model-gateway/kernel';
 import {
   brokenOff,
   cleanMessage,
+  unreadableAnswer,
   upstreamFailed,
   upstreamRefused,
 } from '../errors/upstream-error.ts';
@@ -76,7 +77,7 @@ class MessageReader {
     const event = tryParseExactJson(data);
     const type = textOf(event, 'type') ?? '';
     if (!isFields(event) || !TYPE.test(type))
-      throw upstreamFailed('the upstream sent an event that is not one of its API');
+      throw unreadableAnswer('the upstream sent an event that is not one of its API');
     return { own: { api: MESSAGES_API, value: event }, ...this.#saidBy(type, event) };
   }
 

@@ -9,7 +9,7 @@ import {
 } from '@model-gateway/contracts';
 import { z } from 'zod';
 import { answerHead, type AnswerContext } from '../answer-head.ts';
-import { upstreamFailed } from '../errors/upstream-error.ts';
+import { unreadableAnswer } from '../errors/upstream-error.ts';
 import { urlCitation } from './citations.ts';
 
 const count = readWritten(z.int().nonnegative()).nullish();
@@ -74,7 +74,7 @@ export function answerOfMessage(value: unknown, { model, clock }: AnswerContext)
   };
 }
 
-const notAMessage = () => upstreamFailed('the upstream response is not a message');
+const notAMessage = () => unreadableAnswer('the upstream response is not a message');
 
 /** A block is about what it cites. */
 function citationsIn(blocks: readonly Block[]): readonly UrlCitation[] {

@@ -51,7 +51,7 @@ const cleanLabels = (labels: object, secret: string | null): Readonly<Record<str
     ]),
   );
 
-/** The failure of an upstream that was unreachable or sent an invalid response. */
+/** The failure of an upstream that was unreachable or did not finish its answer. */
 export function upstreamFailed(
   cause: unknown,
   { hadNoEffect = false }: { readonly hadNoEffect?: boolean } = {},
@@ -61,6 +61,10 @@ export function upstreamFailed(
   const details = { isBackendAtFault: true, hadNoEffect, isTimeout, cause };
   return new UpstreamFailure(describeError(cause), details);
 }
+
+/** The failure of an upstream that answered what nothing can be read from: it works, and the request may be why. */
+export const unreadableAnswer = (problem: string): UpstreamFailure =>
+  new UpstreamFailure(problem, { isBackendAtFault: true, wasUnreadable: true });
 
 /** The errors of the HTTP client have codes, ours have messages. */
 const isTimeoutError = (cause: unknown): boolean =>

@@ -12,7 +12,7 @@ import { chatParts } from '@model-gateway/dialects';
 import type { AnswerContext } from '../answer-head.ts';
 import { readExactJson } from '../transport/answers/read-text.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
-import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { unreadableAnswer, upstreamRefused } from '../errors/upstream-error.ts';
 import { isObject, isWholeCompletion } from './whole-completion.ts';
 
 // A field of another type counts as absent.
@@ -130,5 +130,5 @@ export function isErrorBody(body: unknown): boolean {
 }
 
 function notACompletion() {
-  return upstreamFailed('the upstream response is not a chat completion');
+  return unreadableAnswer('the upstream response is not a chat completion');
 }

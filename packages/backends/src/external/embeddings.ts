@@ -1,7 +1,7 @@
 import { readCachedTokens, readUsage, readWritten } from '@model-gateway/contracts';
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 import { z } from 'zod';
-import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { unreadableAnswer, upstreamRefused } from '../errors/upstream-error.ts';
 import { readJson } from '../transport/answers/read-text.ts';
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
@@ -34,7 +34,7 @@ export async function readEmbeddings(
   const answer = answerSchema.safeParse(body);
   const entries = answer.success ? await readVectors(answer.data.data, readEntry) : undefined;
   if (!answer.success || entries === undefined)
-    throw upstreamFailed('the upstream response is not a list of embeddings');
+    throw unreadableAnswer('the upstream response is not a list of embeddings');
   const { usage } = answer.data;
   return {
     model: answer.data.model ?? model,

@@ -2,7 +2,7 @@ import { ServiceError } from '@model-gateway/contracts';
 import { isCheapJson, numberOf, tryParseJson } from '@model-gateway/kernel';
 import type { AnswerWatch, Backend, Probe } from '@model-gateway/router';
 import { z } from 'zod';
-import { upstreamFailed } from '../errors/upstream-error.ts';
+import { unreadableAnswer } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
 import { unlistedProbe } from '../external/probe-result.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
@@ -121,7 +121,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
         ? await readVectors(answer.data.embeddings, readVector)
         : undefined;
       if (vectors === undefined)
-        throw upstreamFailed('the upstream response is not a list of embeddings');
+        throw unreadableAnswer('the upstream response is not a list of embeddings');
       return { model, vectors, promptTokens: undefined };
     },
     close: () => http.close(),

@@ -1,5 +1,5 @@
 import type { ImagePart, TurnUsage } from '@model-gateway/contracts';
-import { upstreamFailed } from '../errors/upstream-error.ts';
+import { unreadableAnswer } from '../errors/upstream-error.ts';
 import { countOf, fieldOf, isFields, listOf, textOf } from '../fields.ts';
 
 const PARTS_MAX = 10_000;
@@ -104,4 +104,4 @@ const countBy = (usage: unknown, list: string, modality: string): number =>
     .filter((count) => textOf(count, 'modality') === modality)
     .reduce<number>((sum, count) => sum + (countOf(count, 'tokenCount') ?? 0), 0);
 
-const unreadable = () => upstreamFailed('the upstream response is not one of its API');
+const unreadable = () => unreadableAnswer('the upstream response is not one of its API');

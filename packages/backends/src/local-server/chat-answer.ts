@@ -11,7 +11,7 @@ import { randomToken } from '@model-gateway/kernel';
 import { z } from 'zod';
 import { answerHead, type AnswerContext } from '../answer-head.ts';
 import { ifPresent } from '../if-present.ts';
-import { answerRefused, upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { answerRefused, unreadableAnswer, upstreamRefused } from '../errors/upstream-error.ts';
 
 const toolCallSchema = z.looseObject({
   id: z.string().optional(),
@@ -60,7 +60,7 @@ export function readLocalAnswer(
   const answer = answerSchema.safeParse(value);
   if (answer.data?.error !== undefined)
     throw upstreamRefused(status, JSON.stringify(value), secret);
-  if (!answer.success) throw upstreamFailed('the upstream response is not a chat response');
+  if (!answer.success) throw unreadableAnswer('the upstream response is not a chat response');
   return answer.data;
 }
 

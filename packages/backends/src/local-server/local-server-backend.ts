@@ -14,7 +14,7 @@ import {
   readTextAnswer,
 } from '../transport/answers/read-text.ts';
 import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
-import { upstreamFailed, upstreamRefused } from '../errors/upstream-error.ts';
+import { unreadableAnswer, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
   type UpstreamResponse,
@@ -150,7 +150,7 @@ async function readEmbeddings(body: unknown, requestedModel: string): Promise<Up
     ? await readVectors(answer.data.embeddings, readVector)
     : undefined;
   if (!answer.success || vectors === undefined) {
-    throw upstreamFailed('the upstream response is not a list of embeddings');
+    throw unreadableAnswer('the upstream response is not a list of embeddings');
   }
   const { model = requestedModel, prompt_eval_count } = answer.data;
   return { model, vectors, promptTokens: prompt_eval_count };

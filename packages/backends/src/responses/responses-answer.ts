@@ -9,7 +9,7 @@ import { RESPONSES_API } from '@model-gateway/dialects';
 import { tryParseExactJson } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { answerHead, type AnswerContext } from '../answer-head.ts';
-import { cleanMessage, upstreamFailed } from '../errors/upstream-error.ts';
+import { cleanMessage, unreadableAnswer, upstreamFailed } from '../errors/upstream-error.ts';
 import { countOf, fieldOf, isFields, listOf, textOf, type Fields } from '../fields.ts';
 import { eventData } from '../transport/answers/event-data.ts';
 import { createResponseReader } from './read-event.ts';
@@ -36,7 +36,7 @@ export function answerOfResponse(
   { model, clock, secret }: AnswerContext & { readonly secret: string | null },
 ): TurnAnswer {
   if (!isFields(response) || !Array.isArray(response['output']))
-    throw upstreamFailed('the upstream response is not one of the Responses API');
+    throw unreadableAnswer('the upstream response is not one of the Responses API');
   if (response['status'] === 'failed') throw failureOf(cleanError(response['error'], secret));
   const head = answerHead(clock);
   return {
@@ -104,7 +104,7 @@ function eventOf(data: string): ResponseEvent {
   const event = tryParseExactJson(data);
   const type = textOf(event, 'type') ?? '';
   if (isResponseEvent(event, type)) return event;
-  throw upstreamFailed('the upstream sent an event that is not one of its API');
+  throw unreadableAnswer('the upstream sent an event that is not one of its API');
 }
 
 const isResponseEvent = (event: unknown, type: string): event is ResponseEvent =>

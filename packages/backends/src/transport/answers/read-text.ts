@@ -7,7 +7,7 @@ import {
   type ByteShare,
 } from '@model-gateway/kernel';
 import type { AnswerWatch } from '@model-gateway/router';
-import { answerRefused, upstreamFailed } from '../../errors/upstream-error.ts';
+import { answerRefused, unreadableAnswer } from '../../errors/upstream-error.ts';
 import { createAnswerLimits, tooLarge } from './answer-limits.ts';
 import {
   COUNTED_BYTES_MIN,
@@ -97,5 +97,5 @@ export function readExactJson(text: string): unknown {
 
 function unreadable(text: string) {
   const problem = isNestedTooDeeply(text) ? 'nested too deeply' : 'not JSON';
-  return upstreamFailed(`the upstream response is ${problem}`);
+  return unreadableAnswer(`the upstream response is ${problem}`);
 }
