@@ -50,7 +50,7 @@ export {
   NOTHING_RESERVED,
   withReserved,
 } from './admission/admission-decision.ts';
-export { BUILT_IN_TIERS, FREE_TIER, isDrained } from './admission/drained-tier.ts';
+export { BUILT_IN_TIERS, FREE_TIER, isDrained } from './admission/admission-decision.ts';
 export {
   monthOf,
   monthStart,

@@ -67,7 +67,7 @@ export {
   type RelayedCall,
   type RelayedSource,
 } from './relay/relayed-call.ts';
-export { createConversationHook } from './chat/history/conversation-hook.ts';
+export { createConversationHook } from './chat/history/turn-record.ts';
 export { findStoredHistory, HISTORY_LIMITS } from './chat/history/stored-history.ts';
 export { createStorageLimit, type StorageLimit } from './storage/storage-limit.ts';
 export { openRealtime, type OpenRealtime } from './realtime/open-realtime.ts';

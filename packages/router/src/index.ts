@@ -95,7 +95,7 @@ export { createLocalLimits } from './limits/local-limits.ts';
 export type { Circuit, CircuitStore } from './circuits/circuit-store.ts';
 export type { Aliases } from './choice/aliases.ts';
 export { forbidsAnother } from './choice/provider-match.ts';
-export { matchModel } from './choice/model-match.ts';
+export { matchModel } from './choice/aliases.ts';
 export { QUICK_START_MODELS, QUICK_START_OWNER } from './choice/quick-start-models.ts';
 export { createLocalCircuits } from './circuits/local-circuits.ts';
 export { fingerprintOf, type BackendBuilder, type Changed } from './registry/registry.ts';

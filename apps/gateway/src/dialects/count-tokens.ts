@@ -1,20 +1,19 @@
 import type { DialectRequest, EventDialect } from '@model-gateway/dialects';
 import {
+  type BodyMemory,
   parseExactJson,
   readBody,
   requestIdOf,
   sendJsonText,
-  validated,
-  type BodyMemory,
   type StoredReader,
+  validated,
 } from '@model-gateway/http';
 import { estimatePromptInSteps } from '@model-gateway/inference';
 import type { z } from 'zod';
 import type { FreeRequests } from '../surface/free-requests.ts';
 import type { CallRoute } from '../surface/http-call.ts';
 import { ONE_STEP_CHARS_MAX, parseInSteps } from '../surface/parse-in-steps.ts';
-import { ignoredFlags } from './ignored-flags.ts';
-import { ignoredHeader } from './ignored-header.ts';
+import { ignoredFlags, ignoredHeader } from './ignored-header.ts';
 
 interface CountTokensDependencies {
   readonly freeRequests: FreeRequests;

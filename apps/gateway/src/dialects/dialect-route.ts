@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
 import {
-  CHAT_API,
   type AnswerWriter,
+  CHAT_API,
   type Dialect,
   type DialectRequest,
   type StreamFailure,
 } from '@model-gateway/dialects';
-import { REST_ERRORS, requestIdOf, type StoredReader } from '@model-gateway/http';
+import { requestIdOf, REST_ERRORS, type StoredReader } from '@model-gateway/http';
 import {
+  type Caller,
+  type CallServices,
   ChatTurn,
   completeChat,
   estimatePrompt,
   expectedChat,
-  runCall,
-  streamTurn,
-  type Caller,
-  type CallServices,
   type Hook,
   type Memory,
+  runCall,
+  streamTurn,
   type TurnServices,
 } from '@model-gateway/inference';
 import { describeError } from '@model-gateway/kernel';
@@ -29,8 +29,7 @@ import { routeHeaders } from '../openai/backend-header.ts';
 import { sendEvents } from '../openai/write-events.ts';
 import type { HttpAdmission } from '../surface/http-admission.ts';
 import type { CallRoute, HttpCall } from '../surface/http-call.ts';
-import { ignoredFlags } from './ignored-flags.ts';
-import { ignoredHeader } from './ignored-header.ts';
+import { ignoredFlags, ignoredHeader } from './ignored-header.ts';
 
 interface DialectRoute<Request extends DialectRequest> {
   readonly path: string;

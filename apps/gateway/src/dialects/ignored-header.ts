@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 const NAMES_MAX = 50;
 const NAME_CHARS_MAX = 64;
 const NOT_PRINTABLE = /[^\x20-\x7e]/g;
@@ -12,3 +14,15 @@ export function ignoredHeader(ignored: readonly string[]): readonly string[] {
 
 const safeName = (name: string): string =>
   name.slice(0, NAME_CHARS_MAX).replaceAll(NOT_PRINTABLE, '?');
+
+/** The flags of a header that lists some; they are left out like fields, and named. */
+export function ignoredFlags(
+  name: string | undefined,
+  { headers }: IncomingMessage,
+): readonly string[] {
+  const given = name === undefined ? undefined : headers[name];
+  if (given === undefined) return [];
+  return String(given)
+    .split(',')
+    .flatMap((flag) => (flag.trim() === '' ? [] : [`${name}.${flag.trim()}`]));
+}

@@ -1,6 +1,5 @@
 import type { AccountRefusal } from './admission-store.ts';
-import { decideAdmission, NOTHING_RESERVED } from './admission-decision.ts';
-import { FREE_TIER, isDrained } from './drained-tier.ts';
+import { decideAdmission, FREE_TIER, isDrained, NOTHING_RESERVED } from './admission-decision.ts';
 
 const fresh = { costUsd: 0.99, tokens: 99_999 };
 const drained = { costUsd: 1, tokens: 0 };

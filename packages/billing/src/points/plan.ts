@@ -1,5 +1,5 @@
 import type { TierLimits } from '../admission/billing-facts.ts';
-import { FREE_TIER, isDrained } from '../admission/drained-tier.ts';
+import { FREE_TIER, isDrained } from '../admission/admission-decision.ts';
 
 /** The usage of a user in a month. */
 interface MonthlyUsage {

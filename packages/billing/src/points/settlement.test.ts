@@ -1,6 +1,6 @@
 import type { UsageEvent } from '@model-gateway/contracts';
 import * as fc from 'fast-check';
-import { FREE_TIER } from '../admission/drained-tier.ts';
+import { FREE_TIER } from '../admission/admission-decision.ts';
 import { accountOf, settle, type SettledAccount, type SettlementInput } from './settlement.ts';
 
 let serial = 0;

@@ -6,7 +6,7 @@ import type {
   WindowUsage,
 } from '../admission/admission-store.ts';
 import type { TierLimits } from '../admission/billing-facts.ts';
-import { FREE_TIER, isDrained } from '../admission/drained-tier.ts';
+import { FREE_TIER, isDrained } from '../admission/admission-decision.ts';
 import { windowName } from '../admission/quota-window.ts';
 
 type TierUsage = Pick<WindowUsage, 'costUsd' | 'tokens'>;

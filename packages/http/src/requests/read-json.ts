@@ -1,17 +1,18 @@
 import {
+  type ByteShare,
   createJsonMeter,
   hasTooManyNumbers,
   isNestedTooDeeply,
+  type JsonMeter,
   METERED_BYTES_MIN,
   tryParseExactJson,
   tryParseJson,
-  type ByteShare,
-  type JsonMeter,
 } from '@model-gateway/kernel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '@model-gateway/contracts';
-import { COUNTED_BODY_BYTES_MIN, type BodyMemory } from './body-memory.ts';
-import { decodedBody } from './decoded-body.ts';
+import { type BodyMemory, COUNTED_BODY_BYTES_MIN } from './body-memory.ts';
+import type { Readable, Transform } from 'node:stream';
+import * as zlib from 'node:zlib';
 
 /** Parses the text of a body; invalid JSON is refused. */
 export function parseJson(text: string): unknown {
@@ -145,4 +146,40 @@ function decodedBodyOf(request: IncomingMessage) {
     request.resume();
     throw error;
   }
+}
+
+type Decoder = () => Transform;
+
+/** Node has it from version 22.15 on. */
+const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress');
+const isDecoder = (value: unknown): value is Decoder => typeof value === 'function';
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ['gzip', () => zlib.createGunzip()],
+  ['x-gzip', () => zlib.createGunzip()],
+  ['deflate', () => zlib.createInflate()],
+  ['br', () => zlib.createBrotliDecompress()],
+  ...(isDecoder(createZstd) ? [['zstd', createZstd] as const] : []),
+]);
+
+/** The encodings that request bodies may have. */
+const KNOWN = [...DECODERS.keys()].filter((name) => name !== 'x-gzip').join(', ');
+
+/**
+ * The body of a request without its `content-encoding`. The receiver counts what it reads: nothing is decoded further than
+ * it reads, so that a small body that would become huge takes little memory.
+ */
+export function decodedBody(request: IncomingMessage): Readable {
+  const encoding = request.headers['content-encoding'];
+  if (encoding === undefined) return request;
+  const name = encoding.trim().toLowerCase();
+  if (name === '' || name === 'identity') return request;
+  const decoder = DECODERS.get(name);
+  if (decoder === undefined) {
+    throw new ServiceError(
+      'unsupported_encoding',
+      `content-encoding '${encoding.slice(0, 64)}' is not supported; use one of: ${KNOWN}`,
+    );
+  }
+  return request.pipe(decoder());
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createMetrics, silentLog, type Log, type RequestLine } from '@model-gateway/kernel';
-import { listen, type HttpServer } from './http-server.ts';
+import { createMetrics, type Log, type RequestLine, silentLog } from '@model-gateway/kernel';
+import { type HttpServer, listen } from './http-server.ts';
 import { sendText } from '../responses/rest-errors.ts';
-import { createRouteNames } from './route-names.ts';
+import { createRouteNames } from './request-observer.ts';
 import type { ServerApp } from './server-app.ts';
 
 const opened: HttpServer[] = [];

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { ServiceError } from '@model-gateway/contracts';
 import { createDeferred, isError } from '@model-gateway/kernel';
 import { COUNTED_BODY_BYTES_MIN } from '../requests/body-memory.ts';
-import { decodedBody } from '../requests/decoded-body.ts';
+import { decodedBody } from '../requests/read-json.ts';
 import { createFormParts, END_OF_FILE, type FormField, type FormFile } from './form-parts.ts';
 import { FormParser } from './form-parser.ts';
 import type { UploadFile, UploadFiles } from './upload-files.ts';

@@ -1,11 +1,11 @@
 import { asksForUsage } from '@model-gateway/dialects';
 import { estimateTokens } from '@model-gateway/billing';
-import { newId, tryParseExactJson, type Clock, type Log } from '@model-gateway/kernel';
-import { UpstreamFailure, type RelayedAnswer } from '@model-gateway/router';
+import { type Clock, type Log, newId, tryParseExactJson } from '@model-gateway/kernel';
+import { type RelayedAnswer, UpstreamFailure } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
-import { EventStreamReader, type EventStream } from '../stream/read-stream.ts';
+import { type EventStream, EventStreamReader } from '../stream/read-stream.ts';
 import { createStreamObserver } from '../stream/stream-observer.ts';
-import { streamUsage } from '../usage/stream-usage.ts';
+import { streamUsage } from '../chat/settle-turn.ts';
 import { answerBytes } from './answer-bytes.ts';
 import type { AnswerReader, AnswerReaderOptions } from './answer-reader.ts';
 

@@ -1,17 +1,23 @@
 import {
-  readMediaTokens,
-  readCachedTokens,
-  readCacheWriteTokens,
-  readUsage,
   type AnswerPart,
   type MediaTokens,
+  readCachedTokens,
+  readCacheWriteTokens,
+  readMediaTokens,
+  readUsage,
   type TokenUsage,
   type TurnEvent,
   type TurnUsage,
 } from '@model-gateway/contracts';
 import { chatDelta } from '@model-gateway/dialects';
-import { choicesOf, contentOf, isFirstChoice, property, toolCallsOf } from './chunk-fields.ts';
-import { textOfDelta } from './generated-text.ts';
+import {
+  choicesOf,
+  contentOf,
+  isFirstChoice,
+  property,
+  textOfDelta,
+  toolCallsOf,
+} from './chunk-fields.ts';
 import { createReplyCollector, type Reply } from '../chat/history/reply-collector.ts';
 import type { AttemptOutcome } from '../upstream/upstream-telemetry.ts';
 

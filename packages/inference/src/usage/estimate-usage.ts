@@ -6,8 +6,7 @@ import type {
   TokenUsage,
   UpstreamCompletion,
 } from '@model-gateway/contracts';
-import { property } from '../stream/chunk-fields.ts';
-import { textOfDelta } from '../stream/generated-text.ts';
+import { property, textOfDelta } from '../stream/chunk-fields.ts';
 import { tokensOfPart, tokensOfValue } from './unknown-content.ts';
 
 /** The flat amount for an image, unless it is of low detail. */

@@ -1,11 +1,11 @@
-import { ServiceError, type ProviderHint } from '@model-gateway/contracts';
+import { type ProviderHint, ServiceError } from '@model-gateway/contracts';
 import type { BackendEntry } from '../registry/backend-list.ts';
-import { isRelayedCapability, type Capability } from '../registry/backend.ts';
-import { modelMatcher } from './model-match.ts';
+import { type Capability, isRelayedCapability } from '../registry/backend.ts';
+import { modelMatcher } from './aliases.ts';
 import { matchesProvider } from './provider-match.ts';
 import { howToServe } from './quick-start-models.ts';
 import type { ChoiceTrace, SkipReason } from './choice-trace.ts';
-import type { RouteRule, RoutedModel } from '../routes/route-rule.ts';
+import type { RoutedModel, RouteRule } from '../routes/route-rule.ts';
 
 /** The names of a model that may serve a request. */
 export interface ServedName {

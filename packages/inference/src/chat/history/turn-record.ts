@@ -1,13 +1,14 @@
 import {
-  conversationTitle,
   type ConversationStore,
+  conversationTitle,
   type NewMessage,
 } from '@model-gateway/accounts';
 import type { ChatMessage } from '@model-gateway/contracts';
-import { describeError, withTimeout, type Log } from '@model-gateway/kernel';
+import { describeError, type Log, withTimeout } from '@model-gateway/kernel';
 import { messageText } from '../message-text.ts';
 import type { Reply } from './reply-collector.ts';
-import { toStored, toStoredReply } from './stored-message.ts';
+import { isResultRole, toStored, toStoredReply } from './stored-message.ts';
+import type { EditableCall, Hook } from '../../call/call.ts';
 
 /** Stores one turn of a conversation. A failure is logged, and never fails or delays the turn much. */
 export interface TurnRecord {
@@ -71,3 +72,40 @@ function titleOf(added: readonly ChatMessage[]): string | undefined {
   const first = added.find(({ role }) => role === 'user');
   return first === undefined ? undefined : conversationTitle(messageText(first));
 }
+
+interface ConversationHookDependencies {
+  readonly conversations: Pick<ConversationStore, 'addTurn' | 'addToTurn'>;
+  readonly log: Log;
+}
+
+/** Puts the history of a conversation before the messages of its turns, and stores them. */
+export const createConversationHook = ({
+  conversations: store,
+  log,
+}: ConversationHookDependencies): Hook => ({
+  async before(call) {
+    if (call.conversation === undefined) return undefined;
+    const { id: conversationId, history } = call.conversation;
+    if (history !== 'client') call.insert(history);
+    const record = createTurnRecord({ store, conversationId, added: newMessagesOf(call), log });
+    return {
+      accepted: () => record.begin(),
+      ended: ({ reply, model }) => record.end(reply(), model),
+    };
+  },
+});
+
+/**
+ * The messages that a turn adds to its conversation. If the client sends the history, these are its last user message or the
+ * results of the latest tool calls.
+ */
+function newMessagesOf({ chat: { messages }, conversation }: EditableCall): readonly ChatMessage[] {
+  if (conversation?.history !== 'client') return messages;
+  const sinceReply = messages.slice(messages.findLastIndex(isReply) + 1);
+  const results = sinceReply.filter(({ role }) => isResultRole(role));
+  const last = (results.length === 0 ? messages : sinceReply).findLast(isUser);
+  return last === undefined ? results : [last];
+}
+
+const isReply = ({ role }: ChatMessage): boolean => role === 'assistant';
+const isUser = ({ role }: ChatMessage): boolean => role === 'user';

@@ -1,4 +1,4 @@
-import { matchModel } from './model-match.ts';
+import { matchModel } from './aliases.ts';
 
 test.each([
   { requested: 'llama3', listed: ['llama3'], served: 'llama3' },

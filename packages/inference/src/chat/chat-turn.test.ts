@@ -1,5 +1,5 @@
 import type { ChatRequest } from '@model-gateway/contracts';
-import { upstreamBody } from './upstream-body.ts';
+import { upstreamBody } from './chat-turn.ts';
 
 const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }];
 
