@@ -17,7 +17,7 @@ import type {
   StoredResponse,
   StoredResponseSize,
 } from '@model-gateway/inference';
-import { newId, yieldToEventLoop, type Clock, type Log } from '@model-gateway/kernel';
+import { newId, tryParseExactJson, yieldToEventLoop, type Clock, type Log } from '@model-gateway/kernel';
 import { itemPage } from './item-page.ts';
 import { assertFewValues, assertFewValuesNamed, costOf } from './item-values.ts';
 
@@ -358,8 +358,9 @@ function outputOf({ response }: StoredResponse): readonly Item[] {
   return Array.isArray(output) ? (output as readonly Item[]) : [];
 }
 
-const itemOf = (text: string): Item => JSON.parse(text) as Item;
-const listOf = (text: string): readonly Item[] => JSON.parse(text) as readonly Item[];
+const parsed = (text: string): unknown => tryParseExactJson(text) ?? JSON.parse(text);
+const itemOf = (text: string): Item => parsed(text) as Item;
+const listOf = (text: string): readonly Item[] => parsed(text) as readonly Item[];
 
 /** A response of the gateway with the time at which it was completed, in seconds since 1970. */
 function completedAt(response: object, time: Date): object {

@@ -1,10 +1,4 @@
-import {
-  clipped,
-  rpcMethods,
-  ServiceError,
-  type MethodContract,
-  type RpcMethodName,
-} from '@model-gateway/contracts';
+import { clipped, rpcMethods, ServiceError, type RpcMethodName } from '@model-gateway/contracts';
 import type { SignIn, User } from '@model-gateway/accounts';
 import { yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';
@@ -12,6 +6,7 @@ import type { Authorize, Credentials } from './authorize.ts';
 import type { CallObserver } from './call-observer.ts';
 import type { CallPlaces } from './call-places.ts';
 import type { DocumentError } from './error-docs.ts';
+import { contractOf, isMethod } from './contract-of.ts';
 import { parseMessages, type Message } from './message.ts';
 import { createOrderedCalls } from './ordered-calls.ts';
 import { parseParams } from './parse-params.ts';
@@ -205,10 +200,7 @@ const single = ({ text, copy, isSignedOut: ended }: Answer): DispatchResult => (
   isSignedOut: ended,
 });
 
-function hasSecretResult(method: string): boolean {
-  const contract: MethodContract | undefined = isMethod(method) ? rpcMethods[method] : undefined;
-  return contract?.hasSecretResult === true;
-}
+const hasSecretResult = (method: string): boolean => contractOf(method)?.hasSecretResult === true;
 
 /** A socket was authenticated when it was opened, so this error means that its sign-in has ended. */
 function isSignedOut(error: unknown, { credentials }: RpcCaller): boolean {
@@ -224,10 +216,6 @@ function isAnonymousProbe({ call }: Message, { isAnonymousSocket }: RpcCaller): 
 
 const acknowledge = ({ id }: Message): string =>
   successText(id, JSON.stringify({ ok: true, status: 'ok' }));
-
-function isMethod(name: string): name is RpcMethodName {
-  return Object.hasOwn(rpcMethods, name);
-}
 
 // An anonymous socket cannot find out which methods exist.
 function unknownMethod(method: string, { isAnonymousSocket }: RpcCaller): unknown {

@@ -1,4 +1,10 @@
-import { isNestedTooDeeply, tryParseJson, yieldToEventLoop } from '@model-gateway/kernel';
+import {
+  isNestedTooDeeply,
+  tryParseJson,
+  withWrittenNumbers,
+  yieldToEventLoop,
+} from '@model-gateway/kernel';
+import { contractOf } from './contract-of.ts';
 import { compact, elementSources, memberSource } from './json-source.ts';
 
 /** A parsed request object. */
@@ -69,8 +75,12 @@ function readMessage(value: unknown, source: string): Message {
   if (isTooLong(idSource)) return INVALID;
   const id = echoId(idSource);
   const { jsonrpc, method, params } = value as Record<string, unknown>;
-  const isCall = jsonrpc === '2.0' && typeof method === 'string' && isParams(params);
-  return { id, call: isCall ? { method, params: params ?? {} } : undefined };
+  if (jsonrpc !== '2.0' || typeof method !== 'string' || !isParams(params))
+    return { id, call: undefined };
+  if (contractOf(method)?.passesParams !== true)
+    return { id, call: { method, params: params ?? {} } };
+  const exact = withWrittenNumbers(value, source) as { readonly params?: unknown } | undefined;
+  return { id, call: exact && { method, params: exact.params ?? {} } };
 }
 
 function isTooLong(id: string | undefined): boolean {

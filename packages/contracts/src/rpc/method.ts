@@ -24,6 +24,8 @@ export interface MethodContract<
   readonly hasSecretResult?: true;
   /** Calls over one socket run in the order of arrival; calls of other methods run concurrently. */
   readonly isOrdered?: true;
+  /** Parts of the params are passed on, so that their numbers keep their text. */
+  readonly passesParams?: true;
   /** A method that the specification does not contain. */
   readonly isExtension?: true;
 }

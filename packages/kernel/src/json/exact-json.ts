@@ -15,7 +15,11 @@ const MARK = `${randomUUID()}:`;
  */
 export function tryParseExactJson(text: unknown): unknown {
   const value = tryParseJson(text);
-  if (value === undefined || typeof text !== 'string') return value;
+  return value === undefined || typeof text !== 'string' ? value : withWrittenNumbers(value, text);
+}
+
+/** The same for a text that has been parsed; undefined if it has too many unusual numbers. */
+export function withWrittenNumbers(value: unknown, text: string): unknown {
   const spans = unusualNumbers(text);
   if (spans.length === 0) return value;
   return spans.length / 2 > UNUSUAL_MAX ? undefined : restored(JSON.parse(marked(text, spans)));

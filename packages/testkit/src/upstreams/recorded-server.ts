@@ -8,6 +8,8 @@ interface RecordedRequest {
   readonly headers: Readonly<Record<string, unknown>>;
   /** Undefined without a body. */
   readonly body: unknown;
+  /** The body as it was sent. */
+  readonly text: string;
 }
 
 interface RecordedAnswer {
@@ -36,12 +38,13 @@ export async function startRecordedServer(): Promise<RecordedServer> {
     request.on('end', () => {
       const { method = '', url = '', headers } = request;
       const text = Buffer.concat(parts).toString();
-      requests.push({ method, url, headers, body: text === '' ? undefined : JSON.parse(text) });
+      const body: unknown = text === '' ? undefined : JSON.parse(text);
+      requests.push({ method, url, headers, body, text });
       const found = [...answers].findLast(([path]) => url.includes(path))?.[1];
       response.statusCode = found?.status ?? (found === undefined ? 404 : 200);
       response.setHeader('content-type', found?.type ?? 'application/json');
-      const body = found?.body ?? '{}';
-      for (const part of typeof body === 'string' ? [body] : body) response.write(part);
+      const answer = found?.body ?? '{}';
+      for (const part of typeof answer === 'string' ? [answer] : answer) response.write(part);
       response.end();
     });
   });

@@ -28,6 +28,7 @@ export const chatMethods = {
         .describe('other models, which are tried in order when the model cannot answer'),
       ref_id: refId.optional().describe('your reference, stored in the usage row'),
     }),
+    passesParams: true,
     result: z.object({ stream_id: z.string(), memory: z.enum(['enabled', 'disabled', 'offline']) }),
   }),
   'chat.stop': method({

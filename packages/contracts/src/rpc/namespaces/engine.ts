@@ -12,6 +12,7 @@ export const engineMethods = {
       method: z.string().min(1).max(128),
       params: anyObject().optional(),
     }),
+    passesParams: true,
     result: z.unknown(),
   }),
 };
