@@ -75,6 +75,7 @@ export { END_OF_BODY_MS_MAX, readToEnd } from './async/read-to-end.ts';
 export { createSequence, type Sequence } from './async/sequence.ts';
 export { createStoreReader, type StoreReader } from './async/store-reader.ts';
 export { isNestedTooDeeply, tryParse, tryParseJson } from './json/try-parse.ts';
+export { compact, elementSources, memberSource } from './json/json-source.ts';
 export { hasTooManyNumbers, tryParseExactJson, withWrittenNumbers } from './json/exact-json.ts';
 export { numberOf, WrittenNumber } from './json/written-number.ts';
 export { withTimeout } from './async/with-timeout.ts';

@@ -3,11 +3,11 @@ import { createStepPauses } from '@model-gateway/kernel';
 import type { UpstreamEmbeddings } from '@model-gateway/router';
 
 /**
- * The JSON of an embeddings response, in parts. Vectors are numbers, or packed, which official clients request. Between the
+ * The JSON of an embeddings response, in parts. Vectors are numbers as they were written, or packed, which official clients request. Between the
  * vectors of a long one the process serves other requests.
  */
 export async function embeddingList(
-  { model, vectors, cachedTokens }: UpstreamEmbeddings,
+  { model, vectors, vectorTexts, cachedTokens }: UpstreamEmbeddings,
   usage: TokenUsage,
   format: 'float' | 'base64',
 ): Promise<readonly Buffer[]> {
@@ -15,8 +15,11 @@ export async function embeddingList(
   const parts: Buffer[] = [];
   let before = '{"object":"list","data":[';
   for (const [index, vector] of vectors.entries()) {
-    const embedding = format === 'base64' ? packFloats(vector) : vector;
-    const entry = JSON.stringify({ object: 'embedding', index, embedding });
+    const embedding =
+      format === 'base64'
+        ? `"${packFloats(vector)}"`
+        : (vectorTexts?.[index] ?? JSON.stringify(vector));
+    const entry = `{"object":"embedding","index":${index},"embedding":${embedding}}`;
     parts.push(Buffer.from(before + entry));
     before = ',';
     await pauseIfDue();

@@ -17,7 +17,13 @@ import type {
   StoredResponse,
   StoredResponseSize,
 } from '@model-gateway/inference';
-import { newId, tryParseExactJson, yieldToEventLoop, type Clock, type Log } from '@model-gateway/kernel';
+import {
+  newId,
+  tryParseExactJson,
+  yieldToEventLoop,
+  type Clock,
+  type Log,
+} from '@model-gateway/kernel';
 import { itemPage } from './item-page.ts';
 import { assertFewValues, assertFewValuesNamed, costOf } from './item-values.ts';
 

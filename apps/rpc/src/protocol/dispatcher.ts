@@ -1,4 +1,10 @@
-import { clipped, rpcMethods, ServiceError, type RpcMethodName } from '@model-gateway/contracts';
+import {
+  clipped,
+  rpcMethods,
+  ServiceError,
+  type MethodContract,
+  type RpcMethodName,
+} from '@model-gateway/contracts';
 import type { SignIn, User } from '@model-gateway/accounts';
 import { yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import { JsonRpcError } from 'jsonrpc-lite';

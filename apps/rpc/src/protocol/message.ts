@@ -1,11 +1,13 @@
 import {
+  compact,
+  elementSources,
   isNestedTooDeeply,
+  memberSource,
   tryParseJson,
   withWrittenNumbers,
   yieldToEventLoop,
 } from '@model-gateway/kernel';
 import { contractOf } from './contract-of.ts';
-import { compact, elementSources, memberSource } from './json-source.ts';
 
 /** A parsed request object. */
 export interface Message {

@@ -197,7 +197,7 @@ export function createExternalBackend(options: ExternalOptions): Backend {
       const path = fullPath(request.model, EMBEDDINGS);
       const response = await postWhole(path, request, signal, watch);
       assertSuccess(response);
-      return readEmbeddings(response, request.model, apiKey);
+      return readEmbeddings(response, request, apiKey);
     },
     async relay({ model, path, content }, signal) {
       const relayPath = fullPath(model, path);

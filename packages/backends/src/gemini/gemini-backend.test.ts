@@ -355,6 +355,7 @@ test('texts are embedded in one call', async () => {
   await expect(embed).resolves.toEqual({
     model: 'e',
     vectors: [[1, 2], [3]],
+    vectorTexts: ['[1,2]', '[3]'],
     promptTokens: undefined,
   });
   expect(sentBody()).toEqual({

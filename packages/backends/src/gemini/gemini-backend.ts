@@ -9,7 +9,7 @@ import { begunStream } from '../transport/answers/begun-stream.ts';
 import { keyHeader } from '../transport/key-header.ts';
 import { ANSWER_BYTES_MAX } from '../transport/answers/answer-limits.ts';
 import { readJson, readSmallJson, readText } from '../transport/answers/read-text.ts';
-import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
+import { isVector, readVectors, textsOfVectors } from '../transport/answers/read-vectors.ts';
 import { createUpstreamHttp, isSuccess } from '../transport/upstream-http.ts';
 import { answerOf, partsOfAnswer } from './gemini-answer.ts';
 import { geminiRefused, statusOf } from './refusals.ts';
@@ -105,7 +105,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       const parts = await begunStream(partsOfAnswer(response.body, apiKey));
       return { form: 'parts', parts, ignored };
     },
-    async embed({ model, input, dimensions }, signal, watch) {
+    async embed({ model, input, dimensions, encoding_format: format }, signal, watch) {
       const texts = typeof input === 'string' ? [input] : input;
       const requests = texts.map((text) => {
         if (typeof text !== 'string') {
@@ -122,7 +122,9 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
         : undefined;
       if (vectors === undefined)
         throw unreadableAnswer('the upstream response is not a list of embeddings');
-      return { model, vectors, promptTokens: undefined };
+      const vectorTexts =
+        format === 'base64' ? undefined : textsOfVectors(text, 'embeddings', 'values');
+      return { model, vectors, vectorTexts, promptTokens: undefined };
     },
     close: () => http.close(),
   };

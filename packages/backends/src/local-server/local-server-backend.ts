@@ -1,6 +1,12 @@
 import { readWritten, ServiceError, type UpstreamTurn } from '@model-gateway/contracts';
 import { tryParseJson, type Clock, type Tracing } from '@model-gateway/kernel';
-import type { Backend, Capability, Probe, UpstreamEmbeddings } from '@model-gateway/router';
+import type {
+  Backend,
+  Capability,
+  Probe,
+  UpstreamEmbedding,
+  UpstreamEmbeddings,
+} from '@model-gateway/router';
 import { z } from 'zod';
 import { begunStream } from '../transport/answers/begun-stream.ts';
 import { boundedCall } from '../transport/bounded-call.ts';
@@ -13,7 +19,7 @@ import {
   readText,
   readTextAnswer,
 } from '../transport/answers/read-text.ts';
-import { isVector, readVectors } from '../transport/answers/read-vectors.ts';
+import { isVector, readVectors, textsOfVectors } from '../transport/answers/read-vectors.ts';
 import { unreadableAnswer, upstreamRefused } from '../errors/upstream-error.ts';
 import {
   createUpstreamHttp,
@@ -123,7 +129,7 @@ export function createLocalServerBackend(options: LocalServerOptions): Backend {
         const embed = { ...request, encoding_format: undefined };
         const { body } = await post('/api/embed', embed, { signal: bounded, isWhole: true });
         const text = await readTextAnswer(body, { bytesMax, memory, signal: bounded, watch });
-        return readEmbeddings(readJson(text), request.model);
+        return readEmbeddings(text, request);
       });
     },
     close: () => http.close(),
@@ -144,8 +150,11 @@ function probeResult({ status, text }: ControlAnswer): Probe {
 const firstOf = (listed: unknown): unknown =>
   Array.isArray(listed) ? listed.slice(0, LISTED_MAX) : listed;
 
-async function readEmbeddings(body: unknown, requestedModel: string): Promise<UpstreamEmbeddings> {
-  const answer = embedAnswer.safeParse(body);
+async function readEmbeddings(
+  text: string,
+  { model: requestedModel, encoding_format: format }: UpstreamEmbedding,
+): Promise<UpstreamEmbeddings> {
+  const answer = embedAnswer.safeParse(readJson(text));
   const vectors = answer.success
     ? await readVectors(answer.data.embeddings, readVector)
     : undefined;
@@ -153,7 +162,8 @@ async function readEmbeddings(body: unknown, requestedModel: string): Promise<Up
     throw unreadableAnswer('the upstream response is not a list of embeddings');
   }
   const { model = requestedModel, prompt_eval_count } = answer.data;
-  return { model, vectors, promptTokens: prompt_eval_count };
+  const vectorTexts = format === 'base64' ? undefined : textsOfVectors(text, 'embeddings');
+  return { model, vectors, vectorTexts, promptTokens: prompt_eval_count };
 }
 
 const readVector = (element: unknown): readonly number[] | undefined =>

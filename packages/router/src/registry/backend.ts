@@ -112,6 +112,8 @@ export type UpstreamEmbedding = Readonly<Record<string, unknown>> & {
 export interface UpstreamEmbeddings {
   readonly model: string;
   readonly vectors: readonly (readonly number[])[];
+  /** The same as the upstream wrote them, where it wrote lists of numbers and the client gets such. */
+  readonly vectorTexts?: readonly string[] | undefined;
   readonly promptTokens: number | undefined;
   /** The part of them that the upstream read from its cache, if it reports that. */
   readonly cachedTokens?: number | undefined;

@@ -1,4 +1,4 @@
-import { createStepPauses, numberOf } from '@model-gateway/kernel';
+import { createStepPauses, elementSources, memberSource, numberOf } from '@model-gateway/kernel';
 
 const DIMENSIONS_MAX = 65_536;
 
@@ -19,6 +19,14 @@ export async function readVectors<Vector>(
     if (pause !== undefined) await pause;
   }
   return vectors;
+}
+
+/** The texts of the lists of numbers in a list, or in a field of its elements; the text is valid JSON with these. */
+export function textsOfVectors(text: string, list: string, field?: string): readonly string[] {
+  return elementSources(memberSource(text, list) ?? '[]').map((element) => {
+    const vector = field === undefined ? element : (memberSource(element, field) ?? '');
+    return vector.replaceAll(/\s+/g, '');
+  });
 }
 
 /** A vector as a list of numbers; its length is checked before its elements. */

@@ -66,18 +66,22 @@ function valueEnd(text: string, from: number): number {
   if (first !== '{' && first !== '[') return scalarEnd(text, from);
   let depth = 0;
   for (let at = from; at < text.length;) {
-    const character = text[at];
+    BOUND.lastIndex = at;
+    const found = BOUND.exec(text);
+    if (found === null) break;
+    const [character] = found;
     if (character === '"') {
-      at = stringEnd(text, at);
+      at = stringEnd(text, found.index);
       continue;
     }
-    if (character === '{' || character === '[') depth += 1;
-    if (character === '}' || character === ']') depth -= 1;
-    at += 1;
+    depth += character === '{' || character === '[' ? 1 : -1;
+    at = found.index + 1;
     if (depth === 0) return at;
   }
   return text.length;
 }
+
+const BOUND = /["[\]{}]/g;
 
 function stringEnd(text: string, from: number): number {
   let at = from + 1;
