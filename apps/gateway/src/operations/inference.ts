@@ -27,11 +27,11 @@ import { responses } from './responses.ts';
 const audioSchema = z.file();
 
 /** An API that passes to backends with its capability. */
-const passed = { method: 'post', security: ['apiKey'], headers: inferenceHeaders } as const;
+const relayed = { method: 'post', security: ['apiKey'], headers: inferenceHeaders } as const;
 const prompt = { model: 'demo-chat', prompt: 'A boat on a calm sea.' };
 const input = { model: 'demo-chat', input: 'A boat on a calm sea.' };
 const upload = {
-  ...passed,
+  ...relayed,
   request: named('UploadForm', uploadFormSchema),
   requestType: 'multipart/form-data',
 };
@@ -42,7 +42,7 @@ const besides = Object.entries({ ...messages, ...responses });
 const apis = operations(
   Object.fromEntries(
     CLIENT_APIS.flatMap(({ dialect: _dialect, id, ...described }) => [
-      [id, { ...passed, ...described }] as const,
+      [id, { ...relayed, ...described }] as const,
       ...besides.filter(([, { path }]) => path.startsWith(`${described.path}/`)),
     ]),
   ),
@@ -54,7 +54,7 @@ export const inference = operations({
   ...messages,
   ...responses,
   createEmbeddings: {
-    ...passed,
+    ...relayed,
     path: '/v1/embeddings',
     summary: 'Embedding vectors of texts.',
     request: named('EmbeddingsRequest', embeddingsRequestSchema),
@@ -62,7 +62,7 @@ export const inference = operations({
     response: named('EmbeddingList', embeddingListSchema),
   },
   createCompletion: {
-    ...passed,
+    ...relayed,
     path: '/v1/completions',
     summary: 'A text completion, streamed or not.',
     request: named('CompletionRequest', completionsRequestSchema),
@@ -71,7 +71,7 @@ export const inference = operations({
     streams: chatApi.streams,
   },
   rerank: {
-    ...passed,
+    ...relayed,
     path: '/v1/rerank',
     summary: 'Sort documents by their relevance for a query.',
     request: named('RerankRequest', rerankRequestSchema),
@@ -83,7 +83,7 @@ export const inference = operations({
     response: named('Ranking', rerankAnswerSchema),
   },
   createModeration: {
-    ...passed,
+    ...relayed,
     path: '/v1/moderations',
     summary: 'Classify texts and images as harmful or not.',
     request: named('ModerationRequest', moderationsRequestSchema),
@@ -91,7 +91,7 @@ export const inference = operations({
     response: named('Moderation', moderationsAnswerSchema),
   },
   createImage: {
-    ...passed,
+    ...relayed,
     path: '/v1/images/generations',
     summary: 'Images from a text.',
     request: named('ImageRequest', imagesRequestSchema),
@@ -100,7 +100,7 @@ export const inference = operations({
     streams: 'An `event:` and a `data:` line per image, partial or complete.',
   },
   createSpeech: {
-    ...passed,
+    ...relayed,
     path: '/v1/audio/speech',
     summary: 'Speech from a text.',
     request: named('SpeechRequest', speechRequestSchema),
