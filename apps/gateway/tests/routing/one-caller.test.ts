@@ -3,10 +3,10 @@ import { waitUntil } from '@model-gateway/testkit';
 import { keysOf, registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import {
   sendJson,
-  startPassedUpstream,
-  type PassedUpstream,
-  type UpstreamCall,
-} from '../passed/passed-upstream.ts';
+  startRelayUpstream,
+  type RelayUpstream,
+  type ReceivedRequest,
+} from '../relay/relay-upstream.ts';
 
 // Whatever one caller asks, a hundred times, the text chats of another one on the same backend go on, or are back after the pause
 // of three failures.
@@ -18,12 +18,12 @@ const AT_ONCE = 20;
 const SLACK_MS = 2_000;
 
 let gateway: GatewayUnderTest;
-let upstream: PassedUpstream;
+let upstream: RelayUpstream;
 /** The key of the other caller. */
 let other = '';
 
 /** Answers as the request says, in its text: a status, a lost connection, or what cannot be read. */
-async function answer({ path, body, response }: UpstreamCall): Promise<void> {
+async function answer({ path, body, response }: ReceivedRequest): Promise<void> {
   const text = String(await body);
   const asked = /answer (\w+)/.exec(text)?.[1] ?? '';
   const message = { role: 'assistant', content: 'Hello' };
@@ -45,7 +45,7 @@ beforeAll(async () => {
     SERVICE_API_RATE_LIMIT_RPM: '1000000',
     SERVICE_BREAKER_OPEN_SECS: String(OPEN_MS / 1_000),
   });
-  upstream = await startPassedUpstream({ models: ['m'] });
+  upstream = await startRelayUpstream({ models: ['m'] });
   upstream.answer(answer);
   const { users } = gateway.test.context.database;
   const email = 'other@example.com';
