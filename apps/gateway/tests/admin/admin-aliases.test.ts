@@ -61,6 +61,8 @@ test.each([
   { method: 'POST', body: { alias: 'a' }, code: 'missing_target' },
   { method: 'POST', body: { alias: 'a', target: ' ' }, code: 'missing_target' },
   { method: 'POST', body: { alias: 'a'.repeat(129), target: 'real' }, code: 'missing_fields' },
+  { method: 'POST', body: { alias: 'a\u0000b', target: 'real' }, code: 'missing_fields' },
+  { method: 'POST', body: { alias: 'a', target: 'real\ud800' }, code: 'missing_fields' },
   { method: 'POST', body: '{', code: 'invalid_json' },
   { method: 'POST', body: '[]', code: 'missing_fields' },
   { method: 'DELETE', body: {}, code: 'missing_alias' },

@@ -269,7 +269,12 @@ test.each([
   { field: 'workflow', value: { text: '\ud800' } },
   { field: 'models', value: ['a\u0000b'] },
   { field: 'models', value: ['\ud800'] },
+  { field: 'models', value: ['m'.repeat(301)] },
   { field: 'name', value: 'a\udc00' },
+  { field: 'api_key', value: 'a\u0000b' },
+  { field: 'api_key', value: 'a\ud800' },
+  { field: 'api_keys', value: ['k', 'a\ud800'] },
+  { field: 'auth_header', value: 'a\u0000' },
   { field: 'url', value: 'http://a\u0000b' },
 ])('$field with $value is refused, and the field is named', async ({ field, value }) => {
   const response = await registerBackend(gateway, { type: 'external', [field]: value });
