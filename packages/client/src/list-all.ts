@@ -1,9 +1,12 @@
 import type { RpcInput, RpcMethodName, RpcResult } from '@model-gateway/contracts';
 
-/** The methods whose result is a bare array: a page of a list. */
-export type ListMethodName = {
-  [Name in RpcMethodName]: RpcResult<Name> extends readonly unknown[] ? Name : never;
-}[RpcMethodName];
+/** The methods whose result is a bare array: a page of a list. The kinds of backends are few, and no pages. */
+export type ListMethodName = Exclude<
+  {
+    [Name in RpcMethodName]: RpcResult<Name> extends readonly unknown[] ? Name : never;
+  }[RpcMethodName],
+  'backends.kinds'
+>;
 
 /** How a list continues: the param, and the field of the last entry that is its value. */
 interface ListCursor {
