@@ -46,7 +46,7 @@ export function openApiDocument(publicUrl: string | undefined): Record<string, u
 }
 
 function describe(operation: Operation, schemas: ComponentSchemas): Record<string, unknown> {
-  const { id, summary, security, request, draining } = operation;
+  const { id, summary, security, request, isBodyOptional, draining } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId: id,
@@ -56,7 +56,12 @@ function describe(operation: Operation, schemas: ComponentSchemas): Record<strin
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined
       ? {}
-      : { requestBody: { required: true, content: requestContent(operation, schemas) } }),
+      : {
+          requestBody: {
+            required: isBodyOptional !== true,
+            content: requestContent(operation, schemas),
+          },
+        }),
     responses: {
       200: { description: 'Success.', content: responseContent(operation, schemas) },
       ...refusalsOf(operation, schemas),

@@ -92,6 +92,7 @@ export const administration = operations({
     summary: 'Probe a backend and send it a short chat.',
     security: ['adminToken'],
     request: named('BackendTestRequest', backendTestRequestSchema),
+    isBodyOptional: true,
     response: named('BackendTest', backendTestSchema),
   },
   listAliases: {
@@ -131,6 +132,7 @@ export const administration = operations({
     summary: 'Sum up the usage of all users.',
     security: ['adminToken'],
     request: named('UsageQuery', usageQuerySchema),
+    isBodyOptional: true,
     response: named('UsageSums', usageQueryResultSchema),
   },
   exportAudit: {

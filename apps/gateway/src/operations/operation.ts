@@ -17,6 +17,8 @@ interface Declaration {
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
   readonly request?: NamedSchema;
+  /** Whether a request without a body is one with `{}`. */
+  readonly isBodyOptional?: true;
   /** A request to begin with, where the required fields alone do not make a useful one. */
   readonly example?: unknown;
   /** The type of the request body, if it is not JSON. */
