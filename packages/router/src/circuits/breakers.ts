@@ -309,7 +309,7 @@ const OPERATIONS: readonly Capability[] = CAPABILITIES.filter((one) => one !== '
 const SEPARATOR = '\u0000';
 
 /** The name of the circuit of an operation; undefined where only the backend as a whole has one. */
-export function operationCircuit(
+function operationCircuit(
   backend: string,
   operation: Capability | undefined,
 ): string | undefined {
@@ -319,13 +319,13 @@ export function operationCircuit(
 }
 
 /** The names of all circuits of a backend; that of the backend itself comes first. */
-export const circuitsOf = (backend: string): readonly string[] => [
+const circuitsOf = (backend: string): readonly string[] => [
   backend,
   ...OPERATIONS.map((operation) => `${backend}${SEPARATOR}${operation}`),
 ];
 
 /** What a circuit is about. */
-export function subjectOf(circuit: string): CircuitSubject {
+function subjectOf(circuit: string): CircuitSubject {
   const at = circuit.indexOf(SEPARATOR);
   if (at === -1) return { backend: circuit, operation: undefined };
   const named = circuit.slice(at + 1);
