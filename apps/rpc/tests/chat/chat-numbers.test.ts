@@ -3,6 +3,7 @@ import {
   startRecordedServer,
   type RecordedServer,
 } from '@model-gateway/testkit/upstreams';
+import { waitUntil } from '@model-gateway/testkit';
 import { openStream } from '../rpc-server.ts';
 import { eventsUrl, startChatScene, type ChatScene } from './chat-scene.ts';
 
@@ -98,6 +99,28 @@ test('in what an engine is asked and answers', async () => {
   await scene.addBackend('eng', engine.url, 'engine');
   await callText('engine.invoke', `{"model":"robot","method":"any","params":{"x":${NUMBERS}}}`);
   expect(engine.frames.at(-1)?.text).toContain(`"x":${NUMBERS}`);
+  await scene.removeBackend('eng');
+  await engine.close();
+});
+
+test('in the settings and events of a realtime session', async () => {
+  const engine = await startEngine({ models: ['voice'] });
+  await scene.addBackend('eng', engine.url, 'engine');
+  const started = await callText(
+    'realtime.start',
+    `{"model":"voice","config":{"temperature":0.50,"max_output_tokens":1e2,"unknown":${NUMBERS}}}`,
+  );
+  const id = /"session_id":"([^"]+)"/.exec(started)?.[1];
+  await callText(
+    'realtime.event',
+    `{"session_id":"${id}","event":{"type":"session.update","session":{"speed":1.0,"of":${NUMBERS}}}}`,
+  );
+  await callText('realtime.stop', `{"session_id":"${id}"}`);
+  const sent = engine.frames.map(({ text }) => text).join('\n');
+  expect(sent).toContain(`"temperature":0.50,"max_output_tokens":1e2,"unknown":${NUMBERS}`);
+  await waitUntil(() =>
+    engine.frames.some(({ text }) => text.includes(`"speed":1.0,"of":${NUMBERS}`)),
+  );
   await scene.removeBackend('eng');
   await engine.close();
 });

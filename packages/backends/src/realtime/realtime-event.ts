@@ -1,4 +1,4 @@
-import { isCheapJson, tryParseJson } from '@model-gateway/kernel';
+import { isCheapJson, tryParseExactJson, tryParseJson } from '@model-gateway/kernel';
 import type { RealtimeEvent, UpstreamEvent } from '@model-gateway/router';
 import { upstreamFailed, withoutSecret } from '../errors/upstream-error.ts';
 
@@ -20,8 +20,9 @@ export function eventOf(value: unknown, secret: string | null): UpstreamEvent {
 
 /** The key is removed from error messages. What the model says passes unchanged. */
 function withoutQuotedKey(read: UpstreamEvent, secret: string | null): UpstreamEvent {
-  if (secret === null) return read;
-  const event = cleaned(read.event, secret);
+  if (secret === null || cleaned(read.event, secret) === undefined) return read;
+  const exact = tryParseExactJson(read.text);
+  const event = cleaned(isObject(exact) ? exact : read.event, secret);
   return event === undefined ? read : { event, text: JSON.stringify(event) };
 }
 
@@ -46,7 +47,7 @@ function cleaned(event: RealtimeEvent, secret: string): RealtimeEvent | undefine
 
 function cleanedValue(value: unknown, secret: string): unknown {
   const quoted = JSON.stringify(secret).slice(1, -1);
-  return JSON.parse(withoutSecret(JSON.stringify(value), quoted));
+  return tryParseExactJson(withoutSecret(JSON.stringify(value), quoted));
 }
 
 /** No schema: it would visit every field, and an event can have many. */

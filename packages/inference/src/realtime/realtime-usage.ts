@@ -1,4 +1,5 @@
 import type { TokenUsage } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 
@@ -35,6 +36,6 @@ function sumOf(details: unknown): number | undefined {
 
 /** A number of tokens; an invalid value counts as missing. */
 function countOf(value: unknown, name: string): number | undefined {
-  const count = property(value, name);
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+  const count = numberOf(property(value, name));
+  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }

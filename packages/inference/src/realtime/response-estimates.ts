@@ -1,5 +1,6 @@
 import { createTokenCount, estimateTokens, type TokenCount } from '@model-gateway/billing';
 import type { TokenUsage } from '@model-gateway/contracts';
+import { numberOf } from '@model-gateway/kernel';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { LRUCache } from 'lru-cache';
 import { tokenUsage } from '../relay/reported-usage.ts';
@@ -159,10 +160,10 @@ function changed(prompt: Prompt, settings: unknown): Prompt {
 /** The largest that the settings name, in either generation of names; a text stands for no maximum. */
 function outputMaxOf(settings: unknown, before: Prompt): number | undefined {
   const named = OUTPUT_MAX_NAMES.map((name) => property(settings, name)).filter(
-    (value) => typeof value === 'string' || (typeof value === 'number' && value > 0),
+    (value) => typeof value === 'string' || (numberOf(value) ?? 0) > 0,
   );
   if (named.length === 0) return before.outputMax;
-  const numbers = named.filter((value): value is number => typeof value === 'number');
+  const numbers = named.flatMap((value) => numberOf(value) ?? []);
   return numbers.length === 0 ? undefined : Math.max(...numbers);
 }
 

@@ -1,3 +1,4 @@
+import { numberOf } from '@model-gateway/kernel';
 import type { RealtimeEvent } from '@model-gateway/router';
 import { property } from '../stream/chunk-fields.ts';
 
@@ -101,6 +102,6 @@ const bytesOf = (audio: unknown): number =>
   typeof audio === 'string' ? Buffer.byteLength(audio, 'base64') : 0;
 
 function numberAt(value: unknown, name: string): number | undefined {
-  const number = property(value, name);
-  return typeof number === 'number' && number >= 0 ? number : undefined;
+  const number = numberOf(property(value, name));
+  return number !== undefined && number >= 0 ? number : undefined;
 }

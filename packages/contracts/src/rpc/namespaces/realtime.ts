@@ -32,6 +32,7 @@ export const realtimeMethods = {
       conversation_id: z.uuid().optional(),
       ref_id: refId.optional(),
     }),
+    passesParams: true,
     result: z.object({ session_id: z.string(), stream_session: z.string() }),
   }),
   'realtime.event': method({
@@ -45,6 +46,7 @@ export const realtimeMethods = {
         response: options,
       }),
     }),
+    passesParams: true,
     result: z.object({ ok: z.literal(true) }),
   }),
   'realtime.stop': method({
