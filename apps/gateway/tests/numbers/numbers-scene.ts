@@ -13,8 +13,10 @@ export interface NumbersScene {
   close(): Promise<void>;
 }
 
-export async function openNumbersScene(): Promise<NumbersScene> {
-  const gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000' });
+export async function openNumbersScene(
+  env: Readonly<Record<string, string>> = {},
+): Promise<NumbersScene> {
+  const gateway = await startGateway({ SERVICE_API_RATE_LIMIT_RPM: '100000', ...env });
   const upstream = await startWireServer(chatApi);
   const response = await registerBackend(gateway, {
     name: 'up',

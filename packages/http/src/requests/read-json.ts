@@ -29,9 +29,9 @@ export function parseExactJson(text: string): unknown {
 }
 
 function refusalOf(text: string): ServiceError {
+  if (hasTooManyNumbers(text)) return tooLarge('has too many long or unusual numbers');
   if (isNestedTooDeeply(text))
     return new ServiceError('invalid_request', 'the request is nested too deeply');
-  if (hasTooManyNumbers(text)) return tooLarge('has too many long or unusual numbers');
   return new ServiceError('invalid_json', 'the request body is not valid JSON');
 }
 

@@ -1,6 +1,6 @@
 import type { AnswerPart } from '@model-gateway/contracts';
 import { chatParts, type ChunkHead } from '@model-gateway/dialects';
-import { isCheapJson, tryParseExactJson, type Log } from '@model-gateway/kernel';
+import { hasTooManyNumbers, isCheapJson, tryParseExactJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, errorOfNamed, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
 import { findMember, withoutMember, type MemberRange } from './without-member.ts';
@@ -112,6 +112,7 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     if (!isCheapJson(data)) return { passes: false, error: 'an event has too many values' };
     const chunk = tryParseExactJson(data);
     if (chunk === undefined) {
+      if (hasTooManyNumbers(data)) return { passes: false, error: 'an event has too many values' };
       notJson += 1;
       if (notJson > NOT_JSON_MAX) return { passes: false, error: 'too many events are not JSON' };
       if (notJson === 1) log.warn({}, 'an upstream sent an event that is not JSON; it was dropped');

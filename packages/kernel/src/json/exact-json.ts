@@ -20,14 +20,14 @@ export function tryParseExactJson(text: unknown): unknown {
 
 /** The same for a text that has been parsed; undefined if it has too many unusual numbers. */
 export function withWrittenNumbers(value: unknown, text: string): unknown {
-  const spans = unusualNumbers(text);
-  if (spans.length === 0) return value;
-  return spans.length / 2 > UNUSUAL_MAX ? undefined : restored(JSON.parse(marked(text, spans)));
+  const spans = unusualNumbers(text, UNUSUAL_MAX);
+  if (spans === undefined) return undefined;
+  return spans.length === 0 ? value : restored(JSON.parse(marked(text, spans)));
 }
 
-/** Whether a text has more unusual numbers than are kept. */
+/** Whether a text that is JSON has more unusual numbers than are kept. */
 export const hasTooManyNumbers = (text: string): boolean =>
-  tryParseJson(text) !== undefined && unusualNumbers(text).length / 2 > UNUSUAL_MAX;
+  unusualNumbers(text, UNUSUAL_MAX) === undefined;
 
 /** The text with a marked string in the place of each number. */
 function marked(text: string, spans: readonly number[]): string {

@@ -17,9 +17,10 @@ const SHORT_CHARS = 16;
 
 /**
  * The numbers of a valid JSON text that `JSON.stringify` would write otherwise, as positions: the start of each, then its end.
- * The inside of texts is skipped, and numbers are converted only if they are long or have an unusual form.
+ * The inside of texts is skipped, and numbers are converted only if they are long or have an unusual form. Undefined if there are
+ * more than `max`.
  */
-export function unusualNumbers(text: string): readonly number[] {
+export function unusualNumbers(text: string, max: number): readonly number[] | undefined {
   const spans: number[] = [];
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
@@ -30,6 +31,7 @@ export function unusualNumbers(text: string): readonly number[] {
       if (mayBeUnusual(text, at, end)) {
         const number = text.slice(at, end);
         if (String(Number(number)) !== number) spans.push(at, end);
+        if (spans.length > 2 * max) return undefined;
       }
       at = end;
     } else at += 1;
