@@ -74,13 +74,14 @@ export async function streamTurn(
   options: StreamOptions,
 ): Promise<StreamedTurn> {
   const { begun, delivery } = await begin(turn, services, options);
-  const { head, ignored, first } = begun;
+  const { head, ignored, first, observer } = begun;
   const { lease } = delivery.active;
   return {
     backend: lease.backend.name,
     ignored,
     model: lease.model,
-    head,
+    // As in a whole answer: what the upstream calls it.
+    head: observer.model === undefined ? head : { ...head, model: observer.model },
     first: Buffer.isBuffer(first) ? undefined : first?.[0],
     async deliver(take) {
       const ended = await deliver(begun, delivery, services, take);

@@ -101,7 +101,10 @@ export function createEventReader(options: EventReaderOptions): EventReader {
   }
 
   const isSimple = (event: string): boolean =>
-    !parsesAll && isPlain(event) && (onPart === undefined || isTextOnly(event));
+    !parsesAll &&
+    isPlain(event) &&
+    // For other APIs the first one says what the upstream calls the model.
+    (onPart === undefined || (observer.model !== undefined && isTextOnly(event)));
 
   function addText(text: string): void {
     observer.addText(text);
