@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 /** Printed by `--help` and for unknown options. */
 export const USAGE = `pnpm bench:gateway [options]
 
-  --only NAMES     only these workloads: throughput,latency,streams,dialects,cache,many-streams,
-                   two-processes,all-in,surfaces,idle-memory
+  --only NAMES     only these workloads: throughput,latency,streams,dialects,many-streams,
+                   two-processes,surfaces
   --quick          one short round of each, to check that everything runs; the results are not precise
   --json FILE      also write the measurements as JSON
   --markdown FILE  also write the tables into FILE, between the markers of each workload
@@ -24,16 +24,12 @@ const FULL = {
   requestMs: 1500,
   warmupMs: 30_000,
   manyTokens: 100,
-  idleMs: 90_000,
-  allInMs: 60_000,
 };
 const QUICK = {
   rounds: 1,
   requestMs: 1000,
   warmupMs: 5000,
   manyTokens: 30,
-  idleMs: 3000,
-  allInMs: 5000,
 };
 
 /** Parses the command line of `pnpm bench:gateway`; throws an error for invalid options. */
@@ -74,13 +70,6 @@ export function parseOptions(args, options) {
     markdown: resolveFromCaller(values.markdown),
     build: !values['no-build'],
   };
-}
-
-/** Parses a comma-separated list of ascending numbers; undefined if it is not one. */
-export function readAscending(text) {
-  const numbers = text.split(',').map(Number);
-  const isAscending = numbers.every((each, index) => index === 0 || each > numbers[index - 1]);
-  return isAscending && numbers.every(Number.isInteger) ? numbers : undefined;
 }
 
 /** Resolves a path in the caller's folder: pnpm runs scripts in another one. */

@@ -125,31 +125,6 @@ export function familyOf(pid) {
   return [pid, ...children.map(Number)];
 }
 
-/** A process, its children, their children, and so on. */
-export function descendantsOf(pid) {
-  const [self, ...children] = familyOf(pid);
-  return [self, ...children.flatMap(descendantsOf)];
-}
-
-/** The name of the program that a process runs; empty if it has ended. */
-export function programOf(pid) {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
-/** The memory of a process in megabytes; what it shares with others is divided between them. */
-export function pssMb(pid) {
-  try {
-    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]) / 1024;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The memory of a process in megabytes. */
 export function rssMb(pid) {
   try {

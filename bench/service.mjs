@@ -102,46 +102,6 @@ const environmentIn = (folder) => ({
   SERVICE_DEMO: 'false',
 });
 
-/** Starts every app in one process, as `npm start` does, which starts its own stores; with a user, a key and the upstream. */
-export async function startStandalone({
-  processes,
-  folder,
-  options,
-  cores,
-  upstreamPort,
-  workload,
-}) {
-  const standalone = await processes.start({
-    name: 'standalone',
-    cores,
-    outputFile: join(folder, 'standalone.log'),
-    command: () => [
-      options.node,
-      ...profileFlags(options, workload),
-      join(OUR_CHECKOUT, 'apps', 'standalone', 'dist', 'main.js'),
-    ],
-    environment: (port) => ({
-      ...environmentIn(join(folder, 'standalone')),
-      // Where it finds a Redis to start.
-      PATH: process.env.PATH,
-      SERVICE_PORT: String(port),
-    }),
-  });
-  const account = await addAccount(standalone.port);
-  await addBackends(standalone.port, [], upstreamPort);
-  return { ...standalone, ...account };
-}
-
-/** The values of some metrics of a process; undefined for those that it does not have. */
-export async function readMetrics(port, names) {
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
-  const text = await (await fetchAnew(`http://127.0.0.1:${port}/metrics`, { headers })).text();
-  return names.map((name) => {
-    const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
-    return value === undefined ? undefined : Number(value);
-  });
-}
-
 /**
  * In a deployment the recorder and its database run on other machines. Here they share the core of the load generator with a low
  * priority, and the benchmark waits for them after each round. Some kernels share cores between sessions first, and every process of

@@ -1,8 +1,5 @@
 // All workloads, in the order in which they are measured.
-import { allIn } from './all-in.mjs';
-import { cache } from './cache.mjs';
 import { dialects } from './dialects.mjs';
-import { idleMemory } from './idle-memory.mjs';
 import { latency } from './latency.mjs';
 import { manyStreams } from './many-streams.mjs';
 import { streams } from './streams.mjs';
@@ -15,10 +12,7 @@ export const WORKLOADS = [
   latency,
   streams,
   dialects,
-  cache,
   manyStreams,
   twoProcesses,
-  allIn,
   surfaces,
-  idleMemory,
 ];

@@ -18,7 +18,7 @@ export async function sendUntilWarm(load, warmupMs) {
 }
 
 /** The value below which this share of some numbers is; undefined if there are none. */
-export function quantile(values, share) {
+function quantile(values, share) {
   const sorted = values.filter((value) => value !== undefined).toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
