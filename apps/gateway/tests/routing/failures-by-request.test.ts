@@ -129,18 +129,29 @@ test('lost connections count each time, whatever was sent', async () => {
   expect(await circuits()).toEqual(['open', undefined]);
 });
 
-test('a tool without a name is refused here', async () => {
+const NAMELESS = { type: 'function', function: { parameters: {} } };
+const MESSAGES = [{ role: 'user', content: 'Hi' }];
+
+test.each([
+  { path: 'chat/completions', body: { messages: MESSAGES, tools: [NAMELESS] } },
+  { path: 'chat/completions', body: { messages: MESSAGES, tools: [{ type: 'function' }] } },
+  {
+    path: 'chat/completions',
+    body: { messages: MESSAGES, tools: [{ type: 'function', function: { name: '' } }] },
+  },
+  {
+    path: 'messages',
+    body: { messages: MESSAGES, max_tokens: 9, tools: [{ input_schema: { type: 'object' } }] },
+  },
+  { path: 'responses', body: { input: 'Hi', tools: [{ type: 'function', parameters: {} }] } },
+])('a tool without a name is refused here: $path $body', async ({ path, body }) => {
   const before = upstream.calls.length;
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+  const response = await fetch(`${gateway.url}/v1/${path}`, {
     method: 'POST',
     headers: { 'x-api-key': gateway.key },
-    body: JSON.stringify({
-      model: 'm',
-      messages: [{ role: 'user', content: 'Hi' }],
-      tools: [{ type: 'function', function: { parameters: {} } }],
-    }),
+    body: JSON.stringify({ model: 'm', ...body }),
   });
   expect(response.status).toBe(400);
-  expect(await response.text()).toContain('tools.0.function.name');
+  expect(await response.text()).toContain('tools.0');
   expect(upstream.calls.length).toBe(before);
 });
