@@ -173,7 +173,7 @@ export default {
     parser: 'swc',
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['source', 'import', 'node', 'default'],
+      conditionNames: ['model-gateway-source', 'import', 'node', 'default'],
       extensions: ['.ts', '.mjs', '.js'],
     },
   },

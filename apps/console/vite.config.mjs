@@ -1,12 +1,12 @@
 import { defineConfig } from 'vite';
 
-// The gateway that `pnpm --filter @model-gateway/console dev` talks to: start one with `npm start`.
-const GATEWAY = 'http://127.0.0.1:8080';
+// The gateway that the development server talks to; `pnpm dev` starts both.
+const GATEWAY = `http://127.0.0.1:${process.env.SERVICE_PORT ?? 8080}`;
 
 export default defineConfig({
   base: '/console/',
   // The sources of the packages, as everywhere in the repository.
-  resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+  resolve: { conditions: ['model-gateway-source', 'module', 'browser', 'development|production'] },
   oxc: { jsx: { runtime: 'automatic' } },
   build: {
     target: 'es2023',

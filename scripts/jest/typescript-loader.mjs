@@ -19,7 +19,7 @@ export function resolve(specifier, context, nextResolve) {
       shortCircuit: true,
     };
   const conditions = specifier.startsWith('@model-gateway/')
-    ? ['source', ...context.conditions]
+    ? ['model-gateway-source', ...context.conditions]
     : context.conditions;
   return nextResolve(specifier, { ...context, conditions });
 }

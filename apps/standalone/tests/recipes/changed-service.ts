@@ -37,7 +37,7 @@ export async function startChangedService(line: AddedLine): Promise<ChangedServi
       ...bundleOptions,
       entryPoints: [join(STANDALONE, 'src', 'main.ts')],
       outdir: folder,
-      conditions: ['source'],
+      conditions: ['model-gateway-source'],
       plugins: [adding(line)],
     });
     const service = await startProcess({
