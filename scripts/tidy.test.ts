@@ -139,12 +139,12 @@ test('every export of a package has a source entry', () => {
   const manifests = files.filter((file) => /^(apps|packages)\/[^/]+\/package\.json$/.test(file));
   const missing = manifests.flatMap((file) => {
     const { exports = {} } = JSON.parse(read(file)) as {
-      readonly exports?: Record<string, { source?: string }>;
+      readonly exports?: Record<string, { 'model-gateway-source'?: string }>;
     };
     return Object.entries(exports)
       .filter(
-        ([, entry]) =>
-          entry.source === undefined || !existsSync(join(ROOT, file, '..', entry.source)),
+        ([, { 'model-gateway-source': source }]) =>
+          source === undefined || !existsSync(join(ROOT, file, '..', source)),
       )
       .map(([name]) => `${file} ${name}`);
   });
@@ -173,18 +173,23 @@ test('the entry of a package exports only what other packages, apps, scripts or 
     const home = dirname(file);
     const { name, exports = {} } = JSON.parse(read(file)) as {
       readonly name: string;
-      readonly exports?: Record<string, { readonly source: string; readonly default: string }>;
+      readonly exports?: Record<
+        string,
+        { readonly 'model-gateway-source': string; readonly default: string }
+      >;
     };
-    return Object.entries(exports).flatMap(([entry, { source, default: built }]) => {
-      const exported = namesIn(read(join(home, source)), /export (?:type )?\{([^}]*)\}/g);
-      const specifiers = [name + entry.slice(1), join(home, source), join(home, built)];
-      const imported = new Set(
-        code
-          .filter((user) => !user.startsWith(`${home}/`))
-          .flatMap((user) => importsOf(read(user), specifiers)),
-      );
-      return exported.filter((one) => !imported.has(one)).map((one) => `${home}: ${one}`);
-    });
+    return Object.entries(exports).flatMap(
+      ([entry, { 'model-gateway-source': source, default: built }]) => {
+        const exported = namesIn(read(join(home, source)), /export (?:type )?\{([^}]*)\}/g);
+        const specifiers = [name + entry.slice(1), join(home, source), join(home, built)];
+        const imported = new Set(
+          code
+            .filter((user) => !user.startsWith(`${home}/`))
+            .flatMap((user) => importsOf(read(user), specifiers)),
+        );
+        return exported.filter((one) => !imported.has(one)).map((one) => `${home}: ${one}`);
+      },
+    );
   });
   expect(unused).toEqual([]);
 });
