@@ -11,7 +11,7 @@ import {
 // Whatever one caller asks, a hundred times, the text chats of another one on the same backend go on, or are back after the pause
 // of three failures.
 
-const OPEN_MS = 2_000;
+const OPEN_MS = 1_000;
 const TIMES = 100;
 const AT_ONCE = 20;
 /** For the chat itself, on a machine that is busy. */
