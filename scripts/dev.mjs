@@ -45,9 +45,8 @@ for (const signal of SIGNALS)
 // Either of them ends both: what is left would be half of it.
 await Promise.race(children.map((child) => once(child, 'exit')));
 for (const child of children) child.kill('SIGTERM');
-await Promise.all(
-  children.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'exit')),
-);
+for (const child of children)
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 await stores.stop();
 
 function run(cwd, args) {

@@ -159,7 +159,6 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
         await Promise.all([sessions.setOwner(streamId, userId), processes.add(streamId)]);
         const streamed = await streamTurn(turn, dependencies, {
           passesEvents: false,
-          keepsReply: true,
           onAccepted(stored) {
             output = accept(userId, turn.memory, stored);
             kept = dependencies.keepBodies?.({ ...callLog, model: request.model });

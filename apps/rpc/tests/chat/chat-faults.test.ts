@@ -148,7 +148,7 @@ test('a turn that fails before or after it is accepted is in the request log', a
   });
   watched.close();
   expect(await found('nowhere')).toMatchObject({
-    backend: 'rpc',
+    surface: 'rpc',
     status: 404,
     errorCode: 'model_not_found',
     attempts: null,

@@ -61,8 +61,6 @@ interface StreamOptions {
   readonly passesEvents: boolean;
   /** Takes comments of an upstream of that API. */
   readonly onSign?: OnSign;
-  /** Whether the reply is needed in any case. */
-  readonly keepsReply?: boolean;
   /** Called once, when the first backend that can stream is asked; with what the hooks store of the turn. */
   readonly onAccepted?: (stored: Promise<unknown>) => void;
 }
@@ -96,8 +94,8 @@ export async function streamTurn(
 const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 async function begin(turn: ChatTurn, services: TurnServices, options: StreamOptions) {
-  const { onSign, keepsReply = turn.keepsReply } = options;
-  const { full } = turn;
+  const { onSign } = options;
+  const { full, keepsReply } = turn;
   const held = turn.held();
   const passesEvents = options.passesEvents && held === undefined;
   const passesUsage = !passesEvents || asksForUsage(full);
