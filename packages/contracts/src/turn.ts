@@ -3,7 +3,7 @@ import type { MediaTokens } from './media-tokens.ts';
 /** A chat body on its way to an upstream: ready to send, with the model id as the backend lists it. */
 export type UpstreamChat = Readonly<Record<string, unknown>> & { readonly model: string };
 
-/** A turn on its way to an upstream, in the API of its client and readable in two other forms. Each form is made when it is first asked for. */
+/** A turn on its way to an upstream, in the API of its client and readable in two other forms. Each form is made when it is asked for. */
 export interface UpstreamTurn {
   /** The API of the client: `chat` for chat completions. */
   readonly api: string;

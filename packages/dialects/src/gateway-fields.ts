@@ -9,6 +9,8 @@ const NAMES = ['models', 'provider', 'conversation_id', 'memory', 'extra'] as co
 
 /** The names of all of them. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set(['model', ...NAMES]);
+/** Those that no upstream gets. */
+export const UNSENT_FIELDS: ReadonlySet<string> = new Set(NAMES);
 
 /** Those of a body, for its chat request. */
 export function gatewayFieldsOf(body: Readonly<Record<string, unknown>>): Partial<ChatRequest> {

@@ -29,6 +29,7 @@ export {
 export { isInputItem, responseOfItem } from './responses/item-id.ts';
 export { storedItems } from './responses/stored-items.ts';
 export { DONE, KEEP_ALIVE } from './event-marks.ts';
+export { UNSENT_FIELDS } from './gateway-fields.ts';
 export { eventsOfAnswer, eventsOfCall } from './turn/answer-events.ts';
 export { answerOfChat } from './chat/read-answer.ts';
 export { reasoningEffort } from './chat/write-request.ts';

@@ -61,7 +61,7 @@ export {
 export { relayCall, type RelayedResponse } from './relay/relay-call.ts';
 export {
   expectedRelayed,
-  isOwnField,
+  isGatewayField,
   jsonSource,
   streamsText,
   type RelayedCall,

@@ -3,7 +3,7 @@ import { uploadFieldsSchema } from '@model-gateway/contracts';
 import { readUpload, type FormField, type Upload, type UploadFiles } from '@model-gateway/http';
 import {
   expectedRelayed,
-  isOwnField,
+  isGatewayField,
   RELAYED_OPERATIONS,
   runCall,
   type RelayedOperation,
@@ -68,7 +68,7 @@ function declaredBytes({ headers }: IncomingMessage): number | undefined {
 
 /** The form with the model that the backend lists, and without the fields for the gateway. */
 function uploadSource(upload: Upload): RelayedSource {
-  const forwarded = upload.fields.filter(({ name }) => !isOwnField(baseOf(name)));
+  const forwarded = upload.fields.filter(({ name }) => !isGatewayField(baseOf(name)));
   return {
     contentFor: (model) =>
       upload.bodyWith(

@@ -71,7 +71,10 @@ export interface EditableCall {
   changeTexts(change: ChangeText): void;
 }
 
-/** Does something for calls of every surface, as memory and conversations do. It is registered once. */
+/**
+ * Does something for the chat turns of every surface, as memory and conversations do. Hooks are registered once, in
+ * packages/service, and run in that order.
+ */
 export interface Hook {
   /** Called before the call is routed: it may edit it, or refuse it by throwing. Undefined if it has no more to do with it. */
   before(call: EditableCall): Promise<HookedCall | undefined>;
@@ -98,7 +101,7 @@ export interface Window {
 
 /** How a call that was answered ended. */
 export interface EndedCall {
-  /** What was served of the reply; put together when it is asked for. */
+  /** What was generated of the reply, without one that a window refused; put together when it is asked for. */
   readonly reply: () => Reply;
   /** As its backend lists it. */
   readonly model: string;

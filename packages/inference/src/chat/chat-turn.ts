@@ -11,6 +11,7 @@ import {
   type Dialect,
   type DialectRequest,
   ownTurn,
+  UNSENT_FIELDS,
 } from '@model-gateway/dialects';
 import type { Clock, Log } from '@model-gateway/kernel';
 import { type Lease, UnsupportedByBackend } from '@model-gateway/router';
@@ -160,12 +161,9 @@ export class ChatTurn<Request extends DialectRequest = DialectRequest> implement
   }
 }
 
-// Fields for the gateway; they are not sent to upstreams.
-const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'models']);
-
 // Fields that `extra` may not set, even if they are absent.
 const PROTECTED_FIELDS = new Set([
-  ...OWN_FIELDS,
+  ...UNSENT_FIELDS,
   'model',
   'messages',
   'stream',
@@ -205,7 +203,7 @@ function givenFields(request: ChatRequest): Readonly<Record<string, unknown>> {
   const given: Record<string, unknown> = {};
   for (const name of Object.keys(request)) {
     const value = request[name];
-    if (!OWN_FIELDS.has(name) && value !== null && value !== undefined) given[name] = value;
+    if (!UNSENT_FIELDS.has(name) && value !== null && value !== undefined) given[name] = value;
   }
   const extra: unknown = request['extra'];
   if (typeof extra === 'object' && extra !== null && !Array.isArray(extra)) {

@@ -16,7 +16,7 @@ import { UnsupportedByBackend } from '@model-gateway/router';
 import { contentOf } from '../stream/chunk-fields.ts';
 import type { ChatTurn, TurnServices } from './chat-turn.ts';
 import { estimateUsage, textOfCompletion } from '../usage/estimate-usage.ts';
-import { TOOL_CALLS_MAX, type Reply } from './history/reply-collector.ts';
+import { NO_REPLY, TOOL_CALLS_MAX, type Reply } from './history/reply-collector.ts';
 import { settleTurn } from './settle-turn.ts';
 
 export interface ChatAnswer extends WholeAnswer {
@@ -44,6 +44,9 @@ export async function completeChat(
   const completion = 'completion' in answer ? answer.completion : completionOf(answer.answer);
   const estimate = () => estimateUsage(turn.full, textOfCompletion(completion));
   const reported = readUsage(completion.usage, completion.model);
+  const refusal = await refusalOf(turn, () =>
+    'answer' in answer ? answer.answer : answerOfChat(completion),
+  );
   const settling = settleTurn(turn, {
     answered: { lease, tracked },
     observed: {
@@ -56,25 +59,39 @@ export async function completeChat(
       estimate,
       outcome: () => ({ model: completion.model, finishReasons: finishReasonsOf(completion) }),
     },
-    ending: 'complete',
-    reply: () => replyOf(completion),
+    ending: refusal === undefined ? 'complete' : 'refused',
+    reply: () => (refusal === undefined ? replyOf(completion) : NO_REPLY),
   });
   // The client waits only for the record of its usage; the rest runs meanwhile.
   void lease.settle('success');
   const { usage } = await settling;
+  if (refusal !== undefined) throw refusal.error;
   const billed = usage === reported ? completion : { ...completion, usage };
-  const turnAnswer = (): TurnAnswer =>
-    'answer' in answer && billed === completion ? answer.answer : answerOfChat(billed);
-  await turn.held()?.next([{ events: eventsOfAnswer(turnAnswer()) }], true);
   return {
     text: 'text' in answer ? answer.text : undefined,
     completion: billed,
-    answer: turnAnswer,
+    answer: () =>
+      'answer' in answer && billed === completion ? answer.answer : answerOfChat(billed),
     own: 'own' in answer ? answer.own : undefined,
     backend: lease.backend.name,
     ignored: answer.ignored,
     model: lease.model,
   };
+}
+
+/** The error of a window that does not let the answer go; what was generated is billed. */
+async function refusalOf(
+  turn: ChatTurn,
+  answer: () => TurnAnswer,
+): Promise<{ readonly error: unknown } | undefined> {
+  const held = turn.held();
+  if (held === undefined) return undefined;
+  try {
+    await held.next([{ events: eventsOfAnswer(answer()) }], true);
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** A backend that declared a capability without supporting it. */

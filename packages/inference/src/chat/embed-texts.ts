@@ -1,6 +1,7 @@
 import { estimateTokens } from '@model-gateway/billing';
 import type { EmbeddingsRequest, TokenUsage } from '@model-gateway/contracts';
 import { numberOf } from '@model-gateway/kernel';
+import { UNSENT_FIELDS } from '@model-gateway/dialects';
 import {
   UnsupportedByBackend,
   UpstreamFailure,
@@ -20,9 +21,6 @@ export interface EmbeddingsAnswer {
   /** The model as that backend lists it. */
   readonly model: string;
 }
-
-// Fields for the gateway.
-const OWN_FIELDS = new Set(['conversation_id', 'memory', 'extra', 'provider', 'models']);
 
 /** Serves one embeddings request: asks its targets, settles, and returns the vectors. */
 export async function embedTexts(
@@ -94,7 +92,7 @@ function requireAll({ vectors }: UpstreamEmbeddings, input: EmbeddingInput): voi
 /** The input goes as it came: for some upstreams a text and a list of one text are not the same. */
 function upstreamBody(request: EmbeddingsRequest, model: string): UpstreamEmbedding {
   const forwarded = Object.entries(request).filter(
-    ([name, value]) => !OWN_FIELDS.has(name) && value !== null,
+    ([name, value]) => !UNSENT_FIELDS.has(name) && value !== null,
   );
   return { ...Object.fromEntries(forwarded), model, input: request.input };
 }

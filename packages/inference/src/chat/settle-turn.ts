@@ -4,7 +4,7 @@ import { type StreamObserver, streamOutcome } from '../stream/stream-observer.ts
 import type { ActiveAttempt } from '../upstream/attempts.ts';
 import { estimatePrompt, estimateUsage } from '../usage/estimate-usage.ts';
 import { type CallEnding, endingOf } from '../usage/served-status.ts';
-import type { Reply } from './history/reply-collector.ts';
+import { NO_REPLY, type Reply } from './history/reply-collector.ts';
 import type { ChatTurn } from './chat-turn.ts';
 import { estimateTokens } from '@model-gateway/billing';
 
@@ -43,12 +43,14 @@ interface EndedStream {
   /** When the first chunk arrived, by `performance.now()`; undefined if none did. */
   readonly firstTokenAt: number | undefined;
   readonly isComplete: boolean;
+  /** Whether a window broke it off. */
+  readonly isRefused: boolean;
 }
 
 /** Ends a streamed turn by the observed part of its stream. */
 export function settleStream(
   turn: ChatTurn,
-  { observer, answered, firstTokenAt, isComplete }: EndedStream,
+  { observer, answered, firstTokenAt, isComplete, isRefused }: EndedStream,
 ): Promise<SettledTurn> {
   const { signal } = turn.call;
   const { cachedTokens, cacheWriteTokens, mediaTokens } = observer;
@@ -64,8 +66,9 @@ export function settleStream(
     firstTokenAt,
     outcome: () => streamOutcome(observer),
   };
-  const ending = endingOf(isComplete, signal);
-  return settleTurn(turn, { answered, observed, ending, reply: () => observer.readReply() });
+  const ending = isRefused ? 'refused' : endingOf(isComplete, signal);
+  const reply = (): Reply => (isRefused ? NO_REPLY : observer.readReply());
+  return settleTurn(turn, { answered, observed, ending, reply });
 }
 
 interface StreamEnd {

@@ -161,18 +161,20 @@ async function deliver(
     isComplete = true;
     void lease.settle('success');
   } catch (failure) {
+    ended = { failure };
+    if (held?.isRefused === true) return ended;
     await settleFailure({ lease, tracked }, failure, turn.call.signal);
     if (turn.call.signal.aborted) return undefined;
     const { name } = lease.backend;
     log.warn({ backend: name, error: failure }, 'a response stream was interrupted');
-    ended = { failure };
   } finally {
     // Also runs when the client has disconnected: the streamed part is settled, and the lease gets an outcome. Earlier
     // reports stay valid.
     if (!isComplete) rest.leave();
     void lease.settle('left');
     const answered = { lease, tracked };
-    const outcome = { observer, answered, firstTokenAt, isComplete };
+    const isRefused = held?.isRefused === true;
+    const outcome = { observer, answered, firstTokenAt, isComplete, isRefused };
     const settled = await settleStream(turn, outcome);
     const { usage } = settled;
     estimated = usage === observer.usage ? undefined : usage;

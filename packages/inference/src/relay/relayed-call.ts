@@ -1,3 +1,4 @@
+import { UNSENT_FIELDS } from '@model-gateway/dialects';
 import type { RelayedContent } from '@model-gateway/router';
 import type { OnSign } from '../stream/event-reader.ts';
 import type { ExpectedUsage } from '../quota/reservation.ts';
@@ -31,22 +32,14 @@ export interface RelayedUpload extends AudioFile {
   failure(): Error | undefined;
 }
 
-// Fields for the gateway; they are not sent to upstreams.
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'conversation_id',
-  'memory',
-  'extra',
-  'provider',
-  'models',
-]);
-
-/** Whether a field is for the gateway. */
-export const isOwnField = (name: string): boolean => OWN_FIELDS.has(name);
+/** Whether a field is for the gateway, so that no upstream gets it. */
+export const isGatewayField = (name: string): boolean => UNSENT_FIELDS.has(name);
 
 /** The body of a JSON request: unchanged, apart from the model and the fields for the gateway. */
 export function jsonSource(operation: RelayedOperation, fields: RelayedFields): RelayedSource {
-  const own = Object.entries(fields).filter(([name]) => !isOwnField(name));
-  const forwarded = Object.fromEntries(own);
+  const forwarded = Object.fromEntries(
+    Object.entries(fields).filter(([name]) => !isGatewayField(name)),
+  );
   const isStream = streamsText({ operation, fields });
   return {
     contentFor: (model) => ({

@@ -55,7 +55,7 @@ const FAILURES_MAX = 2_000;
 /** So many failures that are alike get rows of their own in one write; the others share one. */
 const ALIKE_MAX = 5;
 const BODIES_CHARS_MAX = 16 * 1024 * 1024;
-/** Of one journal entry: recorders read a thousand at once. */
+/** Of one journal entry: recorders read thousands at once. */
 const ENTRY_CHARS_MAX = 64 * 1024;
 const MODEL_CHARS_MAX = 128;
 const MESSAGE_CHARS_MAX = 1_000;

@@ -309,10 +309,7 @@ const OPERATIONS: readonly Capability[] = CAPABILITIES.filter((one) => one !== '
 const SEPARATOR = '\u0000';
 
 /** The name of the circuit of an operation; undefined where only the backend as a whole has one. */
-function operationCircuit(
-  backend: string,
-  operation: Capability | undefined,
-): string | undefined {
+function operationCircuit(backend: string, operation: Capability | undefined): string | undefined {
   return operation === undefined || operation === 'chat'
     ? undefined
     : `${backend}${SEPARATOR}${operation}`;

@@ -6,6 +6,8 @@ export interface Reply {
   readonly toolCalls: readonly unknown[];
 }
 
+export const NO_REPLY: Reply = { content: '', toolCalls: [] };
+
 /** Assembles a reply from the chunks of a stream. */
 export interface ReplyCollector {
   addText(text: string): void;
