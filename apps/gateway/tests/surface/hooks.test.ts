@@ -54,6 +54,11 @@ const CLIENTS = {
               tool_use_id: 'c1',
               content: [{ type: 'text', text: RESULT }],
             },
+            {
+              type: 'document',
+              title: 'On swordfish',
+              source: { type: 'text', media_type: 'text/plain', data: 'A swordfish swims.' },
+            },
           ],
         },
       ],

@@ -15,7 +15,11 @@ const chunk = (text: string): AnswerPart => ({ events: [{ type: 'text', text }] 
 const FINISH: AnswerPart = { events: [{ type: 'finish', reason: 'stop' }] };
 
 /** Streams whose upstream sends the given parts, with a listener from the start. */
-function setup(parts: () => AsyncIterable<AnswerPart>, drainMs: number) {
+function setup(
+  parts: () => AsyncIterable<AnswerPart>,
+  drainMs: number,
+  hooks: readonly Hook[] = [],
+) {
   const pushed: Record<string, unknown>[] = [];
   const settled: unknown[] = [];
   const metered: ServedRequest[] = [];
@@ -56,7 +60,7 @@ function setup(parts: () => AsyncIterable<AnswerPart>, drainMs: number) {
       unbilled: () => ({ prompt_tokens: 0, cost: null }),
     },
     requests: { accepted: () => undefined },
-    hooks: [],
+    hooks,
     sessions: {
       setOwner: async (sessionId) => void stored.add(`owner:${sessionId}`),
       removeOwner: async (sessionId) => void stored.delete(`owner:${sessionId}`),
@@ -143,6 +147,35 @@ test('a turn that no backend takes leaves nothing behind', async () => {
   await expect(begin(streams)).rejects.toThrow('No backend available');
   expect([...stored].every((key) => before.includes(key))).toBe(true);
   await streams.stop();
+});
+
+test('nothing is pushed before the caller knows the stream, however long a hook takes to store the turn', async () => {
+  let store = (): void => undefined;
+  const stored = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  let begunToSend = (): void => undefined;
+  const sending = new Promise<void>((resolve) => {
+    begunToSend = resolve;
+  });
+  const hook: Hook = { before: async () => ({ accepted: () => stored }) };
+  const { streams, pushed } = setup(
+    async function* () {
+      setImmediate(begunToSend);
+      yield chunk('x'.repeat(100_000));
+      yield FINISH;
+    },
+    10_000,
+    [hook],
+  );
+  let isKnown = false;
+  const begun = begin(streams).then(() => (isKnown = true));
+  await sending;
+  expect({ isKnown, pushed: pushed.length }).toEqual({ isKnown: false, pushed: 0 });
+  store();
+  await begun;
+  await streams.stop();
+  expect(pushed.map(({ is_complete }) => is_complete)).toEqual([false, true]);
 });
 
 test('a turn in progress finishes when the process stops', async () => {

@@ -147,6 +147,8 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
     const { log: callLog, signal } = call;
     let kept: CallBodies | undefined;
     let output: StreamOutput | undefined;
+    /** Resolves when the caller learns of the stream: until then its notifications would be for nobody. */
+    let told: Promise<unknown> | undefined;
     try {
       let last = '';
       await runCall(call, admitting, dependencies, async (admitted) => {
@@ -160,13 +162,15 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
         const streamed = await streamTurn(turn, dependencies, {
           passesEvents: false,
           onAccepted(stored) {
-            output = accept(userId, turn.memory, stored);
+            told = stored.catch((error: unknown) => log.error({ error }, 'a hook failed'));
+            output = accept(userId, turn.memory, told);
             kept = dependencies.keepBodies?.({ ...callLog, model: request.model });
             kept?.request(JSON.stringify(request));
           },
         });
         const end = await streamed.deliver(async (portion) => {
           if (Buffer.isBuffer(portion)) return;
+          await told;
           for (const delta of portion.flatMap(deltasOf)) {
             kept?.answer(delta.token);
             const drained = output?.push(notifications.delta(delta));
@@ -187,6 +191,7 @@ export function createChatStreams(dependencies: ChatStreamsDependencies): ChatSt
       return notifications.failure(failure);
     } finally {
       kept?.end();
+      await told;
     }
   }
 

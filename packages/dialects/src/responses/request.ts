@@ -2,7 +2,7 @@ import type { ChangeText, TurnMessage } from '@model-gateway/contracts';
 import { z } from 'zod';
 import type { DialectRequest, OwnRequest } from '../dialect.ts';
 import { present } from '../turn/fields.ts';
-import { changedField, changedMessage } from '../turn/texts.ts';
+import { changedFields, changedMessage } from '../turn/texts.ts';
 import { responsesBodySchema, type Item, type ResponsesBody } from './body.ts';
 import { FieldProblem } from './field-problem.ts';
 import { createIgnored } from './ignored.ts';
@@ -159,10 +159,15 @@ export function editedResponses(
   return { ...whole, ignored, ignoredInRelay };
 }
 
-/** A message, or the result of a tool. */
+/** A message, the result of a tool, or a thought. */
 function changedItem(item: Item, change: ChangeText): Item {
   if (typeOf(item) === 'message') return changedMessage(item, change);
-  return changedField(item, 'output', 'tool', change);
+  return changedFields(
+    changedFields(item, ['output'], 'tool', change),
+    ['summary'],
+    'assistant',
+    change,
+  );
 }
 
 function ownOf(

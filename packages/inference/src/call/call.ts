@@ -67,7 +67,7 @@ export interface EditableCall {
   memory: MemoryState;
   /** Puts messages before those of the client, and before those that were put there earlier. */
   insert(messages: readonly ChatMessage[]): void;
-  /** Changes the texts of all messages, also of those that were inserted. */
+  /** Changes the texts of all messages, also of inserted ones, with their documents and results of tools; not the arguments of calls. */
   changeTexts(change: ChangeText): void;
 }
 
@@ -84,7 +84,7 @@ export interface Hook {
 export interface HookedCall {
   /** Looks at the answer before the client gets it; without one not a byte is held back. */
   readonly window?: Window;
-  /** A backend was found. Never rejects. */
+  /** A backend is asked. Never rejects. */
   accepted?(): Promise<void>;
   /** The call has ended. Never rejects; resolves to the id of a reply that was stored. */
   ended?(end: EndedCall): Promise<string | undefined>;

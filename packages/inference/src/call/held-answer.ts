@@ -22,7 +22,7 @@ export class HeldAnswer {
     let free = this.#held.length;
     try {
       for (const window of this.#windows)
-        free = Math.min(free, await window.look([...this.#held], isLast));
+        free = Math.min(free, await window.look(this.#held, isLast));
     } catch (error) {
       this.#isRefused = true;
       throw error;

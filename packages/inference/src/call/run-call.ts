@@ -36,8 +36,6 @@ interface Wanted extends Pick<
   'answerKind' | 'canRepeat' | 'conversationId' | 'hasMedia' | 'provider' | 'unbilled'
 > {
   readonly capability: Capability;
-  /** Called once, when a target was found. */
-  readonly onAccepted?: () => void;
   /** What is billed when the client leaves while a target works on the call; undefined: the target did nothing with it. */
   readonly whenLeft: () => (Observed & { readonly usage: TokenUsage }) | undefined;
 }
@@ -84,7 +82,7 @@ export async function runCall<Body extends RoutedBody>(
       body,
       signal,
       onEnd,
-      attempt: ({ whenLeft, onAccepted, ...wanted }, ask) =>
+      attempt: ({ whenLeft, ...wanted }, ask) =>
         attempt(
           { router, telemetry },
           {
@@ -96,10 +94,7 @@ export async function runCall<Body extends RoutedBody>(
             allows: allowedBy(caller),
             signal,
             trace,
-            onAccepted() {
-              requests.accepted();
-              onAccepted?.();
-            },
+            onAccepted: () => requests.accepted(),
             async onLeft(lease) {
               const observed = whenLeft();
               if (observed !== undefined) await settle(settled, { lease }, observed, 'left', meter);

@@ -47,6 +47,7 @@ export class ChatTurn<Request extends DialectRequest = DialectRequest> implement
   /** What hooks put before the messages of the client. */
   #added: readonly ChatMessage[] = [];
   readonly #hooked: HookedCall[] = [];
+  #stored: Promise<unknown> | undefined;
 
   private constructor(call: TurnCall, { request, dialect, conversation }: TurnOptions<Request>) {
     this.call = call;
@@ -124,22 +125,24 @@ export class ChatTurn<Request extends DialectRequest = DialectRequest> implement
     this.#added = chat.messages;
   }
 
-  /** What its targets must be able to do. `onAccepted` gets what the hooks store when a backend was found. */
-  wanted({ meter }: Pick<TurnServices, 'meter'>, onAccepted?: (stored: Promise<unknown>) => void) {
+  /** What its targets must be able to do. */
+  wanted({ meter }: Pick<TurnServices, 'meter'>) {
     return {
       capability: 'chat' as const,
       provider: this.chat.provider ?? undefined,
       conversationId: this.conversation?.id,
       hasMedia: () => hasMedia(this.full.messages),
-      onAccepted: () => {
-        const stored = this.#hooked.flatMap((hooked) => hooked.accepted?.() ?? []);
-        onAccepted?.(Promise.all(stored));
-      },
       unbilled: ({ model, backend }: Lease) =>
         meter.unbilled(model, backend, estimatePrompt(this.full)),
       // Nothing of an answer was seen, but the upstream has the prompt.
       whenLeft: () => ({ usage: estimateUsage(this.full, '') }),
     };
+  }
+
+  /** A backend is asked: the first time the hooks learn that the turn is accepted. Resolves when they have stored it. */
+  asked(): Promise<unknown> {
+    this.#stored ??= Promise.all(this.#hooked.flatMap((hooked) => hooked.accepted?.() ?? []));
+    return this.#stored;
   }
 
   /** For one backend. Refuses a backend for a request that only upstreams of the client's API can take. */

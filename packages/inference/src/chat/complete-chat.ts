@@ -37,6 +37,7 @@ export async function completeChat(
     { ...turn.wanted(services), answerKind: 'whole' },
     ({ backend, model }, signal, onFirstByte) => {
       if (backend.chat === undefined) throw cannotChat(backend.name);
+      void turn.asked();
       const watch = { onFirstByte, onEnd: turn.call.onEnd };
       return backend.chat(turn.upstream({ backend, model }), signal, watch);
     },

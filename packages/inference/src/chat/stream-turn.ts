@@ -102,18 +102,14 @@ async function begin(turn: ChatTurn, services: TurnServices, options: StreamOpti
   const { clock, log } = services;
   const { n } = full;
   const parsesAll = n !== undefined && (!passesEvents || keepsReply || n !== 1);
-  let onAsked: (() => void) | undefined;
-  const onAccepted =
-    options.onAccepted &&
-    ((stored: Promise<unknown>): void => {
-      onAsked = () => options.onAccepted?.(stored);
-    });
+  let { onAccepted } = options;
   const { answer, lease, tracked } = await turn.call.attempt(
-    turn.wanted(services, onAccepted),
+    turn.wanted(services),
     async ({ backend, model }, signal, onFirstByte): Promise<Begun> => {
       if (backend.chatStream === undefined) throw cannotChat(backend.name);
-      onAsked?.();
-      onAsked = undefined;
+      const stored = turn.asked();
+      onAccepted?.(stored);
+      onAccepted = undefined;
       const watch = { onFirstByte, onEnd: turn.call.onEnd };
       const stream = await backend.chatStream(turn.upstream({ backend, model }), signal, watch);
       const observer = createStreamObserver({ keepsReply });

@@ -27,13 +27,19 @@ export function unusualNumbers(text: string, max: number): readonly number[] | u
     if (code === QUOTE) {
       at = endOfString(text, at + 1);
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
-      const end = endOfNumber(text, at);
-      if (mayBeUnusual(text, at, end)) {
-        const number = text.slice(at, end);
-        if (String(Number(number)) !== number) spans.push(at, end);
+      const start = at;
+      at += 1;
+      let next = text.charCodeAt(at);
+      while (next >= ZERO && next <= NINE) next = text.charCodeAt((at += 1));
+      // Most numbers are whole and short.
+      const isWhole = next !== POINT && next !== SMALL_E && next !== LARGE_E;
+      if (isWhole && at - start < DIGITS_MIN && (code !== MINUS || at - start > 2)) continue;
+      if (!isWhole) at = endOfNumber(text, at);
+      if (mayBeUnusual(text, start, at)) {
+        const number = text.slice(start, at);
+        if (String(Number(number)) !== number) spans.push(start, at);
         if (spans.length > 2 * max) return undefined;
       }
-      at = end;
     } else at += 1;
   }
   return spans;
