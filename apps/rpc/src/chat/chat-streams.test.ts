@@ -4,6 +4,7 @@ import {
   createUpstreamTelemetry,
   jwtCaller,
   type Grant,
+  type Hook,
   type Meter,
 } from '@model-gateway/inference';
 import { UpstreamFailure, type Lease } from '@model-gateway/router';

@@ -33,7 +33,8 @@ export function unusualNumbers(text: string, max: number): readonly number[] | u
       while (next >= ZERO && next <= NINE) next = text.charCodeAt((at += 1));
       // Most numbers are whole and short.
       const isWhole = next !== POINT && next !== SMALL_E && next !== LARGE_E;
-      if (isWhole && at - start < DIGITS_MIN && (code !== MINUS || at - start > 2)) continue;
+      const mayBeZero = code === MINUS && text.charCodeAt(start + 1) === ZERO;
+      if (isWhole && at - start < DIGITS_MIN && !mayBeZero) continue;
       if (!isWhole) at = endOfNumber(text, at);
       if (mayBeUnusual(text, start, at)) {
         const number = text.slice(start, at);
