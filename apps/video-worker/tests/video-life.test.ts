@@ -55,7 +55,7 @@ test('a job runs from its submission to its video and sends exactly these notifi
       keyId: null,
       project: null,
       model: 'v-1',
-      backend: 'video',
+      surface: 'video',
       promptTokens: 0,
       completionTokens: 0,
       totalTokens: 0,
