@@ -3,7 +3,7 @@ import { AUDITS, METHODS, NAMES, RECORDED } from './declared-audits.ts';
 
 test('a method without an audit rule is named like one that reads, or says why it has none', () => {
   const reading =
-    /\.(balance|check|deliveries|explain|get|list|me|plan|self|settings|status|summary|verify|watch)$/;
+    /\.(balance|check|deliveries|explain|get|kinds|list|me|plan|self|settings|status|summary|verify|watch)$/;
   const silent = AUDITS.filter(({ audit }) => audit === undefined).map(({ name }) => name);
   expect(silent).toEqual(NAMES.filter((name) => reading.test(name)));
   const reasons = AUDITS.flatMap(({ audit = {} }) => ('none' in audit ? [audit.none] : []));
@@ -17,7 +17,7 @@ test('every method that is open only to admins is recorded unless it reads', () 
   expect(
     silent.filter(
       (name) =>
-        !/\.(list|get|self|status|test|check|verify|invoke|create|deliveries|explain|settings)$/.test(
+        !/\.(list|get|kinds|self|status|test|check|verify|invoke|create|deliveries|explain|settings)$/.test(
           name,
         ),
     ),
