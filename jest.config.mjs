@@ -6,7 +6,7 @@ const hasPaths = process.argv.slice(2).some((argument) => !argument.startsWith('
 const isLong = ['TEST_LONG', 'TEST_FULL'].some((name) => process.env[name] === '1');
 
 export default {
-  testMatch: ['<rootDir>/{apps,packages,scripts,bench,chaos,fuzz,infra}/**/*.test.ts'],
+  testMatch: ['<rootDir>/{apps,packages,scripts,tools,infra}/**/*.test.ts'],
   // Those that start whole installations are long, and run in every build of continuous integration.
   testPathIgnorePatterns: [
     '/node_modules/',

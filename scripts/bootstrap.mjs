@@ -141,11 +141,11 @@ function manifests() {
 }
 
 function workspaceFolders() {
-  const grouped = ['apps', 'packages'].flatMap((group) =>
-    readdirSync(join(ROOT, group)).map((name) => join(group, name)),
-  );
+  const grouped = ['apps', 'packages', 'tools']
+    .filter((group) => existsSync(join(ROOT, group)))
+    .flatMap((group) => readdirSync(join(ROOT, group)).map((name) => join(group, name)));
   const ofTests = grouped.map((folder) => join(folder, 'tests'));
-  return [...grouped, ...ofTests, 'chaos', 'fuzz', 'infra', 'scripts'].filter((folder) =>
+  return [...grouped, ...ofTests, 'infra', 'scripts'].filter((folder) =>
     existsSync(join(ROOT, folder, 'package.json')),
   );
 }

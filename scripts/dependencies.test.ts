@@ -20,14 +20,12 @@ function dependenciesOf(folder: string): readonly string[] {
   return wanted.filter(([, version]) => !version.startsWith('workspace:')).map(([name]) => name);
 }
 
-const members = [...below('apps'), ...below('packages')];
+const members = [...below('apps'), ...below('packages'), ...below('tools')];
 const ofTests = members
   .map((folder) => join(folder, 'tests'))
   .filter((folder) => existsSync(join(ROOT, folder, 'package.json')));
 const used = new Set(
-  ['.', 'chaos', 'fuzz', 'infra', 'scripts', ...members, ...ofTests].flatMap((folder) =>
-    dependenciesOf(folder),
-  ),
+  ['.', 'infra', 'scripts', ...members, ...ofTests].flatMap((folder) => dependenciesOf(folder)),
 );
 
 /** A workspace of its own, which only one long test installs. */

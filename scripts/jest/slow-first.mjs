@@ -22,7 +22,7 @@ export const SLOW_FILES = [
   'apps/gateway/tests/records/wire.test.ts',
   'apps/standalone/tests/records/ledger.test.ts',
   'apps/standalone/tests/records/sums.test.ts',
-  'fuzz/tests/short.test.ts',
+  'tools/fuzz/tests/short.test.ts',
   'apps/browser-tool/tests/ffi/ffi-tool.test.ts',
   'apps/standalone/tests/large-bodies.long.test.ts',
   'infra/tests/start.long.test.ts',

@@ -9,9 +9,9 @@ const GENERATED = [
   'docs/reference/command-line.md',
   'docs/reference/errors.md',
 ];
-const FOLDERS = ['apps', 'bench', 'docs', 'infra', 'packages', 'prisma', 'scripts'];
+const FOLDERS = ['apps', 'docs', 'infra', 'packages', 'prisma', 'scripts', 'tools'];
 const SKIPPED = /^(node_modules|dist|generated|\..*)$/;
-const ROOT_DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'bench/README.md'];
+const ROOT_DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'tools/bench/README.md'];
 
 /** Every document whose commands a reader is meant to paste. */
 export function allDocuments(root: string): readonly Document[] {

@@ -22,7 +22,7 @@ const OTHER_NAMES = ['apps/browser-tool/src/tool-error.ts', 'infra/compose.yaml'
 const NOT_RUN: Readonly<Record<string, number>> = {
   'CONTRIBUTING.md': 1,
   'README.md': 3,
-  'bench/README.md': 3,
+  'tools/bench/README.md': 3,
   'docs/audit.md': 1,
   'docs/backends/engine.md': 1,
   'docs/browser-tool.md': 5,

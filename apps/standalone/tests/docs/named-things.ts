@@ -7,14 +7,14 @@ export interface NamedThings {
   missingIn(commands: string): readonly string[];
 }
 
-const FOLDERS = ['apps', 'bench', 'docs', 'infra', 'packages', 'prisma', 'scripts'];
+const FOLDERS = ['apps', 'docs', 'infra', 'packages', 'prisma', 'scripts', 'tools'];
 // Commands of pnpm and npm that need no script.
 const OWN_COMMANDS = ['add', 'deploy', 'dlx', 'exec', 'i', 'install', 'npx', 'run'];
 /** Programs of this repository, by a word of the command line, and where their options are declared. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   'gpu-agent': 'apps/gpu-agent/src',
   'browser-tool': 'apps/browser-tool/src',
-  'bench:': 'bench',
+  'bench:': 'tools/bench',
 };
 interface Manifest {
   readonly name: string;
