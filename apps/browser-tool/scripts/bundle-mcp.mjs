@@ -7,8 +7,8 @@ const fileAt = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 await build({
   // The source, not the compiler's output: that file is overwritten, and a second build may run at the same time.
-  entryPoints: [fileAt('../src/mcp/run-mcp.ts')],
-  outfile: fileAt('../dist/mcp/run-mcp.js'),
+  entryPoints: [fileAt('../src/servers/run-mcp.ts')],
+  outfile: fileAt('../dist/servers/run-mcp.js'),
   bundle: true,
   platform: 'node',
   format: 'esm',

@@ -1,7 +1,7 @@
 import { systemClock, type Log } from '@model-gateway/kernel';
 import { createCaptures } from './capture/captures.ts';
-import type { launchChromium } from './cdp/process/launch.ts';
-import { sweepProfiles } from './cdp/process/profile.ts';
+import type { launchChromium } from './chromium/process/launch.ts';
+import { sweepProfiles } from './chromium/process/profile.ts';
 import type { CommandContext } from './commands/command.ts';
 import type { BrowserToolConfig } from './config.ts';
 import type { Viewport } from './engine.ts';
@@ -69,7 +69,7 @@ export function createBrowserTool({ config, log, proxy, launch }: ToolOptions): 
       };
       // Loaded on demand: the engines are large, and a process needs one of them.
       if (resolved.kind === 'cdp') {
-        const { launchCdpEngine } = await import('./cdp/engine.ts');
+        const { launchCdpEngine } = await import('./chromium/engine.ts');
         return launchCdpEngine(resolved, context, launch);
       }
       const { createFfiEngine } = await import('./ffi/ffi-engine.ts');

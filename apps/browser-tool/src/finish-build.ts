@@ -4,7 +4,7 @@ import { readBundleList } from './bundle/bundle-list.ts';
 import { shipLibraries } from './bundle/ship-libraries.ts';
 import { readBrowserToolConfig, readBundleConfig } from './config.ts';
 import { autoFetch } from './resolve/index.ts';
-import { ToolError } from './tool-error.ts';
+import { ToolError } from './errors.ts';
 
 // The last step of the build: downloads a browser (BROWSER_AUTO_FETCH) and copies libraries (BROWSER_BUNDLE_LIBS,
 // BROWSER_BUNDLE_MANIFEST). Without these settings it removes what an earlier build added.

@@ -7,7 +7,7 @@ import {
   USAGE,
   type Invocation,
 } from './cli.ts';
-import { ToolError } from './tool-error.ts';
+import { ToolError } from './errors.ts';
 
 // Each command loads only what it needs, because an MCP client waits for the first response of a new process.
 async function run(invocation: Invocation): Promise<number> {
@@ -21,15 +21,15 @@ async function run(invocation: Invocation): Promise<number> {
       return EXIT_OK;
     }
     case 'debug': {
-      const { runDebug } = await import('./http/run-debug.ts');
+      const { runDebug } = await import('./servers/run-debug.ts');
       return runDebug(invocation);
     }
     case 'mcp': {
-      const { runMcp } = await import('./mcp/run-mcp.ts');
+      const { runMcp } = await import('./servers/run-mcp.ts');
       return runMcp(invocation);
     }
     case 'mcp-http': {
-      const { runMcpHttp } = await import('./mcp-http/run-mcp-http.ts');
+      const { runMcpHttp } = await import('./servers/run-mcp-http.ts');
       return runMcpHttp(invocation);
     }
     case 'bundle': {

@@ -1,10 +1,10 @@
 import { withTimeout } from '@model-gateway/kernel';
-import type { CdpConnection } from '../src/cdp/cdp-connection.ts';
+import type { CdpConnection } from '../src/chromium/cdp-connection.ts';
 import {
   launchChromium,
   type LaunchOptions,
   type RunningChromium,
-} from '../src/cdp/process/launch.ts';
+} from '../src/chromium/process/launch.ts';
 
 /** The browser of one tool. */
 interface BorrowedChromium {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AccessibleNode } from '../engine.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { command, READING, runCall, TARGET_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
 import { cutLines, snapshotLines } from './snapshot-text.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { describeError } from '@model-gateway/kernel';
 import type { Command, CommandContext, CommandData } from './command.ts';
 import { parseParams, type ParamStyle } from './parse-params.ts';

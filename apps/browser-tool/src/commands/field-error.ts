@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 
 interface Names {
   readonly isSnake: boolean;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NavigationOutcome } from '../engine.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { addressText } from './address-text.ts';
 import {
   command,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { clipPostData, type NetworkRecord } from '../capture/network-log.ts';
 import type { BrowserEngine, ResponseBody } from '../engine.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { command, type CommandData } from './command.ts';
 
 const LIMIT_DEFAULT = 200;

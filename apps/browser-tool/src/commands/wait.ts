@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
 import { fields } from './fields.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { command } from './command.ts';
 
 const LIMIT_DEFAULT = 200;

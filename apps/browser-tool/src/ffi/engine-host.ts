@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describeError, raceAbort, type Log } from '@model-gateway/kernel';
 import { childEnvironment } from '../process/child-environment.ts';
 import { ownEnvironment } from '../process/config.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './host-messages.ts';
 
 const CLOSE_MS = 1_500;

@@ -1,9 +1,9 @@
 import type { EngineCall, EngineMethod } from '../engine.ts';
-import type { ReadinessRequest } from '../page-scripts/readiness.ts';
-import { characterKey, parseKeyPress } from '../cdp/input/keys.ts';
+import type { ReadinessRequest } from '../injected/readiness.ts';
+import { characterKey, parseKeyPress } from '../chromium/input/keys.ts';
 import { editingError } from '../session/editing-error.ts';
 import { notFocusedError, notReadyError } from '../session/not-ready.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { beginAction, settleAction } from './ffi-navigation.ts';
 import { queryOf, refOf, type FfiContext } from './ffi-context.ts';
 import { clickElement, insertText, pressKey } from './page-actions.ts';

@@ -1,10 +1,10 @@
 import type { Captures } from '../capture/captures.ts';
 import type { EngineCall, PageAddress } from '../engine.ts';
-import type { PageQuery } from '../page-scripts/find-elements.ts';
+import type { PageQuery } from '../injected/find-elements.ts';
 import type { RefRegistry } from '../session/ref-registry.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { parseTarget } from '../session/target.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import type { NativeCalls } from './native-calls.ts';
 import type { PageChannel } from './page-channel.ts';
 

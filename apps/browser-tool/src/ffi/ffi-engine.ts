@@ -1,7 +1,7 @@
 import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { startCrashCleanup } from '../cdp/process/crash-cleanup.ts';
-import { createProfile, newProfilePath, removeProfile } from '../cdp/process/profile.ts';
+import { startCrashCleanup } from '../chromium/process/crash-cleanup.ts';
+import { createProfile, newProfilePath, removeProfile } from '../chromium/process/profile.ts';
 import type {
   BrowserEngine,
   EngineCall,
@@ -10,7 +10,7 @@ import type {
   Viewport,
 } from '../engine.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { createEventHandler } from './engine-events.ts';
 import { startEngineHost, type EngineHost } from './engine-host.ts';
 import { clickFfi, pressFfi, scrollFfi, typeFfi } from './ffi-actions.ts';

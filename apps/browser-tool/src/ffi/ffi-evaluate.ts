@@ -1,8 +1,8 @@
 import { Script } from 'node:vm';
-import { looksLikeFunction } from '../cdp/page/function-text.ts';
+import { looksLikeFunction } from '../chromium/page/function-text.ts';
 import type { EngineCall, EngineMethod, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
-import { jsonForm } from '../page-scripts/json-value.ts';
-import { ToolError } from '../tool-error.ts';
+import { jsonForm } from '../injected/json-value.ts';
+import { ToolError } from '../errors.ts';
 import { refOf, type FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
 import { checkResultSize } from '../session/result-size.ts';

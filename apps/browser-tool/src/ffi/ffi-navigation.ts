@@ -9,7 +9,7 @@ import type {
   PageAddress,
   WaitUntil,
 } from '../engine.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import type { FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
 import type { PageResponse } from './page-channel.ts';

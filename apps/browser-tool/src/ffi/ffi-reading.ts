@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { imageSize } from '../cdp/page/image-size.ts';
+import { imageSize } from '../chromium/page/image-size.ts';
 import type { EngineCall, EngineMethod } from '../engine.ts';
 import { notReadyError } from '../session/not-ready.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { queryOf, type FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
 

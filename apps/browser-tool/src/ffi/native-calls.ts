@@ -1,7 +1,7 @@
 import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
 import type { EngineCall } from '../engine.ts';
-import { HTTP_STATUS, ToolError, type ToolErrorCode } from '../tool-error.ts';
+import { HTTP_STATUS, ToolError, type ToolErrorCode } from '../errors.ts';
 import type { EngineHost } from './engine-host.ts';
 import { NOT_SUPPORTED, type HostResponse, type HostRequest } from './host-messages.ts';
 

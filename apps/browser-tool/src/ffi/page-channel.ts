@@ -2,10 +2,10 @@ import { tryParseJson } from '@model-gateway/kernel';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EngineCall } from '../engine.ts';
-import type { ScriptResponse, ScriptMethods } from '../page-scripts/script-methods.ts';
-import { scriptCall, scriptSource } from '../page-scripts/source.ts';
+import type { ScriptResponse, ScriptMethods } from '../injected/script-methods.ts';
+import { scriptCall, scriptSource } from '../injected/source.ts';
 import type { RefRegistry } from '../session/ref-registry.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import {
   CALL_TIMEOUT_MS,
   notSupported,

@@ -1,4 +1,4 @@
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { CDP_BACKENDS, type CdpBackend } from './system-browsers.ts';
 
 /** The engines with the C interface. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 
 /** The build that is downloaded unless `BROWSER_CHROME_VERSION` names another; chrome-checksums.ts has its archives. */
 export const CHROME_VERSION_PINNED = '155.0.8059.39';

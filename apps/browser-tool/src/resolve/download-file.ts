@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError, errorCode, type Log } from '@model-gateway/kernel';
 import { got, HTTPError, TimeoutError } from 'got';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import { proxyAgents } from './proxy-agents.ts';
 
 const TRIES_MAX = 3;

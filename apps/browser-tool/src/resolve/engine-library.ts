@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import type { FfiBackend } from './browser-backend.ts';
 import type { ResolveConfig } from './resolve-config.ts';
 import { isFile } from '../is-file.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError, errorCode, makeDirectory, type Log } from '@model-gateway/kernel';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import type { ChromeBuild } from './chrome-build.ts';
 import { downloadFile, withoutCredentials } from './download-file.ts';
 import { isExecutable } from './executable.ts';

@@ -2,7 +2,7 @@ import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode, randomToken } from '@model-gateway/kernel';
-import { isRunning } from '../process/is-running.ts';
+import { isRunning } from '../chromium/process/is-running.ts';
 
 const POLL_MS = 100;
 const TOUCH_MS = 2_000;

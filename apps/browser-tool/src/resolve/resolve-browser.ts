@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Log } from '@model-gateway/kernel';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 import {
   cdpBackendsOf,
   isFfiBackend,

@@ -9,7 +9,7 @@ import type {
   PageAddress,
 } from '../engine.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 
 /** The options of one call. */
 export interface CallOptions {

@@ -1,6 +1,6 @@
 import type { ElementReport } from '../engine.ts';
-import type { EditingStart } from '../page-scripts/editing.ts';
-import { ToolError } from '../tool-error.ts';
+import type { EditingStart } from '../injected/editing.ts';
+import { ToolError } from '../errors.ts';
 import { elementText, notReadyError } from './not-ready.ts';
 
 const OPTIONS_SHOWN_MAX = 30;

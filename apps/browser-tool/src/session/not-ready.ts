@@ -1,7 +1,7 @@
 import type { ElementReport } from '../engine.ts';
 import { oneLine } from '../one-line.ts';
-import type { NotReady } from '../page-scripts/readiness.ts';
-import { ToolError } from '../tool-error.ts';
+import type { NotReady } from '../injected/readiness.ts';
+import { ToolError } from '../errors.ts';
 
 /** An element in messages: `button "Save" [ref=e3]`. */
 export function elementText({ role, name, ref, tag }: ElementReport): string {

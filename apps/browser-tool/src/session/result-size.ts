@@ -1,4 +1,4 @@
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 
 const RESULT_CHARS_MAX = 1024 * 1024;
 

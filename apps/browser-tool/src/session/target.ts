@@ -1,5 +1,5 @@
-import type { PageQuery } from '../page-scripts/find-elements.ts';
-import { ToolError } from '../tool-error.ts';
+import type { PageQuery } from '../injected/find-elements.ts';
+import { ToolError } from '../errors.ts';
 
 const REF = /^(?:@|ref=|\[ref=)?(e[1-9]\d{0,9})\]?$/;
 

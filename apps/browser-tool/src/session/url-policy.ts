@@ -1,4 +1,4 @@
-import { ToolError } from '../tool-error.ts';
+import { ToolError } from '../errors.ts';
 
 interface UrlPolicy {
   readonly allowFile: boolean;

@@ -9,8 +9,8 @@ import { z } from 'zod';
 import { parseCommandLine } from '../../src/cli.ts';
 import { commands } from '../../src/commands/index.ts';
 import { processSettings } from '../../src/config.ts';
-import { toolCommands, toolParams } from '../../src/mcp/tool-list.ts';
-import { HTTP_STATUS } from '../../src/tool-error.ts';
+import { toolCommands, toolParams } from '../../src/servers/mcp/tool-list.ts';
+import { HTTP_STATUS } from '../../src/errors.ts';
 import { missingOutput, readGuide, type Block } from './guide.ts';
 import { endToolProcesses, initialize, startToolProcess } from '../tool-process.ts';
 

@@ -1,6 +1,6 @@
 import { commands } from '../../src/commands/index.ts';
-import { callTool } from '../../src/mcp/call-tool.ts';
-import { toolCommands } from '../../src/mcp/tool-list.ts';
+import { callTool } from '../../src/servers/mcp/call-tool.ts';
+import { toolCommands } from '../../src/servers/mcp/tool-list.ts';
 import type { ToolUnderTest } from '../tool.ts';
 
 /** What a tool answered: its text, and the same for programs. */

@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import { abortReason, silentLog, untilAborted } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
 import { createBrowserTool } from '../../src/app.ts';
-import type { launchChromium } from '../../src/cdp/process/launch.ts';
+import type { launchChromium } from '../../src/chromium/process/launch.ts';
 import { readBrowserToolConfig } from '../../src/config.ts';
-import { portOf, stopListening } from '../../src/http/listen.ts';
-import { startMcpHttpServer, type McpHttpServer } from '../../src/mcp-http/mcp-http-server.ts';
+import { portOf, stopListening } from '../../src/servers/http/listen.ts';
+import { startMcpHttpServer, type McpHttpServer } from '../../src/servers/mcp/mcp-http-server.ts';
 
 // No case needs a browser: it starts with the first call.
 const CONFIG = { BROWSER_SKIP_BROWSER_FETCH: '1', CHROMIUM_PATH: '/no/such/browser' };

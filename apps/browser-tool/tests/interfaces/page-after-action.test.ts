@@ -1,6 +1,6 @@
 import type { BrowserEngine, EngineCall } from '../../src/engine.ts';
 import type { RunCall } from '../../src/session/browser-session.ts';
-import { ToolError } from '../../src/tool-error.ts';
+import { ToolError } from '../../src/errors.ts';
 import { page, startSite, type Site } from '../site.ts';
 import { startTool, type ToolUnderTest } from '../tool.ts';
 import { callMcp } from './mcp-call.ts';

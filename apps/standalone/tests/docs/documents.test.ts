@@ -16,7 +16,7 @@ const SHELLS = ['sh', 'bash', 'shell', 'zsh', 'console'];
 const VARIABLE = /\b(?:AGENT|BROWSER|DATABASE|POINTS|REDIS|SERVICE)_[A-Z0-9_]*[A-Z0-9]\b/g;
 
 /** Other names in this form: error codes, and the passwords of the stores in Compose. */
-const OTHER_NAMES = ['apps/browser-tool/src/tool-error.ts', 'infra/compose.yaml'];
+const OTHER_NAMES = ['apps/browser-tool/src/errors.ts', 'infra/compose.yaml'];
 
 /** How many blocks of a document no test runs. Each addition is a decision, so it is recorded here. */
 const NOT_RUN: Readonly<Record<string, number>> = {

@@ -1,0 +1,310 @@
+import { withTimeout } from '@model-gateway/kernel';
+import type { Protocol } from 'devtools-protocol';
+import type { EngineCall, EvaluateOutcome, EvaluateRequest } from '../../engine.ts';
+import { jsonForm, type JsonForm } from '../../injected/json-value.ts';
+import { ToolError } from '../../errors.ts';
+import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
+import type { Elements } from '../input/elements.ts';
+import { shownUrl, type Frame } from './frames.ts';
+import { looksLikeFunction, withoutEnd } from './function-text.ts';
+import type { Page } from './page.ts';
+import { checkResultSize } from '../../session/result-size.ts';
+
+const DEPTH_MAX = 20;
+// The maximum of a timer.
+const NEVER_MS = 2 ** 31 - 1;
+const MOVE_TIMEOUT_MS = 2_000;
+const END_TIMEOUT_MS = 1_000;
+const THROWN_CHARS_MAX = 10_000;
+
+type RemoteAnswer = Pick<Protocol.Runtime.EvaluateResponse, 'result' | 'exceptionDetails'>;
+
+/** Runs an expression or a function in the page's main context. */
+export async function evaluate(
+  page: Page,
+  scripts: PageScripts,
+  elements: Elements,
+  request: EvaluateRequest,
+  call: EngineCall,
+): Promise<EvaluateOutcome> {
+  const { target } = request;
+  const timeoutMs = request.timeoutMs - (await waitForDocument(page, request.timeoutMs, call));
+  const frameId = target === undefined ? page.main.id : await elements.frameFor(page, target, call);
+  const element =
+    target === undefined
+      ? undefined
+      : await elementHandle(page, scripts, elements, frameId, target, call);
+  const run = async (): Promise<EvaluateOutcome> => {
+    const frame = page.frames.find(frameId) ?? page.main;
+    const { result, exceptionDetails } = await runSource(page, frame, request, element);
+    if (exceptionDetails !== undefined) throw evaluationError(exceptionDetails);
+    return outcomeOf(page, frame, result);
+  };
+  const over = new AbortController();
+  const signal = AbortSignal.any([call.signal, over.signal]);
+  const document = documentOf(page, frameId);
+  const hasNavigated = (): boolean => page.hasEnded || documentOf(page, frameId) !== document;
+  let isLate = false;
+  const onLate = (): void => void (isLate = true);
+  const interruptions = [
+    failAfter(page, timeoutMs, signal, onLate),
+    failWhenNavigated(page, frameId, hasNavigated, signal),
+  ];
+  for (const interruption of interruptions) interruption.catch(() => undefined);
+  try {
+    const outcome = await Promise.race([run(), ...interruptions]);
+    // Termination lets a waiting script run, whose result arrives before the timeout error.
+    if (isLate) throw lateError(page, request.timeoutMs);
+    return outcome;
+  } catch (error) {
+    // The error of a terminated script arrives before the timeout error.
+    if (isLate) throw lateError(page, request.timeoutMs);
+    if (!isDocumentUnloaded(error)) throw error;
+    // The old document is unloaded before the new one is reported.
+    await page.changes.until(hasNavigated, { timeoutMs: MOVE_TIMEOUT_MS, signal: call.signal });
+    throw navigatedError(page, frameId);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Waits until a navigating page has its document, because no script runs before. Returns how long that took. */
+async function waitForDocument(
+  page: Page,
+  timeoutMs: number,
+  { signal }: EngineCall,
+): Promise<number> {
+  const { loading, changes } = page;
+  if (!loading.isNavigating) return 0;
+  const start = performance.now();
+  const isThere = await changes.until(() => page.hasEnded || !loading.isNavigating, {
+    timeoutMs,
+    signal,
+  });
+  if (isThere) return Math.min(timeoutMs, performance.now() - start);
+  throw lateError(page, timeoutMs);
+}
+
+async function elementHandle(
+  page: Page,
+  scripts: PageScripts,
+  elements: Elements,
+  frameId: string,
+  target: string,
+  call: EngineCall,
+): Promise<string> {
+  const options = { action: 'focus', force: false, timeoutMs: 1_000 } as const;
+  const { element } = await elements.ready(page, target, options, call);
+  const objectId = await scripts.handle(page, frameId, element.ref, call);
+  const frame = page.frames.find(frameId);
+  if (objectId === undefined || frame?.mainContext === undefined) {
+    throw new ToolError('STALE_REF', `${target} is no longer in the page.`, {
+      hint: 'Call browser_snapshot for fresh refs.',
+    });
+  }
+  // From the tool's context to the page's main context.
+  const { node } = await page.send('DOM.describeNode', { objectId }, frame.sessionId);
+  const { object } = await page.send(
+    'DOM.resolveNode',
+    { backendNodeId: node.backendNodeId, executionContextId: frame.mainContext.id },
+    frame.sessionId,
+  );
+  return object.objectId ?? '';
+}
+
+async function runSource(
+  page: Page,
+  frame: Frame,
+  { source, args, awaitPromise }: EvaluateRequest,
+  element: string | undefined,
+): Promise<RemoteAnswer> {
+  const uniqueContextId = frame.mainContext?.uniqueId;
+  const context = uniqueContextId === undefined ? {} : { uniqueContextId };
+  if (element !== undefined || args.length > 0 || looksLikeFunction(source)) {
+    const given = [
+      ...(element === undefined ? [] : [{ objectId: element }]),
+      ...args.map(argument),
+    ];
+    const declaration = looksLikeFunction(source)
+      ? `${withoutEnd(source)}\n`
+      : `(element) => (${source}\n)`;
+    return page.send(
+      'Runtime.callFunctionOn',
+      {
+        functionDeclaration: declaration,
+        arguments: given,
+        awaitPromise,
+        userGesture: true,
+        ...context,
+      },
+      frame.sessionId,
+    );
+  }
+  const answer = await evaluateText(page, frame, source, context);
+  // Statements with a `return` are treated as a function body.
+  const isBody = /Illegal return/.test(answer.exceptionDetails?.exception?.description ?? '');
+  const final = isBody
+    ? await evaluateText(page, frame, `(async () => {${source}\n})()`, context)
+    : answer;
+  const { subtype, objectId } = final.result;
+  if (!awaitPromise || subtype !== 'promise' || objectId === undefined) return final;
+  return page.send('Runtime.awaitPromise', { promiseObjectId: objectId }, frame.sessionId);
+}
+
+/** Evaluates as in a console: `await` works, and names can be declared again. A resulting promise is not awaited. */
+function evaluateText(
+  page: Page,
+  frame: Frame,
+  expression: string,
+  context: { readonly uniqueContextId?: string },
+): Promise<RemoteAnswer> {
+  return page.send(
+    'Runtime.evaluate',
+    { expression, awaitPromise: true, userGesture: true, replMode: true, ...context },
+    frame.sessionId,
+  );
+}
+
+function argument(value: unknown): Protocol.Runtime.CallArgument {
+  return value === undefined ? { unserializableValue: 'undefined' } : { value };
+}
+
+async function outcomeOf(
+  page: Page,
+  frame: Frame,
+  result: Protocol.Runtime.RemoteObject,
+): Promise<EvaluateOutcome> {
+  const { type, subtype, unserializableValue, objectId, description } = result;
+  const value: unknown = result.value;
+  if (unserializableValue !== undefined)
+    return { result: unserializableValue, type, truncated: false };
+  if (type === 'undefined') return { result: null, type, truncated: false };
+  if (type === 'function' || type === 'symbol')
+    return { result: description ?? `[${type}]`, type, truncated: false };
+  if (objectId === undefined) {
+    checkResultSize(typeof value === 'string' ? value.length : 0);
+    return { result: value ?? null, type: subtype === 'null' ? 'null' : type, truncated: false };
+  }
+  const answer = await page.send(
+    'Runtime.callFunctionOn',
+    {
+      functionDeclaration: `function () { return (${String(jsonForm)})(this, ${DEPTH_MAX}) }`,
+      objectId,
+      returnByValue: true,
+    },
+    frame.sessionId,
+  );
+  void page.send('Runtime.releaseObject', { objectId }, frame.sessionId).catch(() => undefined);
+  if (answer.exceptionDetails !== undefined) throw evaluationError(answer.exceptionDetails);
+  const { json, truncated } = answer.result.value as JsonForm;
+  checkResultSize(json?.length ?? 0);
+  return {
+    result: json === undefined ? null : (JSON.parse(json) as unknown),
+    type: subtype === 'array' ? 'array' : type,
+    truncated,
+  };
+}
+
+/** The exception of a script as an error for the caller. */
+function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError {
+  const { exception, lineNumber, columnNumber, stackTrace, text } = details;
+  const stack = exception?.description ?? text;
+  const [first = text] = stack.split('\n');
+  const parsed = /^(?:Uncaught )?([A-Za-z$_][\w$]*(?:Error|Exception)?): (.*)$/s.exec(first);
+  const isError =
+    exception?.subtype === 'error' || exception?.className?.endsWith('Exception') === true;
+  const name = isError
+    ? (parsed?.[1] ?? exception?.className ?? 'Error')
+    : (exception?.type ?? 'Error');
+  const message = isError ? (parsed?.[2] ?? first) : thrownText(exception, first);
+  // In console mode the position of the exception is off by one, but its stack is correct.
+  const position = stackTrace?.callFrames[0] ?? { lineNumber, columnNumber };
+  const [line, column] = [position.lineNumber + 1, position.columnNumber + 1];
+  return new ToolError(
+    'EVALUATION_FAILED',
+    `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`,
+    {
+      hint: 'Correct the script and call again.',
+      details: { name, message: clip(message), stack: clip(stack), line, column },
+    },
+  );
+}
+
+/** Exceptions may have any length. */
+function clip(text: string): string {
+  return text.length <= THROWN_CHARS_MAX ? text : `${text.slice(0, THROWN_CHARS_MAX)}…`;
+}
+
+function thrownText(exception: Protocol.Runtime.RemoteObject | undefined, first: string): string {
+  if (exception?.value !== undefined) return String(exception.value);
+  if (exception?.type === 'undefined') return 'undefined';
+  return exception?.unserializableValue ?? first;
+}
+
+/** Fails after the timeout and terminates the script, so that the page responds again. */
+async function failAfter(
+  page: Page,
+  timeoutMs: number,
+  signal: AbortSignal,
+  onLate: () => void,
+): Promise<never> {
+  await page.changes.until(() => false, { timeoutMs, signal });
+  onLate();
+  const ended = page.send('Runtime.terminateExecution').catch(() => undefined);
+  // A script that opens dialogs in a loop may not terminate.
+  await withTimeout(ended, END_TIMEOUT_MS, () => undefined);
+  throw lateError(page, timeoutMs);
+}
+
+/** A page that is navigating does not run scripts: then that is the reason, and not the script. */
+function lateError({ loading }: Page, timeoutMs: number): ToolError {
+  if (loading.isNavigating) {
+    return new ToolError(
+      'TIMEOUT',
+      `The page is navigating to ${loading.pendingUrl ?? 'another page'}, which did not load within ${timeoutMs} ms.`,
+      {
+        hint: 'Call again with a higher timeoutMs, or navigate to another page.',
+        details: { timeout_ms: timeoutMs, url: loading.pendingUrl },
+      },
+    );
+  }
+  return new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
+    hint: 'Raise timeoutMs, or make the script do less.',
+    details: { timeout_ms: timeoutMs },
+  });
+}
+
+/** Fails when the page navigates, because the script's promise would never settle. */
+async function failWhenNavigated(
+  page: Page,
+  frameId: string,
+  hasNavigated: () => boolean,
+  signal: AbortSignal,
+): Promise<never> {
+  await page.changes.until(hasNavigated, { timeoutMs: NEVER_MS, signal });
+  throw navigatedError(page, frameId);
+}
+
+/** Differs for every document of a frame; undefined once the frame is removed. */
+function documentOf(page: Page, frameId: string): string | undefined {
+  return page.frames.find(frameId)?.loaderId;
+}
+
+function navigatedError(page: Page, frameId: string): ToolError {
+  const now = shownUrl(page.frames.find(frameId) ?? page.main);
+  const { sentence, hint, ...thrown } = page.hasEnded
+    ? {
+        sentence: `The tab of ${now} closed before the script finished.`,
+        hint: 'Call again on the page that is shown now.',
+        name: 'Closed',
+        message: 'the tab closed',
+      }
+    : {
+        sentence: `The page navigated to ${now} before the script finished.`,
+        hint: 'Call again on the new page, or do not await what navigates.',
+        name: 'Navigation',
+        message: `navigated to ${now}`,
+      };
+  const details = { ...thrown, stack: '', line: null, column: null };
+  return new ToolError('EVALUATION_FAILED', sentence, { hint, details });
+}
