@@ -152,7 +152,8 @@ test('every export of a package has a source entry', () => {
 });
 
 test('every path that a document names exists, from the root or from beside the document', () => {
-  const path = /`((?:apps|docs|infra|packages|prisma|scripts|tools\/(?:bench|chaos|fuzz))\/[\w./-]*)`/g;
+  const path =
+    /`((?:apps|docs|infra|packages|prisma|scripts|tools\/(?:bench|chaos|fuzz))\/[\w./-]*)`/g;
   const named = files
     .filter((file) => file.endsWith('.md'))
     .flatMap((file) => [...read(file).matchAll(path)].map(([, to = '']) => ({ file, to })));

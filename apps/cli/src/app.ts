@@ -15,6 +15,7 @@ import { addPlanCommands } from './commands/plan.ts';
 import { addPriceCommands } from './commands/prices.ts';
 import { addRequestsCommand } from './commands/requests.ts';
 import { addRouteCommand } from './commands/route.ts';
+import { addRpcCommand } from './commands/rpc.ts';
 import { addSpendCommand } from './commands/spend.ts';
 import { addStatusCommands } from './commands/status.ts';
 import { addUsageCommand } from './commands/usage.ts';
@@ -123,6 +124,7 @@ export function createProgram(terminal: Pick<Terminal, 'stdout' | 'stderr'>, run
   addPriceCommands(program, run);
   addConfigCommands(program, run);
   addNodesCommand(program, run);
+  addRpcCommand(program, run);
   addDoctorCommand(program, run);
   addCompletionCommand(program, terminal);
   return program;

@@ -21,6 +21,21 @@ export async function showState(gateway: CommandLine, { url, email }: SignedIn):
     status: 1,
     stderr: expect.stringContaining('no recorder waits at this usage event'),
   });
+  const group = { name: 'of the command line' };
+  const created = await gateway.json(['rpc', 'group.create', JSON.stringify(group)]);
+  expect(created).toMatchObject({ result: group });
+  expect(JSON.parse((await gateway.runHere(['rpc', 'group.list'])).stdout)).toMatchObject([group]);
+  expect(await gateway.json(['rpc', '--admin', 'webhooks.list', '{}'])).toMatchObject({
+    result: expect.anything(),
+  });
+  expect(await gateway.runHere(['rpc', 'group.none'])).toMatchObject({
+    status: 5,
+    stderr: expect.stringContaining(`listed at ${url}/docs/rpc`),
+  });
+  expect(await gateway.runHere(['rpc', 'group.list', '[]'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('params must be a JSON object'),
+  });
   expect(await gateway.runHere(['register'])).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('Did you mean gateway login --register?'),
