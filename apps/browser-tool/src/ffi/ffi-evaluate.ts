@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { looksLikeFunction } from '../chromium/page/function-text.ts';
 import type { EngineCall, EngineMethod, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
-import { jsonForm } from '../injected/json-value.ts';
+import { jsonFormSource } from '../injected-source.ts';
 import { ToolError } from '../errors.ts';
 import { refOf, type FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
@@ -29,7 +29,7 @@ export const evaluateFfi: EngineMethod<'evaluate', FfiContext> = async (ffi, req
     const made = ${valueOf(source, given)};
     const value = ${awaitPromise ? 'await made' : 'made'};
     const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-    return { ...(${String(jsonForm)})(value, ${DEPTH_MAX}), type };
+    return { ...${jsonFormSource}.jsonForm(value, ${DEPTH_MAX}), type };
   }`;
   const result = await ffi.channel.run(body, call, timeoutMs + SCRIPT_MARGIN_MS);
   if (!result.ok) throw evaluationFailed(result.failure);

@@ -2,8 +2,8 @@ import { tryParseJson } from '@model-gateway/kernel';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EngineCall } from '../engine.ts';
-import type { ScriptResponse, ScriptMethods } from '../injected/script-methods.ts';
-import { scriptCall, scriptSource } from '../injected/source.ts';
+import type { ScriptResponse, ScriptMethods } from '../injected/main.ts';
+import { injectedSource } from '../injected-source.ts';
 import type { RefRegistry } from '../session/ref-registry.ts';
 import { ToolError } from '../errors.ts';
 import {
@@ -75,7 +75,7 @@ interface ChannelOptions {
 export function createPageChannel(options: ChannelOptions): PageChannel {
   const { backend, native, refs, handlesDialogs, onDialogs } = options;
   let scriptSupport: 'unknown' | 'supported' | 'unsupported' = 'unknown';
-  const install = `${STATE} ??= (${String(createPageState)})(${scriptSource}, ${handlesDialogs});`;
+  const install = `${STATE} ??= (${String(createPageState)})(${injectedSource}, ${handlesDialogs});`;
 
   async function run(
     body: string,
@@ -126,8 +126,12 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     call: EngineCall,
     timeoutMs?: number,
   ): Promise<ScriptResponse<Method>['value']> {
-    const text = scriptCall('state.scripts', method, parameters ?? {}, refs.next);
-    const response = await runWithRetries(`async (state) => ${text}`, call, timeoutMs);
+    const given = JSON.stringify([method, parameters ?? {}, refs.next]);
+    const response = await runWithRetries(
+      `async (state) => state.scripts.callScript(...${given})`,
+      call,
+      timeoutMs,
+    );
     const { value, next } = response.value as ScriptResponse<Method>;
     refs.advance(next, { id: response.id, url: response.url });
     return value;

@@ -3,7 +3,7 @@ import { clipText, normalizeText } from './page-text.ts';
 import { roleOf } from './role.ts';
 import { isHidden } from './visibility.ts';
 
-export const NAME_CHARS_MAX = 1_000;
+const NAME_CHARS_MAX = 1_000;
 
 /** Roles that are named by their content. */
 export const NAMED_BY_CONTENT: readonly string[] = [
@@ -51,14 +51,14 @@ export function referredText(element: Element, attribute: string): string {
 }
 
 /** The name of an element that another one refers to, even if it is hidden. */
-export function referencedName(element: Element): string {
+function referencedName(element: Element): string {
   const label = normalizeText(element.getAttribute('aria-label'));
   if (label !== '') return label;
   return nativeName(element) || contentText(element) || normalizeText(element.textContent);
 }
 
 /** The name of an element by HTML rules, such as its label. */
-export function nativeName(element: Element): string {
+function nativeName(element: Element): string {
   const tag = element.localName;
   const type = (element.getAttribute('type') ?? '').toLowerCase();
   if (tag === 'input' && ['button', 'submit', 'reset'].includes(type)) {
@@ -81,7 +81,7 @@ export function nativeName(element: Element): string {
 }
 
 /** The text of the labels of a form control. */
-export function labelsText(element: Element): string {
+function labelsText(element: Element): string {
   const labels = (element as HTMLInputElement).labels;
   if (labels === null || labels === undefined) return '';
   return normalizeText([...labels].map((label) => contentText(label, element)).join(' '));
@@ -115,7 +115,7 @@ export function contentText(element: Element, excluded?: Element): string {
 }
 
 /** The text that replaces an element inside of a longer text: its label, its alternative text, or the value of a field. */
-export function replacedText(element: Element): string {
+function replacedText(element: Element): string {
   const label = normalizeText(element.getAttribute('aria-label'));
   if (label !== '') return ` ${label} `;
   const tag = element.localName;

@@ -14,14 +14,14 @@ export interface PageNode extends AccessibleNode {
   readonly children: PageNode[];
 }
 
-export interface TreeRequest {
+interface TreeRequest {
   readonly query?: PageQuery | undefined;
   readonly urls: boolean;
   readonly boxes: boolean;
   readonly nodesMax: number;
 }
 
-export interface TreeWalk extends TreeRequest {
+interface TreeWalk extends TreeRequest {
   count: number;
   truncated: boolean;
   /** Whether the next text continues the previous one. */
@@ -29,11 +29,11 @@ export interface TreeWalk extends TreeRequest {
 }
 
 /** The maximum depth of elements; deeper ones would overflow the stack. */
-export const TREE_DEPTH_MAX = 1_000;
+const TREE_DEPTH_MAX = 1_000;
 /** The maximum depth of nodes; deeper ones become siblings, because browsers do not return deeper values. */
-export const NODE_DEPTH_MAX = 100;
+const NODE_DEPTH_MAX = 100;
 /** Elements that show another document, which is added to the tree by their ref. */
-export const FRAME_TAGS: readonly string[] = ['iframe', 'frame', 'object', 'embed'];
+const FRAME_TAGS: readonly string[] = ['iframe', 'frame', 'object', 'embed'];
 
 /** The accessibility tree of the page or of one element. */
 export function accessibleTree(
@@ -57,7 +57,7 @@ export function accessibleTree(
 }
 
 /** The root elements of the page. A modal dialog blocks everything behind it. */
-export function pageRoots(): readonly (Element | null)[] {
+function pageRoots(): readonly (Element | null)[] {
   const knowsModals = CSS.supports('selector(:modal)');
   const modals = knowsModals ? [...document.querySelectorAll('dialog:modal')] : [];
   if (modals.length > 0) return modals;
@@ -67,19 +67,14 @@ export function pageRoots(): readonly (Element | null)[] {
 }
 
 /** The position of a walk: the depth in elements and in nodes, and whether an ancestor is already clickable. */
-export interface TreePosition {
+interface TreePosition {
   readonly depth: number;
   readonly nodeDepth: number;
   readonly inPointer: boolean;
 }
 
 /** Adds an element to the list: as a node, or its children instead. */
-export function addElement(
-  element: Element,
-  list: PageNode[],
-  walk: TreeWalk,
-  place: TreePosition,
-): void {
+function addElement(element: Element, list: PageNode[], walk: TreeWalk, place: TreePosition): void {
   if (['script', 'style', 'template', 'noscript', 'head', 'title'].includes(element.localName))
     return;
   const style = getComputedStyle(element);
@@ -125,12 +120,12 @@ export function addElement(
   if (isPlain && !isControl && hasRef(node.children)) list.splice(-1, 1, ...node.children);
 }
 
-export function hasRef(nodes: readonly PageNode[]): boolean {
+function hasRef(nodes: readonly PageNode[]): boolean {
   return nodes.some((node) => node.ref !== undefined || hasRef(node.children));
 }
 
 /** Adds only the interactive parts of a drawing. */
-export function addDrawnControls(
+function addDrawnControls(
   drawing: Element,
   list: PageNode[],
   walk: TreeWalk,
@@ -146,13 +141,13 @@ export function addDrawnControls(
 }
 
 /** Whether it is an option of a closed select, which is chosen through the select. */
-export function isClosedOption(element: Element): boolean {
+function isClosedOption(element: Element): boolean {
   const select = element.localName === 'option' ? element.closest('select') : null;
   return select !== null && !isListBox(select);
 }
 
 /** Adds the children of an element without a node of its own. Text before and after a block is not joined. */
-export function addInPlace(
+function addInPlace(
   element: Element,
   style: CSSStyleDeclaration,
   list: PageNode[],
@@ -171,7 +166,7 @@ export function addInPlace(
   if (isBlock) walk.isTextOpen = false;
 }
 
-export function addNode(
+function addNode(
   node: Node,
   list: PageNode[],
   walk: TreeWalk,
@@ -185,7 +180,7 @@ export function addNode(
 }
 
 /** Joins text with the text before it, unless a block ended between them. */
-export function addText(text: string, list: PageNode[], walk: TreeWalk): void {
+function addText(text: string, list: PageNode[], walk: TreeWalk): void {
   const last = list.at(-1);
   const spaced = text.replace(/[\s\u200B\u00AD]+/g, ' ');
   if (walk.isTextOpen && last?.role === 'text') {
@@ -197,12 +192,12 @@ export function addText(text: string, list: PageNode[], walk: TreeWalk): void {
   }
 }
 
-export function trimText(node: PageNode): PageNode {
+function trimText(node: PageNode): PageNode {
   return node.role === 'text' ? { ...node, name: node.name.trim() } : node;
 }
 
 /** Removes text next to a control that only repeats its name. */
-export function withoutLabels(nodes: readonly PageNode[]): readonly PageNode[] {
+function withoutLabels(nodes: readonly PageNode[]): readonly PageNode[] {
   return nodes.filter((node, index) => {
     if (node.role !== 'text') return true;
     return ![nodes[index - 1], nodes[index + 1]].some(
@@ -212,7 +207,7 @@ export function withoutLabels(nodes: readonly PageNode[]): readonly PageNode[] {
 }
 
 /** Removes the text of a label that its control has as its name. */
-export function dropOwnLabel(label: HTMLLabelElement, list: PageNode[], from: number): void {
+function dropOwnLabel(label: HTMLLabelElement, list: PageNode[], from: number): void {
   const { control } = label;
   if (control === null) return;
   const name = accessibleName(control, roleOf(control));
@@ -222,12 +217,7 @@ export function dropOwnLabel(label: HTMLLabelElement, list: PageNode[], from: nu
   list.splice(from, list.length - from, ...kept);
 }
 
-export function nodeOf(
-  element: Element,
-  role: string,
-  isInteractive: boolean,
-  walk: TreeWalk,
-): PageNode {
+function nodeOf(element: Element, role: string, isInteractive: boolean, walk: TreeWalk): PageNode {
   const name = accessibleName(element, role);
   const description = descriptionOf(element, name);
   const value = valueOf(element, role);
@@ -250,13 +240,13 @@ export function nodeOf(
 }
 
 /** The URL of a link; links in SVG have no string in `href`. */
-export function linkAddress(element: Element): string | undefined {
+function linkAddress(element: Element): string | undefined {
   const { href } = element as HTMLAnchorElement | SVGAElement;
   return typeof href === 'string' ? href : (element.getAttribute('href') ?? undefined);
 }
 
 /** Whether its name or value already contains its content. */
-export function isLeaf(element: Element, role: string): boolean {
+function isLeaf(element: Element, role: string): boolean {
   if (
     ['input', 'textarea', 'iframe', 'frame', 'canvas', 'video', 'audio'].includes(element.localName)
   ) {
@@ -266,12 +256,7 @@ export function isLeaf(element: Element, role: string): boolean {
 }
 
 /** Adds the children, without text that the name already contains. */
-export function addChildren(
-  element: Element,
-  node: PageNode,
-  walk: TreeWalk,
-  place: TreePosition,
-): void {
+function addChildren(element: Element, node: PageNode, walk: TreeWalk, place: TreePosition): void {
   const style = getComputedStyle(element);
   const { children } = node;
   for (const child of composedChildren(element)) addNode(child, children, walk, place, style);
@@ -285,7 +270,7 @@ export function addChildren(
 }
 
 /** Whether the name of a control contains all text of a child. */
-export function isPartOfName(node: PageNode, child: PageNode): boolean {
+function isPartOfName(node: PageNode, child: PageNode): boolean {
   if (child.ref !== undefined) return false;
   if (!['text', 'img', 'paragraph'].includes(child.role)) return false;
   return (
@@ -294,7 +279,7 @@ export function isPartOfName(node: PageNode, child: PageNode): boolean {
 }
 
 /** Removes a legend or caption that is the name of its element. */
-export function dropCaption(element: Element, node: PageNode): void {
+function dropCaption(element: Element, node: PageNode): void {
   const naming = element.querySelector(':scope > legend, :scope > caption, :scope > figcaption');
   if (naming === null || node.name === '') return;
   const text = normalizeText(contentText(naming));

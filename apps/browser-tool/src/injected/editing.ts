@@ -4,9 +4,9 @@ import { elementOf, reportElement } from './element-refs.ts';
 import { clipText, normalizeText, tagMarkup } from './page-text.ts';
 
 /** How text is entered: by the keyboard, or already done by setting the value. */
-export type EditingKind = 'keyboard' | 'done';
+type EditingKind = 'keyboard' | 'done';
 
-export interface EditingRequest {
+interface EditingRequest {
   readonly ref: string;
   readonly text: string;
   readonly clear: boolean;
@@ -61,12 +61,12 @@ export function startEditing({ ref, text, clear }: EditingRequest): EditingStart
 }
 
 /** Whether typing into the focused element edits an element inside of it. */
-export function isEditedBy(focused: Element, element: Element): boolean {
+function isEditedBy(focused: Element, element: Element): boolean {
   return (element as HTMLElement).isContentEditable && focused.contains(element);
 }
 
 /** The formats of the field types for which the browser discards or replaces other texts. */
-export const FIELD_FORMATS: Readonly<Record<string, string>> = {
+const FIELD_FORMATS: Readonly<Record<string, string>> = {
   color: 'a color such as #1a2b3c',
   date: 'a date such as 2026-12-31 (YYYY-MM-DD)',
   'datetime-local': 'a date and time such as 2026-12-31T23:59 (YYYY-MM-DDThh:mm)',
@@ -78,7 +78,7 @@ export const FIELD_FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** The expected format of a field if the browser would not accept a text. */
-export function expectedFormat(
+function expectedFormat(
   { type, value }: HTMLInputElement,
   text: string,
   clear: boolean,
@@ -97,21 +97,21 @@ export function expectedFormat(
 }
 
 /** Whether the browser shows a picker instead of a caret. */
-export function hasNoCaret(field: HTMLInputElement): boolean {
+function hasNoCaret(field: HTMLInputElement): boolean {
   return ['color', 'date', 'datetime-local', 'month', 'range', 'time', 'week'].includes(field.type);
 }
 
-export function setValue(field: HTMLInputElement | HTMLSelectElement, value: string): void {
+function setValue(field: HTMLInputElement | HTMLSelectElement, value: string): void {
   field.value = value;
   dispatchChange(field);
 }
 
-export function dispatchChange(field: Element): void {
+function dispatchChange(field: Element): void {
   field.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   field.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
-export function placeCaret(field: HTMLInputElement, clear: boolean): void {
+function placeCaret(field: HTMLInputElement, clear: boolean): void {
   if (clear) {
     field.select();
     return;
@@ -126,7 +126,7 @@ export function placeCaret(field: HTMLInputElement, clear: boolean): void {
   field.value = value;
 }
 
-export function selectContent(element: Element, clear: boolean): void {
+function selectContent(element: Element, clear: boolean): void {
   const selection = getSelection();
   if (selection === null) return;
   selection.selectAllChildren(element);
@@ -134,11 +134,7 @@ export function selectContent(element: Element, clear: boolean): void {
 }
 
 /** Chooses an option by its text or its value; where several can be chosen, in addition to the others unless they are cleared. */
-export function chooseOption(
-  select: HTMLSelectElement,
-  text: string,
-  clear: boolean,
-): EditingStart {
+function chooseOption(select: HTMLSelectElement, text: string, clear: boolean): EditingStart {
   const options = [...select.options];
   const enabled = options.filter((each) => !each.matches(':disabled'));
   const option = findOption(enabled, text);
@@ -157,7 +153,7 @@ export function chooseOption(
   return { ok: true, kind: 'done', isFocused: true };
 }
 
-export function findOption(
+function findOption(
   options: readonly HTMLOptionElement[],
   text: string,
 ): HTMLOptionElement | undefined {
@@ -169,7 +165,7 @@ export function findOption(
   );
 }
 
-export function selectOption(option: HTMLOptionElement, select: HTMLSelectElement): void {
+function selectOption(option: HTMLOptionElement, select: HTMLSelectElement): void {
   select.focus({ preventScroll: true });
   if (!select.multiple) select.value = option.value;
   option.selected = true;
@@ -204,7 +200,7 @@ export function readField({ ref }: { readonly ref: string }): string {
   return type === 'password' ? '•••' : value;
 }
 
-export type FocusOutcome = 'focused' | 'not-focused' | 'stale';
+type FocusOutcome = 'focused' | 'not-focused' | 'stale';
 
 /** Focuses an element, and returns whether keys now go to it. */
 export function focusElement({ ref }: { readonly ref: string }): FocusOutcome {
@@ -219,7 +215,7 @@ export function focusElement({ ref }: { readonly ref: string }): FocusOutcome {
 }
 
 /** The focused element, also inside of open shadow roots. */
-export function activeElement(): Element | null {
+function activeElement(): Element | null {
   let focused = document.activeElement;
   for (;;) {
     const inner = focused?.shadowRoot?.activeElement ?? null;

@@ -4,14 +4,14 @@ import { clipText } from './page-text.ts';
 import { roleOf } from './role.ts';
 
 /** The refs of one document. They are removed with it, so that a ref never refers to another document. */
-export interface ElementRefs {
+interface ElementRefs {
   /** The number of the next ref; the tool sets it before every call and reads it afterwards. */
   next: number;
   readonly byElement: WeakMap<Element, string>;
   readonly byRef: Map<string, WeakRef<Element>>;
 }
 
-export function createElementRefs(): ElementRefs {
+function createElementRefs(): ElementRefs {
   return { next: 1, byElement: new WeakMap(), byRef: new Map() };
 }
 

@@ -19,7 +19,7 @@ export type PageQuery =
   | { readonly kind: 'text'; readonly text: string; readonly isExact: boolean };
 
 /** Controls that a text query selects instead of the text in them. */
-export const TEXT_CONTROLS =
+const TEXT_CONTROLS =
   'a[href], button, summary, ' +
   '[role=button], [role=link], [role=menuitem], [role=option], [role=tab], [role=treeitem]';
 
@@ -42,7 +42,7 @@ export function preferVisible(found: readonly Element[]): readonly Element[] {
 }
 
 /** Elements by CSS selector. The descendant combinator also crosses shadow roots. */
-export function findByCss(selector: string): readonly Element[] {
+function findByCss(selector: string): readonly Element[] {
   const roots = searchRoots(document);
   const direct = roots.flatMap((root) => [...root.querySelectorAll(selector)]);
   if (direct.length > 0 || roots.length === 1) return direct;
@@ -59,7 +59,7 @@ export function findByCss(selector: string): readonly Element[] {
 }
 
 /** Whether the ancestors of an element match these steps, from the outermost to the innermost. */
-export function hasAncestors(element: Element, steps: readonly string[]): boolean {
+function hasAncestors(element: Element, steps: readonly string[]): boolean {
   let rest = steps.length;
   for (
     let current = composedParent(element);
@@ -72,7 +72,7 @@ export function hasAncestors(element: Element, steps: readonly string[]): boolea
 }
 
 /** Splits a selector at commas or spaces, but not inside of brackets or quotes, or around combinators. */
-export function splitSelector(selector: string, separator: ',' | ' '): readonly string[] {
+function splitSelector(selector: string, separator: ',' | ' '): readonly string[] {
   const parts = [''];
   let depth = 0;
   let quote = '';
@@ -92,7 +92,7 @@ export function splitSelector(selector: string, separator: ',' | ' '): readonly 
 }
 
 /** Elements by XPath. The content of a shadow root counts as the last children of its host. */
-export function findByXpath(expression: string): readonly Element[] {
+function findByXpath(expression: string): readonly Element[] {
   const direct = evaluateXpath(document, expression);
   if (searchRoots(document).length === 1) return direct;
   // XPath does not support shadow roots, so it runs on a copy without them.
@@ -104,7 +104,7 @@ export function findByXpath(expression: string): readonly Element[] {
 }
 
 /** A copy of an element with its children and those of its shadow root, for an inert document. */
-export function copyWithShadowRoots(
+function copyWithShadowRoots(
   element: Element,
   owner: Document,
   originals: Map<Element, Element>,
@@ -124,7 +124,7 @@ export function copyWithShadowRoots(
   return copy;
 }
 
-export function evaluateXpath(start: Document, expression: string): readonly Element[] {
+function evaluateXpath(start: Document, expression: string): readonly Element[] {
   const found = start.evaluate(
     expression,
     start,
@@ -138,7 +138,7 @@ export function evaluateXpath(start: Document, expression: string): readonly Ele
 }
 
 /** The smallest elements with this text, or the controls that contain them. */
-export function findByText(text: string, isExact: boolean): readonly Element[] {
+function findByText(text: string, isExact: boolean): readonly Element[] {
   const normalize = (each: string): string =>
     isExact ? normalizeText(each) : normalizeText(each).toLowerCase();
   const searched = normalize(text);
@@ -174,7 +174,7 @@ export function findByText(text: string, isExact: boolean): readonly Element[] {
 }
 
 /** Controls whose accessible name matches, such as a button with only an icon. */
-export function findByName(
+function findByName(
   roots: readonly ParentNode[],
   matches: (name: string) => boolean,
 ): readonly Element[] {

@@ -6,7 +6,7 @@ import type { NotReady } from './readiness.ts';
 import { clipText, normalizeText } from './page-text.ts';
 import { isVisible } from './visibility.ts';
 
-export interface InspectionRequest {
+interface InspectionRequest {
   readonly query?: PageQuery | undefined;
   readonly attribute?: string | undefined;
   readonly all: boolean;
@@ -16,7 +16,7 @@ export interface InspectionRequest {
   readonly maxChars: number;
 }
 
-export const COMPUTED_PROPERTIES: readonly string[] = [
+const COMPUTED_PROPERTIES: readonly string[] = [
   'display',
   'visibility',
   'opacity',
@@ -65,14 +65,14 @@ export function inspectElements(request: InspectionRequest):
 }
 
 /** How many characters are left, for markup, for text, and for the values of the requested attribute. */
-export interface InspectionBudget {
+interface InspectionBudget {
   html: number;
   text: number;
   value: number;
   isCut: boolean;
 }
 
-export function inspectElement(
+function inspectElement(
   element: Element,
   request: InspectionRequest,
   budget: InspectionBudget,
@@ -105,7 +105,7 @@ export function inspectElement(
   };
 }
 
-export function computedStyles(
+function computedStyles(
   element: Element,
   names: true | readonly string[],
 ): Readonly<Record<string, string>> {
@@ -115,16 +115,16 @@ export function computedStyles(
 }
 
 /** Password fields whose value is also in the markup: servers may send it, and frameworks set it while the user types. */
-export const PASSWORDS_IN_MARKUP = 'input[type=password][value]:not([value=""])';
+const PASSWORDS_IN_MARKUP = 'input[type=password][value]:not([value=""])';
 
 /** An attribute; bullets for the value of a password field. */
-export function shownAttribute(element: Element, name: string): string | null {
+function shownAttribute(element: Element, name: string): string | null {
   const isSecret = name.toLowerCase() === 'value' && matchesSelector(element, PASSWORDS_IN_MARKUP);
   return isSecret ? '•••' : element.getAttribute(name);
 }
 
 /** The markup of an element, with bullets as values of password fields. */
-export function markupOf(element: Element, kind: 'outer' | 'inner'): string {
+function markupOf(element: Element, kind: 'outer' | 'inner'): string {
   const isSecret =
     matchesSelector(element, PASSWORDS_IN_MARKUP) ||
     element.querySelector(PASSWORDS_IN_MARKUP) !== null;

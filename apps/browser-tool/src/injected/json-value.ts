@@ -6,7 +6,7 @@ export interface JsonForm {
 
 /**
  * Any value as JSON: elements as their opening tag, maps and sets as plain values, without circular references. It runs in the
- * page's main context and therefore must not use other functions of this folder.
+ * page's main context, where the other scripts are not.
  */
 export function jsonForm(root: unknown, depthMax: number): JsonForm {
   let truncated = false;

@@ -11,7 +11,7 @@ export type PressArrival =
   | { readonly at: 'nowhere'; readonly mayBeInFrame: boolean };
 
 /** The press that the tool is about to send to this document. */
-export interface ExpectedPress {
+interface ExpectedPress {
   target: Element | undefined;
   mayBeInFrame: boolean;
   endsAt: number;
@@ -19,7 +19,7 @@ export interface ExpectedPress {
   isReleased: boolean;
 }
 
-export function createExpectedPress(): ExpectedPress {
+function createExpectedPress(): ExpectedPress {
   return {
     target: undefined,
     mayBeInFrame: false,
@@ -29,12 +29,12 @@ export function createExpectedPress(): ExpectedPress {
   };
 }
 
-export const expectedPress = createExpectedPress();
+const expectedPress = createExpectedPress();
 
 /** After this time a press is not from the tool, which may have been killed. */
-export const PRESS_TIMEOUT_MS = 10_000;
+const PRESS_TIMEOUT_MS = 10_000;
 
-export const PRESS_EVENTS: readonly string[] = [
+const PRESS_EVENTS: readonly string[] = [
   'pointerdown',
   'mousedown',
   'pointerup',
@@ -45,13 +45,13 @@ export const PRESS_EVENTS: readonly string[] = [
   'contextmenu',
 ];
 
-export const PRESSED_EVENTS: readonly string[] = ['pointerdown', 'mousedown'];
-export const RELEASED_EVENTS: readonly string[] = ['pointerup', 'mouseup'];
+const PRESSED_EVENTS: readonly string[] = ['pointerdown', 'mousedown'];
+const RELEASED_EVENTS: readonly string[] = ['pointerup', 'mouseup'];
 
-export const FRAME_ELEMENTS = 'iframe, frame, object, embed, fencedframe';
+const FRAME_ELEMENTS = 'iframe, frame, object, embed, fencedframe';
 
 /** The elements that can have a closed shadow root, besides custom elements. */
-export const SHADOW_HOSTS =
+const SHADOW_HOSTS =
   'article, aside, blockquote, body, div, footer, h1, h2, h3, h4, h5, h6, header, main, nav, p, section, span';
 
 /** Expects a press at a point of an element. Until it was read where it arrives, other elements do not receive it. */
@@ -79,7 +79,7 @@ export function listenForPresses(): void {
   for (const type of PRESS_EVENTS) addEventListener(type, handlePressEvent, true);
 }
 
-export function handlePressEvent(event: Event): void {
+function handlePressEvent(event: Event): void {
   const { target, endsAt } = expectedPress;
   if (target === undefined || !event.isTrusted || performance.now() > endsAt) return;
   // While a dialog is open the browser drops events: of a click both, or only one.
@@ -90,7 +90,7 @@ export function handlePressEvent(event: Event): void {
   event.stopImmediatePropagation();
 }
 
-export function arrivalOf(event: Event, target: Element): PressArrival {
+function arrivalOf(event: Event, target: Element): PressArrival {
   const path = event.composedPath();
   const [hit] = path;
   if (!(hit instanceof Element) || path.includes(target))

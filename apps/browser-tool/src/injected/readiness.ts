@@ -51,11 +51,11 @@ export interface NotReady {
   readonly mayChange?: boolean;
 }
 
-export type Readiness =
+type Readiness =
   | NotReady
   | { readonly ok: true; readonly element: PageElementReport; readonly point: ReadyPoint };
 
-export const COVER_TIMEOUT_MS = 1_000;
+const COVER_TIMEOUT_MS = 1_000;
 
 /** Waits until an element is ready and returns the point to act on, or the reason at the timeout. */
 export async function awaitReadiness(request: ReadinessRequest): Promise<Readiness> {
@@ -83,12 +83,12 @@ export async function awaitReadiness(request: ReadinessRequest): Promise<Readine
 }
 
 /** Whether waiting cannot help. */
-export function isFinal(why: NotReady['why']): boolean {
+function isFinal(why: NotReady['why']): boolean {
   return why === 'stale' || why === 'ambiguous' || why === 'invalid-selector';
 }
 
 /** Identifies a cover and its position. */
-export function coverKey(state: NotReady): string {
+function coverKey(state: NotReady): string {
   const ref = state.cover?.ref ?? '';
   const cover = findElements({ kind: 'ref', ref })[0];
   const rect = cover?.getBoundingClientRect();
@@ -96,7 +96,7 @@ export function coverKey(state: NotReady): string {
 }
 
 /** Checks once that an element is found, visible, stable, enabled, editable and not covered. */
-export async function checkReadiness(request: ReadinessRequest): Promise<Readiness> {
+async function checkReadiness(request: ReadinessRequest): Promise<Readiness> {
   forgetPress();
   const found = findOne(request.query);
   if (!found.ok) return found;
@@ -144,14 +144,14 @@ export async function checkReadiness(request: ReadinessRequest): Promise<Readine
 }
 
 /** The element that an action is for: text and keys for a label go to its control. */
-export function actedOn(element: Element, action: ReadinessRequest['action']): Element {
+function actedOn(element: Element, action: ReadinessRequest['action']): Element {
   if (action === 'type') return fieldOf(element);
   const control = element.localName === 'label' ? (element as HTMLLabelElement).control : null;
   return action === 'press' && control !== null ? control : element;
 }
 
 /** The visible label that replaces a hidden checkbox, radio button or file input. */
-export function visibleLabelOf(element: Element): HTMLElement | undefined {
+function visibleLabelOf(element: Element): HTMLElement | undefined {
   if (!matchesSelector(element, 'input[type=checkbox], input[type=radio], input[type=file]'))
     return undefined;
   if (isVisible(element)) return undefined;
@@ -187,7 +187,7 @@ export function scrollToElement(element: Element): void {
 }
 
 /** Whether its box is the same in two animation frames. */
-export async function isStable(element: Element): Promise<boolean> {
+async function isStable(element: Element): Promise<boolean> {
   const boxOf = (): string => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x, y, width, height].join(' ');
@@ -209,12 +209,12 @@ export async function isStable(element: Element): Promise<boolean> {
 }
 
 /** Whether an animation runs in the document or in a shadow root around an element. */
-export function isAnimated(element: Element): boolean {
+function isAnimated(element: Element): boolean {
   return animationsAround(element).length > 0;
 }
 
 /** The running animations of the document and of the shadow roots around an element. */
-export function animationsAround(element: Element): readonly Animation[] {
+function animationsAround(element: Element): readonly Animation[] {
   const found: Animation[] = [];
   let root = element.getRootNode();
   for (; root instanceof ShadowRoot; root = root.host.getRootNode())
@@ -224,7 +224,7 @@ export function animationsAround(element: Element): readonly Animation[] {
 }
 
 /** Waits for animations that were asked for and have not begun: on a loaded machine they do not move for several frames. */
-export async function animationsStarted(element: Element): Promise<void> {
+async function animationsStarted(element: Element): Promise<void> {
   const pending = animationsAround(element).filter((animation) => animation.pending);
   if (pending.length === 0) return;
   const started = Promise.allSettled(pending.map((animation) => animation.ready));
@@ -232,7 +232,7 @@ export async function animationsStarted(element: Element): Promise<void> {
 }
 
 /** The point to click: the given position, or the middle of the visible part of the first box. */
-export function pointIn(
+function pointIn(
   element: Element,
   position: { readonly x: number; readonly y: number } | undefined,
 ): ReadyPoint {
@@ -248,14 +248,14 @@ export function pointIn(
 }
 
 /** The box of the content of an element that has no box. */
-export function contentBox(element: Element): DOMRect {
+function contentBox(element: Element): DOMRect {
   const range = document.createRange();
   range.selectNodeContents(element);
   return range.getBoundingClientRect();
 }
 
 /** The field of an element: itself, the control of a label, or the only field inside of a component. */
-export function fieldOf(element: Element): Element {
+function fieldOf(element: Element): Element {
   if (isEditableKind(element)) return element;
   const control = element.localName === 'label' ? (element as HTMLLabelElement).control : null;
   if (control !== null && isEditableKind(control)) return control;
@@ -268,7 +268,7 @@ export function fieldOf(element: Element): Element {
 }
 
 /** Whether this kind of element accepts text. */
-export function isEditableKind(element: Element): boolean {
+function isEditableKind(element: Element): boolean {
   const tag = element.localName;
   if (tag === 'textarea' || tag === 'select' || isEditingHost(element)) return true;
   if (tag !== 'input') return (element as HTMLElement).isContentEditable;
@@ -277,6 +277,6 @@ export function isEditableKind(element: Element): boolean {
 }
 
 /** Whether the page made it read-only. */
-export function isReadOnly(element: Element): boolean {
+function isReadOnly(element: Element): boolean {
   return matchesSelector(element, 'input[readonly], textarea[readonly], [aria-readonly=true]');
 }

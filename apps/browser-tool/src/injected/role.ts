@@ -24,7 +24,7 @@ export const INTERACTIVE_ROLES: readonly string[] = [
 ];
 
 /** The default roles of elements. */
-export const TAG_ROLES: Readonly<Record<string, string>> = {
+const TAG_ROLES: Readonly<Record<string, string>> = {
   article: 'article',
   aside: 'complementary',
   audio: 'audio',
@@ -71,7 +71,7 @@ export const TAG_ROLES: Readonly<Record<string, string>> = {
 };
 
 /** The roles of inputs by their type; every other type is a text field. */
-export const INPUT_ROLES: Readonly<Record<string, string>> = {
+const INPUT_ROLES: Readonly<Record<string, string>> = {
   button: 'button',
   checkbox: 'checkbox',
   color: 'textbox',
@@ -97,7 +97,7 @@ export function roleOf(element: Element): string {
 }
 
 /** The role of an element by its tag. */
-export function tagRole(element: Element): string {
+function tagRole(element: Element): string {
   const tag = element.localName;
   if (/^h[1-6]$/.test(tag)) return 'heading';
   if (tag === 'input') return inputRole(element);
@@ -114,7 +114,7 @@ export function tagRole(element: Element): string {
 }
 
 /** The role of an input by its type. */
-export function inputRole(element: Element): string {
+function inputRole(element: Element): string {
   const type = (element.getAttribute('type') ?? 'text').toLowerCase();
   const role = INPUT_ROLES[type] ?? 'textbox';
   const suggests = element.hasAttribute('list') && (role === 'textbox' || role === 'searchbox');
@@ -122,13 +122,13 @@ export function inputRole(element: Element): string {
 }
 
 /** Headers and footers are landmarks of the page, not of its sections. */
-export function landmarkRole(element: Element): string {
+function landmarkRole(element: Element): string {
   if (element.closest('article, aside, main, nav, section') !== null) return 'generic';
   return element.localName === 'header' ? 'banner' : 'contentinfo';
 }
 
 /** Sections and forms are landmarks only if they have a name. */
-export function namedRole(element: Element): string {
+function namedRole(element: Element): string {
   const named = ['aria-label', 'aria-labelledby', 'title'].some((name) =>
     element.hasAttribute(name),
   );

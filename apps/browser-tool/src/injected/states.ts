@@ -26,14 +26,14 @@ export function statesOf(element: Element, role: string): string[] {
 }
 
 /** The level of a heading; 2 is the default of headings without a tag of their own. */
-export function levelOf(element: Element): number {
+function levelOf(element: Element): number {
   const given = Number(element.getAttribute('aria-level') ?? '');
   if (Number.isInteger(given) && given > 0) return given;
   return Number(/^h([1-6])$/.exec(element.localName)?.[1] ?? 2);
 }
 
 /** Whether its content is invalid, and the page or the browser already shows that. */
-export function isInvalid(element: Element): boolean {
+function isInvalid(element: Element): boolean {
   const invalid = element.getAttribute('aria-invalid');
   if (invalid !== null) return invalid !== 'false';
   if (!matchesSelector(element, 'input, select, textarea')) return false;
@@ -41,7 +41,7 @@ export function isInvalid(element: Element): boolean {
   return CSS.supports('selector(:user-invalid)') && matchesSelector(element, ':user-invalid');
 }
 
-export function checkedState(element: Element): 'checked' | 'mixed' | undefined {
+function checkedState(element: Element): 'checked' | 'mixed' | undefined {
   if (matchesSelector(element, 'input[type=checkbox], input[type=radio]')) {
     const input = element as HTMLInputElement;
     if (input.indeterminate) return 'mixed';
@@ -52,7 +52,7 @@ export function checkedState(element: Element): 'checked' | 'mixed' | undefined 
   return checked === 'true' ? 'checked' : undefined;
 }
 
-export function expandedState(element: Element): 'expanded' | 'collapsed' | undefined {
+function expandedState(element: Element): 'expanded' | 'collapsed' | undefined {
   const expanded = element.getAttribute('aria-expanded');
   if (expanded === 'true') return 'expanded';
   if (expanded === 'false') return 'collapsed';
@@ -62,11 +62,11 @@ export function expandedState(element: Element): 'expanded' | 'collapsed' | unde
     : 'collapsed';
 }
 
-export function isSelectedOption(element: Element): boolean {
+function isSelectedOption(element: Element): boolean {
   return element.localName === 'option' && (element as HTMLOptionElement).selected;
 }
 
-export function isFocused(element: Element): boolean {
+function isFocused(element: Element): boolean {
   const root = element.getRootNode() as Document | ShadowRoot;
   return root.activeElement === element && element !== document.body;
 }

@@ -15,7 +15,7 @@ export function isVisible(element: Element): boolean {
 }
 
 /** Whether a text node has a size. */
-export function hasTextBox(node: Node): boolean {
+function hasTextBox(node: Node): boolean {
   if (node.nodeType !== Node.TEXT_NODE) return false;
   const range = document.createRange();
   range.selectNode(node);

@@ -1,7 +1,8 @@
 import { withTimeout } from '@model-gateway/kernel';
 import type { Protocol } from 'devtools-protocol';
 import type { EngineCall, EvaluateOutcome, EvaluateRequest } from '../../engine.ts';
-import { jsonForm, type JsonForm } from '../../injected/json-value.ts';
+import type { JsonForm } from '../../injected/json-value.ts';
+import { jsonFormSource } from '../../injected-source.ts';
 import { ToolError } from '../../errors.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Elements } from '../input/elements.ts';
@@ -188,7 +189,7 @@ async function outcomeOf(
   const answer = await page.send(
     'Runtime.callFunctionOn',
     {
-      functionDeclaration: `function () { return (${String(jsonForm)})(this, ${DEPTH_MAX}) }`,
+      functionDeclaration: `function () { return ${jsonFormSource}.jsonForm(this, ${DEPTH_MAX}) }`,
       objectId,
       returnByValue: true,
     },

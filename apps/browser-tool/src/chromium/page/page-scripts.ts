@@ -6,9 +6,9 @@ import type {
   ScriptMethods,
   ScriptResults,
   FramePoint,
-} from '../../injected/script-methods.ts';
+} from '../../injected/main.ts';
 import type { ReadyPoint } from '../../injected/readiness.ts';
-import { scriptCall, scriptSource } from '../../injected/source.ts';
+import { injectedSource } from '../../injected-source.ts';
 import type { RefRegistry } from '../../session/ref-registry.ts';
 import { ToolError } from '../../errors.ts';
 import { CdpError } from '../cdp-connection.ts';
@@ -42,7 +42,7 @@ export interface PageScripts {
 const CONTEXT_TIMEOUT_MS = 2_000;
 // A frame whose document never loads has no context until the tool creates one, and there may be many such frames.
 const FRAME_CONTEXT_TIMEOUT_MS = 100;
-const INSTALL = `globalThis.${SCRIPTS_NAME} ??= ${scriptSource}; 0`;
+const INSTALL = `globalThis.${SCRIPTS_NAME} ??= ${injectedSource}; 0`;
 const MISSING = `ReferenceError: ${SCRIPTS_NAME} is not defined`;
 const UNLOADED =
   /context was destroyed|context with specified id|navigated or closed|Session with given id|Target closed|context not found|uniqueContextId|Promise was collected|No frame/i;
@@ -199,9 +199,9 @@ export function createPageScripts(refs: RefRegistry): PageScripts {
       parameters: Parameters<ScriptMethods[Method]>[0],
       call: EngineCall,
     ) {
-      const script = scriptCall(SCRIPTS_NAME, method, parameters ?? {}, refs.next);
       // The browser takes much longer to copy an object with many parts than its text.
-      const expression = `${script}.then(JSON.stringify)`;
+      const given = JSON.stringify([method, parameters ?? {}, refs.next]);
+      const expression = `${SCRIPTS_NAME}.callScript(...${given}).then(JSON.stringify)`;
       const { frame, result } = await withReservedRefs(page, frameId, call, () =>
         evaluate(page, frameId, expression, true, call),
       );

@@ -2,7 +2,7 @@ import { createDeferred } from '@model-gateway/kernel';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.js';
 import type { CallNotes, DialogAnswer, DialogReport, Viewport } from '../../engine.ts';
 import type { Captures } from '../../capture/captures.ts';
-import { scriptSource } from '../../injected/source.ts';
+import { injectedSource } from '../../injected-source.ts';
 import { ToolError } from '../../errors.ts';
 import { createChanges, type Changes } from '../changes.ts';
 import { createConsoleCapture } from '../capture/console-capture.ts';
@@ -180,7 +180,7 @@ export function createPage(
       seed(),
       send('Page.setLifecycleEventsEnabled', { enabled: true }),
       send('Page.addScriptToEvaluateOnNewDocument', {
-        source: `globalThis.${SCRIPTS_NAME} ??= ${scriptSource}; ${SCRIPTS_NAME}.listenForPresses();`,
+        source: `globalThis.${SCRIPTS_NAME} ??= ${injectedSource}; ${SCRIPTS_NAME}.listenForPresses();`,
         worldName: SCRIPTS_WORLD,
         runImmediately: true,
       }),

@@ -11,8 +11,11 @@ import { awaitReadiness, findOne, scrollToElement, type NotReady } from './readi
 import { isVisible } from './visibility.ts';
 import { nextAnimationFrame } from './waiting.ts';
 
+export { elementOf, issuedRefOf } from './element-refs.ts';
+export { listenForPresses } from './press.ts';
+
 /** The methods of the tool's scripts in a page. Parameters and results are JSON. */
-export const scriptMethods = {
+const scriptMethods = {
   address: pageAddress,
   clickOption,
   count: countElements,
@@ -54,14 +57,14 @@ export async function callScript(
 }
 
 /** Longer titles are cut, because every result contains the title. */
-export const TITLE_CHARS_MAX = 1_000;
+const TITLE_CHARS_MAX = 1_000;
 
-export function pageAddress(): { readonly url: string; readonly title: string } {
+function pageAddress(): { readonly url: string; readonly title: string } {
   return { url: location.href, title: clipText(document.title, TITLE_CHARS_MAX) };
 }
 
 /** How many elements match a query, and how many of them are visible. */
-export function countElements({
+function countElements({
   query,
 }: {
   readonly query: PageQuery;
@@ -76,13 +79,7 @@ export function countElements({
 }
 
 /** The one element that matches a query, and its position on the page. */
-export function locateElement({
-  query,
-  scroll,
-}: {
-  readonly query: PageQuery;
-  readonly scroll: boolean;
-}):
+function locateElement({ query, scroll }: { readonly query: PageQuery; readonly scroll: boolean }):
   | NotReady
   | {
       readonly ok: true;
@@ -158,7 +155,7 @@ export async function pointInParent(
 }
 
 /** Scrolls the page or an element, and returns the new scroll position. */
-export function scrollPage({
+function scrollPage({
   ref,
   deltaX,
   deltaY,
