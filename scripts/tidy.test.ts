@@ -17,7 +17,7 @@ const FORBIDDEN_NAMES = [
 ];
 // File names that other tools define.
 const GIVEN_NAMES =
-  /^(README|CHANGELOG|CONTRIBUTING|LICENSE|ARCHITECTURE|SECURITY|Dockerfile|Chart\.yaml|browser_engine\.h|\..+)/;
+  /^(README|CHANGELOG|CONTRIBUTING|LICENSE|ARCHITECTURE|SECURITY|Dockerfile|Chart\.yaml|NOTES\.txt|_helpers\.tpl|browser_engine\.h|\..+)/;
 const KEBAB_CASE = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
 const MIGRATION = /^prisma\/migrations\//;
 

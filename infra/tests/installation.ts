@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import type { TestProcess } from '@model-gateway/testkit';
 import { deployApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
-import { infraFolder } from './infra-folder.ts';
 import { runJob, startPod } from './kubelet.ts';
-import { buildKustomization } from './kustomize.ts';
-import { containerOf, findWorkload } from './manifest.ts';
+import { containerOf, findWorkload, readBase } from './manifest.ts';
 import { openStores, type Stores } from './stores.ts';
 
 /** The service according to its manifests on this machine: deployed folders, an empty Postgres and Redis, and pods. */
@@ -22,7 +20,7 @@ export interface Installation {
 }
 
 export async function openInstallation(apps: readonly string[]): Promise<Installation> {
-  const manifests = buildKustomization(join(infraFolder, 'k8s', 'base'));
+  const manifests = readBase();
   const deployed = await deployApps(apps);
   const volumes = await mkdtemp(join(tmpdir(), 'model-gateway-volumes-'));
   const stores = await openStores();

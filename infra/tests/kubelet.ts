@@ -3,9 +3,7 @@ import { dirname, join } from 'node:path';
 import { freePort, startProcess, type TestProcess } from '@model-gateway/testkit';
 import type { DeployedApps } from './deployed-apps.ts';
 import { imageOf } from './dockerfile.ts';
-import { infraFolder } from './infra-folder.ts';
-import { buildKustomization } from './kustomize.ts';
-import { find, type Container, type Manifest } from './manifest.ts';
+import { find, readBase, type Container, type Manifest } from './manifest.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -71,8 +69,7 @@ export function commandOf(options: ContainerOptions): ContainerCommand {
 function mountConfig({ volumeMounts = [] }: Container, volumes: string): void {
   const mount = volumeMounts.find(({ name }) => name === 'config');
   if (mount === undefined) return;
-  const base = buildKustomization(join(infraFolder, 'k8s', 'base'));
-  const { data } = find(base, 'ConfigMap', 'model-gateway-config') as Manifest & {
+  const { data } = find(readBase(), 'ConfigMap', 'model-gateway-config') as Manifest & {
     readonly data: Readonly<Record<string, string>>;
   };
   const folder = join(volumes, mount.mountPath);

@@ -1,3 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { infraFolder } from './infra-folder.ts';
+
 /** Any object of Kubernetes, with the fields that these tests use. */
 export interface Manifest {
   readonly apiVersion: string;
@@ -95,4 +100,22 @@ export function containerOf(manifests: readonly Manifest[], app: string): Contai
   const [container] = findWorkload(manifests, 'Deployment', app).spec.template.spec.containers;
   if (container === undefined) throw new Error(`${app} has no container`);
   return container;
+}
+
+/** The objects of a YAML text. Aliases, which kustomize does not keep, and duplicate keys are errors. */
+export function parseManifests(text: string): readonly Manifest[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    const [problem] = [...document.errors, ...document.warnings];
+    if (problem !== undefined) throw problem;
+    const manifest = document.toJS({ maxAliasCount: 0 }) as Manifest | null;
+    return manifest === null ? [] : [manifest];
+  });
+}
+
+/** The objects of the Kustomize base as they are written, without the namespace and the labels that it adds. */
+export function readBase(): readonly Manifest[] {
+  const folder = join(infraFolder, 'k8s', 'base');
+  return readdirSync(folder)
+    .filter((file) => file !== 'kustomization.yaml')
+    .flatMap((file) => parseManifests(readFileSync(join(folder, file), 'utf8')));
 }

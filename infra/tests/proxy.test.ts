@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { infraFolder } from './infra-folder.ts';
-import { buildKustomization } from './kustomize.ts';
-import { find } from './manifest.ts';
+import { find, readBase } from './manifest.ts';
 
 interface IngressPath {
   readonly path: string;
@@ -21,11 +20,7 @@ const text = readFileSync(join(infraFolder, 'nginx', 'model-gateway.conf'), 'utf
 const compose = parse(readFileSync(join(infraFolder, 'compose.yaml'), 'utf8'), {
   merge: true,
 }) as Compose;
-const ingress = find(
-  buildKustomization(join(infraFolder, 'k8s', 'base')),
-  'Ingress',
-  'model-gateway',
-);
+const ingress = find(readBase(), 'Ingress', 'model-gateway');
 const { rules } = ingress['spec'] as {
   readonly rules: readonly { readonly http: { readonly paths: readonly IngressPath[] } }[];
 };

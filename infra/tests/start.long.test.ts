@@ -17,8 +17,7 @@ import { deployApps, type DeployedApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
 import { infraFolder } from './infra-folder.ts';
 import { commandOf, runContainer, startPod } from './kubelet.ts';
-import { buildKustomization } from './kustomize.ts';
-import { containerOf } from './manifest.ts';
+import { containerOf, readBase } from './manifest.ts';
 import { openStores, type Stores } from './stores.ts';
 
 const APPS = Object.keys(appSettings);
@@ -27,7 +26,7 @@ const SERVERS = Object.keys(serverSettings);
 const NEEDED_OFF_LOOPBACK = ['BROWSER_TOKEN', 'BROWSER_ALLOWED_HOSTS'];
 const AT_ONCE = fullSize(10, { small: 2 });
 
-const manifests = buildKustomization(join(infraFolder, 'k8s', 'base'));
+const manifests = readBase();
 const made = readEnvironmentFile(makeEnvironmentFile());
 const builtHash = /BUILD_HASH = '(\w+)'/.exec(
   readFileSync(join(infraFolder, '../packages/http/dist/build-hash.js'), 'utf8'),
