@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { infraFolder } from './infra-folder.ts';
 import { schemaProblems } from './kubernetes-schema.ts';
@@ -20,15 +21,21 @@ const ALL_OPTIONS = {
   },
   stores,
 };
+/** Names that the base has without the release in front. */
+const OWN_NAMES =
+  /"model-gateway-((?:allow-|default-)[\w-]+|gateway|rpc|agent-tunnel|video-worker|browser-tool|migrate)"/g;
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
-/** What only one of both has: the namespace and labels of kustomize, versions, hooks of Helm, and the hash that restarts pods. */
-function comparable(manifest: Manifest): unknown {
+/** Without what only one of both has: names and labels of the release, versions, hooks, and the hashes that restart pods. */
+function comparable(manifest: Manifest): Manifest {
   const { metadata, ...others } = JSON.parse(
     JSON.stringify(manifest)
       .replaceAll(`:${TAG}"`, '"')
       .replaceAll(/,"model-gateway\/(?:config|settings)":"\w+"/g, '')
-      .replaceAll(/,?"app\.kubernetes\.io\/part-of":"model-gateway"/g, ''),
+      .replaceAll(/,?"app\.kubernetes\.io\/(?:part-of|instance|managed-by)":"[\w-]+"/g, '')
+      .replaceAll('"matchLabels":{},', '')
+      .replaceAll(':{"matchLabels":{}}', ':{}')
+      .replaceAll(OWN_NAMES, '"$1"'),
   ) as Manifest;
   const { annotations = {}, labels = {}, ...named } = metadata;
   const kept = Object.entries(annotations).filter(([name]) => !name.startsWith('helm.sh/'));
@@ -39,8 +46,12 @@ const byName = (manifests: readonly Manifest[]): Readonly<Record<string, unknown
   Object.fromEntries(
     manifests
       .filter(({ kind }) => kind !== 'Namespace' && kind !== 'ConfigMap')
-      .map((manifest) => [nameOf(manifest), comparable(manifest)]),
+      .map(comparable)
+      .map((manifest) => [nameOf(manifest), manifest]),
   );
+
+const deploymentOf = (manifests: readonly Manifest[], app: string): Manifest =>
+  find(manifests, 'Deployment', `model-gateway-${app}`);
 
 const configOf = (manifests: readonly Manifest[]): unknown => {
   const { data } = find(manifests, 'ConfigMap', 'model-gateway-config') as Manifest & {
@@ -70,6 +81,21 @@ describeWith('helm', () => {
     });
     expect(others).toEqual(byName(readBase()));
     expect(rendered).toHaveLength(readBase().length);
+  });
+
+  test('two releases in one namespace have no object in common and select no pods of each other', () => {
+    const [one, other] = ['one', 'two'].map((release) => renderChart({ ...ALL_OPTIONS }, release));
+    const names = new Set((one ?? []).map(nameOf));
+    expect(names.size).toBe(everything.length);
+    expect((other ?? []).map(nameOf).filter((name) => names.has(name))).toEqual([]);
+    const text = JSON.stringify(one);
+    expect(text).not.toContain('model-gateway-model-gateway');
+    const selectors = text.match(/"(?:podSelector|selector|labelSelector)":\{/g) ?? [];
+    const own = text.match(
+      /"(?:podSelector|selector|labelSelector)":\{(?:"matchLabels":\{)?[^{}]*"app\.kubernetes\.io\/instance":"one"/g,
+    );
+    // The one selector without a release: pods that drive the browser.
+    expect(own).toHaveLength(selectors.length - 1);
   });
 
   test('without the networks of the stores it fails, unless there are no network policies', () => {
@@ -127,22 +153,26 @@ describeWith('helm', () => {
 
   test('with metrics of pods, requests in flight and the journal decide about replicas', () => {
     const scaledBy = (manifests: readonly Manifest[], app: string): string =>
-      JSON.stringify(find(manifests, 'HorizontalPodAutoscaler', app)['spec']);
+      JSON.stringify(find(manifests, 'HorizontalPodAutoscaler', `model-gateway-${app}`)['spec']);
     for (const app of ['gateway', 'rpc', 'agent-tunnel']) {
       expect(scaledBy(everything, app)).toContain('service_http_requests_in_flight');
       expect(scaledBy(rendered, app)).not.toContain('service_http_requests_in_flight');
     }
     expect(scaledBy(everything, 'video-worker')).toContain('service_journal_lag');
-    expect(find(everything, 'Deployment', 'video-worker')['spec']).not.toHaveProperty('replicas');
+    expect(find(everything, 'Deployment', 'model-gateway-video-worker')['spec']).not.toHaveProperty(
+      'replicas',
+    );
   });
 
   test('another configuration file restarts the pods that read it', () => {
     const config = { aliases: [{ alias: 'a', target: 'b' }] };
     const changed = renderChart({ image: { tag: TAG }, config, stores });
-    for (const app of ['gateway', 'rpc'])
-      expect(find(changed, 'Deployment', app)).not.toEqual(find(rendered, 'Deployment', app));
-    const worker = find(changed, 'Deployment', 'video-worker');
-    expect(worker).toEqual(find(rendered, 'Deployment', 'video-worker'));
+    const hasChanged = (app: string): boolean =>
+      !isDeepStrictEqual(deploymentOf(changed, app), deploymentOf(rendered, app));
+    expect(['gateway', 'rpc', 'agent-tunnel', 'video-worker'].filter(hasChanged)).toEqual([
+      'gateway',
+      'rpc',
+    ]);
   });
 
   test('settings reach every process of the service, numbers as texts, and restart its pods', () => {
@@ -156,11 +186,11 @@ describeWith('helm', () => {
     });
     const changed = renderChart({ image: { tag: TAG }, settings: { A: 'b' }, stores });
     for (const app of ['gateway', 'rpc', 'agent-tunnel', 'video-worker']) {
-      const deployment = find(changed, 'Deployment', app);
+      const deployment = deploymentOf(changed, app);
       expect(JSON.stringify(deployment)).toContain(
         '"configMapRef":{"name":"model-gateway-settings","optional":true}',
       );
-      expect(deployment).not.toEqual(find(rendered, 'Deployment', app));
+      expect(deployment).not.toEqual(deploymentOf(rendered, app));
     }
   });
 
