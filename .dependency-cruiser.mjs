@@ -69,6 +69,7 @@ export default {
       ['kernel', 'server-process', ...PURE, ...TURNS, ...ADAPTERS],
     ),
     layer('demo-model', 'The demo model imports no other package.', ['demo-model'], []),
+    layer('browser-packages', 'Parts of the browser tool.', ['browser-bundle'], ['kernel']),
     {
       name: 'pg-for-connections',
       comment:

@@ -1,4 +1,5 @@
 import { arch, homedir, platform } from 'node:os';
+import type { BundleConfig } from '@model-gateway/browser-bundle';
 import {
   createLog,
   flag,
@@ -14,8 +15,7 @@ import {
   type Environment,
   type Log,
 } from '@model-gateway/kernel';
-import type { BundleConfig } from './bundle/bundle-list.ts';
-import { bundleSettings } from './bundle/bundle-settings.ts';
+import { bundleSettings } from './bundle-settings.ts';
 import { resolveConfigFrom, resolveSettings } from './resolve/index.ts';
 
 const TABS_DEFAULT = 20;

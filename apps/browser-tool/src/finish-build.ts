@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { readBundleList, shipLibraries } from '@model-gateway/browser-bundle';
 import { createLog, describeError } from '@model-gateway/kernel';
-import { readBundleList } from './bundle/bundle-list.ts';
-import { shipLibraries } from './bundle/ship-libraries.ts';
 import { readBrowserToolConfig, readBundleConfig } from './config.ts';
 import { autoFetch } from './resolve/index.ts';
 import { ToolError } from './errors.ts';

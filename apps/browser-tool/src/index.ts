@@ -1,10 +1,17 @@
-import type { BundleConfig } from './bundle/bundle-list.ts';
-import { buildBundleReport, type BundleReport as Report } from './bundle/bundle-report.ts';
+import {
+  buildBundleReport,
+  type BundleConfig,
+  type BundleReport as Report,
+} from '@model-gateway/browser-bundle';
 import { readBundleConfig } from './config.ts';
 
-export { renderBundleReport } from './bundle/bundle-report.ts';
-export { collectRuntimeDeps, type RuntimeDep } from './bundle/runtime-deps.ts';
-export type { BundleConfig, BundledLibrary } from './bundle/bundle-list.ts';
+export {
+  collectRuntimeDeps,
+  renderBundleReport,
+  type BundleConfig,
+  type BundledLibrary,
+  type RuntimeDep,
+} from '@model-gateway/browser-bundle';
 
 /** What a browser needs from the machine that it runs on, and what is shipped beside it. */
 export type BundleReport = Report;

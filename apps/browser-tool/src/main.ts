@@ -33,7 +33,7 @@ async function run(invocation: Invocation): Promise<number> {
       return runMcpHttp(invocation);
     }
     case 'bundle': {
-      const { runBundle } = await import('./bundle/run-bundle.ts');
+      const { runBundle } = await import('./run-bundle.ts');
       return runBundle(invocation.args);
     }
     case 'problem':

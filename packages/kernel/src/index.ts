@@ -47,6 +47,7 @@ export {
   type LogLevel,
   type RequestLine,
 } from './log/log.ts';
+export { isExecutable, isFile, whyNotExecutable } from './processes/file-checks.ts';
 export { makeDirectory } from './processes/make-directory.ts';
 export type { CounterSeries, HistogramSeries } from './metrics/metric-families.ts';
 export { createMetrics, type Metrics } from './metrics/metrics.ts';

@@ -1,7 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { tryParseJson, type Log } from '@model-gateway/kernel';
+import { tryParseJson, whyNotExecutable, type Log } from '@model-gateway/kernel';
 import { z } from 'zod';
-import { whyNotExecutable } from './executable.ts';
 
 const bakedShape = z.object({ executable: z.string(), version: z.string() });
 

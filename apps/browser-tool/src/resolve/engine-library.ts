@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { isFile } from '@model-gateway/kernel';
 import { ToolError } from '../errors.ts';
 import type { FfiBackend } from './browser-backend.ts';
 import type { ResolveConfig } from './resolve-config.ts';
-import { isFile } from '../is-file.ts';
 
 const EXTENSIONS: Readonly<Record<string, string>> = { darwin: 'dylib', win32: 'dll' };
 

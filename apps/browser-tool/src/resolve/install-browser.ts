@@ -1,10 +1,15 @@
 import { mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describeError, errorCode, makeDirectory, type Log } from '@model-gateway/kernel';
+import {
+  describeError,
+  errorCode,
+  isExecutable,
+  makeDirectory,
+  type Log,
+} from '@model-gateway/kernel';
 import { ToolError } from '../errors.ts';
 import type { ChromeBuild } from './chrome-build.ts';
 import { downloadFile, withoutCredentials } from './download-file.ts';
-import { isExecutable } from './executable.ts';
 import { withInstallLock } from './install-lock.ts';
 import { INSTALL_RECORD, isInstalled } from './installed-browser.ts';
 import { unzip } from './unzip.ts';

@@ -1,8 +1,7 @@
-import { tryParseJson } from '@model-gateway/kernel';
+import { isExecutable, tryParseJson } from '@model-gateway/kernel';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isExecutable } from './executable.ts';
 
 /** The file in the folder of a build that describes the installation. */
 export const INSTALL_RECORD = 'install.json';

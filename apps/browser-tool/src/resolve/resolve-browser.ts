@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import type { Log } from '@model-gateway/kernel';
+import { whyNotExecutable, type Log } from '@model-gateway/kernel';
 import { ToolError } from '../errors.ts';
 import {
   cdpBackendsOf,
@@ -13,7 +13,6 @@ import { readBakedBrowser } from './baked-browser.ts';
 import { chromeBuild, type ChromeBuild } from './chrome-build.ts';
 import type { ExpectedChecksum } from './install-browser.ts';
 import { findEngineLibrary } from './engine-library.ts';
-import { whyNotExecutable } from './executable.ts';
 import { isInstalled } from './installed-browser.ts';
 import type { ResolveConfig } from './resolve-config.ts';
 import { findSystemBrowser, type CdpBackend } from './system-browsers.ts';

@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute, join } from 'node:path';
-import { isExecutable } from './executable.ts';
+import { isExecutable } from '@model-gateway/kernel';
 
 /** The browsers with the DevTools protocol, in the order in which `auto` tries them. */
 export const CDP_BACKENDS = ['chrome', 'chromium', 'edge'] as const;

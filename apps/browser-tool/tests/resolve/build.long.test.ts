@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fullTable } from '@model-gateway/testkit';
 import { chromeBuild } from '../../src/resolve/chrome-build.ts';
-import { makeElf } from '../fabricated-binaries.ts';
 import { copyBuild, type BuildCopy } from './build-copy.ts';
 import { makeCertificate } from './certificate.ts';
 import { startMirror, type Mirror } from './mirror.ts';
 import { startHttpProxy, startSocksProxy, type Proxy } from './proxies.ts';
 import { makeBrowserZip } from './zip.ts';
 
+// Some binary that needs only libraries of the system.
+const BINARY = '/bin/sh';
 const VERSION = '155.0.8059.39';
 const { platform } = chromeBuild({
   version: VERSION,
@@ -159,13 +160,13 @@ test('invalid settings are reported together', async () => {
 
 test('libraries to ship come along, and engines among them are found', async () => {
   const library = join(build.output, 'libbrowser_engine_servo.so.built');
-  await writeFile(library, makeElf({ needed: [] }));
+  await copyFile(BINARY, library);
   const manifest = join(build.output, 'bundle.toml');
   await writeFile(
     manifest,
     '[[lib]]\npath = "libbrowser_engine_servo.so"\n[[lib]]\npath = "gone.so"\noptional = true\n',
   );
-  await writeFile(join(build.output, 'libbrowser_engine_servo.so'), makeElf({ needed: [] }));
+  await copyFile(BINARY, join(build.output, 'libbrowser_engine_servo.so'));
   const ended = await build.finishBuild({
     BROWSER_BUNDLE_MANIFEST: manifest,
     BROWSER_BUNDLE_LIBS: library,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Launcher } from 'chrome-launcher';
 import { raceAbort, type Log } from '@model-gateway/kernel';
-import { withLibraryFolder } from '../../bundle/library-environment.ts';
+import { withLibraryFolder } from '../../process/library-environment.ts';
 import type { SandboxMode, Viewport } from '../../engine.ts';
 import { childEnvironment } from '../../process/child-environment.ts';
 import { ownEnvironment } from '../../process/config.ts';

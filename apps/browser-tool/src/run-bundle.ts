@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import {
+  BinaryFormatError,
+  buildBundleReport,
+  BundleListError,
+  renderBundleReport,
+} from '@model-gateway/browser-bundle';
 import { describeError, errorCode } from '@model-gateway/kernel';
-import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../cli.ts';
-import { createToolLog, readBrowserToolConfig, readBundleConfig } from '../config.ts';
-import { resolveBrowser } from '../resolve/index.ts';
-import { BinaryFormatError } from './binary-reader.ts';
-import { BundleListError } from './bundle-list.ts';
-import { buildBundleReport, renderBundleReport } from './bundle-report.ts';
+import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './cli.ts';
+import { createToolLog, readBrowserToolConfig, readBundleConfig } from './config.ts';
+import { resolveBrowser } from './resolve/index.ts';
 
 const USAGE = `Usage: browser-tool bundle [executable or library] [--json]
 

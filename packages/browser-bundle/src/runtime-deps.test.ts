@@ -7,7 +7,7 @@ import {
   makeFatMachO,
   makeMachO,
   makePortableExecutable,
-} from '../../tests/fabricated-binaries.ts';
+} from '../tests/fabricated-binaries.ts';
 import { BinaryFormatError } from './binary-reader.ts';
 import { collectRuntimeDeps, scanRuntime } from './runtime-deps.ts';
 

@@ -1,8 +1,8 @@
 import { readFile, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { isFile } from '@model-gateway/kernel';
 import type { LinkedBinary } from './linked-binary.ts';
 import { readLinkedBinary } from './read-linked-binary.ts';
-import { isFile } from '../is-file.ts';
 
 const LOADER_CONFIG = '/etc/ld.so.conf';
 const LOADER_CONFIG_DEPTH_MAX = 4;

@@ -1,6 +1,6 @@
 import { open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { isExecutable } from '../resolve/executable.ts';
+import { isExecutable } from '@model-gateway/kernel';
 
 const SCRIPT_BYTES_MAX = 256 * 1024;
 const HOPS_MAX = 5;

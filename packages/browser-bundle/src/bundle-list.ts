@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, resolve } from 'node:path';
-import { describeError } from '@model-gateway/kernel';
+import { describeError, isFile } from '@model-gateway/kernel';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
-import { isFile } from '../is-file.ts';
 
 const SYSTEMS = ['linux', 'macos', 'windows'] as const;
 const SYSTEM_NAMES: Readonly<Record<string, (typeof SYSTEMS)[number]>> = {

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { makeElf } from '../../tests/fabricated-binaries.ts';
+import { makeElf } from '../tests/fabricated-binaries.ts';
 import { readBundleList } from './bundle-list.ts';
 import { buildBundleReport, renderBundleReport } from './bundle-report.ts';
 
