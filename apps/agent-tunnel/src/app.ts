@@ -38,8 +38,17 @@ interface Surface {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
+interface AgentTunnelOptions {
+  /** Whether no other process serves this installation: then none has to see that this one runs. */
+  readonly isOnlyProcess?: boolean;
+}
+
 /** The endpoint that GPU nodes connect to, and the relay of requests to them. */
-export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext): ServerApp {
+export function createAgentTunnel(
+  config: AgentTunnelConfig,
+  context: AppContext,
+  { isOnlyProcess = false }: AgentTunnelOptions = {},
+): ServerApp {
   const { database, bus, clock, log, metrics, stopping } = context;
   const { channels, entries, circuits, requests } = bus;
   const { agents, agentConnections: connections } = database;
@@ -132,13 +141,13 @@ export function createAgentTunnel(config: AgentTunnelConfig, context: AppContext
           'SERVICE_ENCRYPTION_KEY is not set: nodes that gateways cannot reach directly get no requests',
         );
       await streams.start();
-      await liveness.start();
+      if (!isOnlyProcess) await liveness.start();
     },
     async stop() {
       endpoint.close();
       await registry.stop();
       await heartbeats.stop();
-      await liveness.stop();
+      if (!isOnlyProcess) await liveness.stop();
       await streams.stop();
     },
     handle(request, response) {

@@ -58,10 +58,8 @@ export async function openStandalone(
     onHangUp: (listener: () => void) => lifecycle.onHangUp(listener),
   };
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
-  const runtime = createServiceRuntime(config, context, {
-    unlisted,
-    isOnlyProcess: urls.isRedisPrivate,
-  });
+  const isOnlyProcess = urls.isRedisPrivate;
+  const runtime = createServiceRuntime(config, context, { unlisted, isOnlyProcess });
   await lifecycle.start(runtime);
   const bodyMemory = createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
   const app = combineApps(
@@ -72,7 +70,7 @@ export async function openStandalone(
         mayReadMetrics: createMetricsCheck([admin.value, config.metricsToken]),
       }),
       rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime, bodyMemory }),
-      agentTunnel: createAgentTunnel(config, context),
+      agentTunnel: createAgentTunnel(config, context, { isOnlyProcess }),
       videoWorker: createVideoWorker(
         { ...config, queueRedisUrl: urls.queueRedisUrl, queueRedisAccess: urls.redisAccess },
         context,

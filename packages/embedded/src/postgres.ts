@@ -40,6 +40,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
+  // Every commit is synchronous and writes its own log, so that these two have little to do: they need not look five times a second.
+  bgwriter_delay: '10s',
+  wal_writer_delay: '10s',
 };
 
 interface PostgresOptions {

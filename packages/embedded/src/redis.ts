@@ -119,6 +119,8 @@ function configuration(values: {
     'appendonly yes',
     'appendfsync everysec',
     'aof-load-truncated yes',
+    // Wakes up once a second instead of ten times when nothing happens.
+    'hz 1',
     '',
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import type { Journal, Log } from '@model-gateway/kernel';
 import { encodeJournalLine, requireEntrySize } from '../journal-line.ts';
@@ -24,7 +25,7 @@ interface FileJournalOptions {
   readonly dataDir: string;
   readonly log: Log;
   readonly fileBytesMax?: number;
-  /** How long the entries of other processes wait at most. */
+  /** How long the entries of other processes wait at most where their files cannot be watched. */
   readonly lookEveryMs?: number;
 }
 
@@ -39,6 +40,8 @@ interface TakenFile {
 
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 const LOOK_EVERY_MS = 2_000;
+/** Files whose recorder has ended become free without a change. */
+const LOOK_WATCHED_EVERY_MS = 30_000;
 const READ_RETRY_MS = 1_000;
 
 export function createFileJournal(options: FileJournalOptions): FileJournal {
@@ -85,19 +88,36 @@ export function createFileJournal(options: FileJournalOptions): FileJournal {
     return drained;
   }
 
+  /** Wakes up the drainer when another process appends; undefined where the directory cannot be watched. */
+  function watchFiles(): FSWatcher | undefined {
+    try {
+      return watch(directory, () => appended.wake()).on('error', () => undefined);
+    } catch {
+      return undefined;
+    }
+  }
+
   async function drainUntil(record: RecordBatch, drainOptions: DrainOptions): Promise<void> {
     const { batchSize, signal } = drainOptions;
     while (!signal.aborted) {
+      // From before the look at the files, so that no change is missed.
+      const watcher = watchFiles();
+      const wakes = appended.count();
       try {
         if (taken !== undefined && (await drainFile(taken, record, drainOptions)) === undefined)
           return;
         const drained = await drainRound(record, drainOptions);
-        if (drained === 0 && writer.entries() === 0) await appended.wait(lookEveryMs, signal);
+        if (drained === 0 && writer.entries() === 0) {
+          const waitMs = watcher === undefined ? lookEveryMs : LOOK_WATCHED_EVERY_MS;
+          if (!(await appended.wait(wakes, waitMs, signal))) continue;
+        }
         // Also a single entry waits, so that each does not get its own file.
         if (writer.entries() < batchSize) await pause(gatherMs(drained), signal);
       } catch (error) {
         log.error({ error, directory }, 'reading the journal failed');
         await pause(READ_RETRY_MS, signal);
+      } finally {
+        watcher?.close();
       }
     }
   }

@@ -30,7 +30,9 @@ export function createPostgresOutbox(connection: Connection): EventOutbox {
         return true;
       }),
 
-    publish: (options) => connection.transaction((queries) => publishEvents(queries, options)),
+    publish: async (options) =>
+      (await hasUnpublished(connection)) &&
+      connection.transaction((queries) => publishEvents(queries, options)),
 
     removeOld: (deliveriesBefore, eventsBefore) =>
       connection.run(async (queries) => {
@@ -45,6 +47,15 @@ export function createPostgresOutbox(connection: Connection): EventOutbox {
         return deliveries + events > 0;
       }),
   };
+}
+
+/** Mostly there are none, and then one query says so. */
+async function hasUnpublished(connection: Connection): Promise<boolean> {
+  const found = await connection.run(
+    (queries) => queries.$queryRaw<readonly unknown[]>`
+      SELECT 1 FROM outbox_events WHERE published_at IS NULL LIMIT 1`,
+  );
+  return found.length > 0;
 }
 
 async function addEvent(queries: Queries, event: NewEvent): Promise<boolean> {

@@ -41,11 +41,14 @@ export interface Metrics {
   expose(): Promise<string>;
 }
 
+/** How often the delay of the event loop is measured: each time wakes the process, also when it has nothing to do. */
+const LOOP_DELAY_EVERY_MS = 1_000;
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   // prom-client looks a series up by its labels on every count; these counters and histograms do not.
   const families = new Map<string, ExposedFamily>();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS });
 
   function once<Family extends ExposedFamily>(name: string, make: () => Family): Family {
     const existing = families.get(name);

@@ -78,7 +78,7 @@ export function createStaleAgentCheck(dependencies: StaleAgentCheckDependencies)
   }
 
   async function checkAll(): Promise<void> {
-    await checkProcesses();
+    if (!isOnlyProcess) await checkProcesses();
     const stale = await connections.findStale(onlineSince(clock.now(), timeoutMs));
     for (const node of stale) {
       if (!(await isAlive(node))) await release(node, 'no heartbeat in time');
@@ -89,19 +89,22 @@ export function createStaleAgentCheck(dependencies: StaleAgentCheckDependencies)
     async start() {
       const left = isOnlyProcess ? await connections.findConnected() : [];
       for (const node of left) await release(node, 'the earlier process has ended');
-      const everyMs = Math.min(CHECK_EVERY_MS_MAX, timeoutMs / CHECKS_PER_TIMEOUT);
+      const everyMs = timeoutMs / CHECKS_PER_TIMEOUT;
       let isBusy = false;
-      timer = setInterval(() => {
-        if (isBusy) return;
-        isBusy = true;
-        checking = checkAll()
-          .catch((error: unknown) => {
-            log.debug({ reason: describeError(error) }, 'checking for stale agents failed');
-          })
-          .finally(() => {
-            isBusy = false;
-          });
-      }, everyMs).unref();
+      timer = setInterval(
+        () => {
+          if (isBusy) return;
+          isBusy = true;
+          checking = checkAll()
+            .catch((error: unknown) => {
+              log.debug({ reason: describeError(error) }, 'checking for stale agents failed');
+            })
+            .finally(() => {
+              isBusy = false;
+            });
+        },
+        isOnlyProcess ? everyMs : Math.min(CHECK_EVERY_MS_MAX, everyMs),
+      ).unref();
     },
     async stop() {
       clearInterval(timer);
