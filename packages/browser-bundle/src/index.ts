@@ -1,4 +1,4 @@
-export { BinaryFormatError } from './binary-reader.ts';
+export { BinaryFormatError } from './binary-file.ts';
 export {
   BundleListError,
   readBundleList,

@@ -1,8 +1,8 @@
-import { readFile, readdir, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { readFile, readdir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isFile } from '@model-gateway/kernel';
 import type { LinkedBinary } from './linked-binary.ts';
-import { readLinkedBinary } from './read-linked-binary.ts';
+import { tryReadLinkedBinary } from './read-linked-binary.ts';
 
 const LOADER_CONFIG = '/etc/ld.so.conf';
 const LOADER_CONFIG_DEPTH_MAX = 4;
@@ -14,18 +14,12 @@ const TRIPLETS: Readonly<Record<string, string>> = {
   x86: 'i386-linux-gnu',
 };
 
-/** A file whose libraries are being looked up, and the folders that it inherits from the files that depend on it. */
+/** A file whose libraries are looked up. */
 export interface Dependent {
   readonly path: string;
   readonly binary: LinkedBinary;
-  readonly inheritedFolders: readonly string[];
-}
-
-/** Finds libraries as the loader of each system would, using only the file system. */
-export interface LibrarySearch {
-  find(name: string, dependent: Dependent): Promise<string | null>;
-  /** The folders that the file itself names, as absolute paths. */
-  ownFolders(dependent: Dependent): readonly string[];
+  /** The folders that the file itself names, then those that it inherits from the files that depend on it. */
+  readonly folders: readonly string[];
 }
 
 interface SearchOptions {
@@ -34,43 +28,46 @@ interface SearchOptions {
   readonly shipped: readonly string[];
 }
 
-/** A search that reads the loader's configuration once. */
-export function createLibrarySearch({ executable, shipped }: SearchOptions): LibrarySearch {
+/** Finds libraries as the loader of each system would, using only the file system. */
+export function createLibrarySearch({ executable, shipped }: SearchOptions) {
   let configured: Promise<readonly string[]> | undefined;
-  const ownFolders = (dependent: Dependent): readonly string[] =>
-    dependent.binary.runPaths.map((folder) => expandTokens(folder, dependent.path, executable));
-
+  const expand = (text: string, path: string): string =>
+    resolve(
+      dirname(path),
+      text
+        .replaceAll(/\$ORIGIN|\$\{ORIGIN\}|@loader_path/g, dirname(path))
+        .replaceAll('@executable_path', dirname(executable)),
+    );
   const shippedAs = (name: string): readonly string[] =>
     shipped.filter((path) => basename(path) === name);
 
-  async function findElf(name: string, dependent: Dependent): Promise<string | null> {
+  async function findElf(name: string, { binary, folders }: Dependent): Promise<string | null> {
     configured ??= readLoaderConfig(LOADER_CONFIG);
-    const triplet = TRIPLETS[dependent.binary.architecture];
-    const folders = [
-      ...ownFolders(dependent),
-      ...dependent.inheritedFolders,
+    const triplet = TRIPLETS[binary.architecture];
+    const searched = [
+      ...folders,
       ...(await configured),
       ...(triplet === undefined ? [] : [`/lib/${triplet}`, `/usr/lib/${triplet}`]),
       ...SYSTEM_FOLDERS,
     ];
     const paths = name.includes('/')
       ? [name]
-      : [...shippedAs(name), ...folders.map((folder) => join(folder, name))];
+      : [...shippedAs(name), ...searched.map((folder) => join(folder, name))];
     for (const path of paths) {
+      if (!(await isFile(path))) continue;
+      const found = tryReadLinkedBinary(path);
       // The loader skips libraries of another architecture.
-      if (await isBinaryOf(path, dependent.binary)) return path;
+      if (found?.format === 'elf' && found.architecture === binary.architecture) return path;
     }
     return null;
   }
 
-  async function findMachO(name: string, dependent: Dependent): Promise<string | null> {
+  async function findMachO(name: string, { path, folders }: Dependent): Promise<string | null> {
     const paths = name.startsWith('@rpath/')
-      ? [...ownFolders(dependent), ...dependent.inheritedFolders].map((folder) =>
-          join(folder, name.slice('@rpath/'.length)),
-        )
-      : [expandTokens(name, dependent.path, executable)];
-    for (const path of [...paths, ...shippedAs(basename(name))]) {
-      if (await isFile(path)) return path;
+      ? folders.map((folder) => join(folder, name.slice('@rpath/'.length)))
+      : [expand(name, path)];
+    for (const each of [...paths, ...shippedAs(basename(name))]) {
+      if (await isFile(each)) return each;
     }
     // macOS keeps its own libraries in one cache; they are not files.
     return /^\/(usr\/lib|System)\//.test(name) ? name : null;
@@ -79,55 +76,44 @@ export function createLibrarySearch({ executable, shipped }: SearchOptions): Lib
   async function findDll(name: string): Promise<string | null> {
     const folder = dirname(executable);
     const beside = (await readdir(folder).catch(() => [])).map((entry) => join(folder, entry));
-    const lowerCase = name.toLowerCase();
-    const isSame = (path: string): boolean => basename(path).toLowerCase() === lowerCase;
+    const isSame = (path: string): boolean => basename(path).toLowerCase() === name.toLowerCase();
     return [...beside, ...shipped].find(isSame) ?? null;
   }
 
   const finders = { elf: findElf, 'mach-o': findMachO, pe: findDll };
   return {
-    find: (name, dependent) => finders[dependent.binary.format](name, dependent),
-    ownFolders,
+    find: (name: string, dependent: Dependent): Promise<string | null> =>
+      finders[dependent.binary.format](name, dependent),
+    toDependent: (path: string, binary: LinkedBinary, inherited: readonly string[]): Dependent => ({
+      path,
+      binary,
+      folders: [...binary.runPaths.map((folder) => expand(folder, path)), ...inherited],
+    }),
   };
-}
-
-function expandTokens(text: string, path: string, executable: string): string {
-  const expanded = text
-    .replaceAll(/\$ORIGIN|\$\{ORIGIN\}|@loader_path/g, dirname(path))
-    .replaceAll('@executable_path', dirname(executable));
-  return resolve(dirname(path), expanded);
-}
-
-async function isBinaryOf(path: string, like: LinkedBinary): Promise<boolean> {
-  if (!(await isFile(path))) return false;
-  const binary = await readLinkedBinary(path).catch(() => undefined);
-  return binary?.format === like.format && binary.architecture === like.architecture;
 }
 
 async function readLoaderConfig(path: string, depth = 0): Promise<readonly string[]> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  const folders: string[] = [];
-  for (const line of text.split('\n').map((entry) => entry.replace(/#.*$/, '').trim())) {
-    const [, pattern] = /^include\s+(.+)$/.exec(line) ?? [];
-    if (pattern === undefined) {
-      if (line.startsWith('/')) folders.push(line);
-    } else if (depth < LOADER_CONFIG_DEPTH_MAX) {
-      for (const file of await expandPattern(pattern, dirname(path))) {
-        folders.push(...(await readLoaderConfig(file, depth + 1)));
-      }
-    }
-  }
-  return folders;
+  const lines = text.split('\n').map((line) => line.replace(/#.*$/, '').trim());
+  const folders = await Promise.all(
+    lines.map(async (line) => {
+      const pattern = /^include\s+(.+)$/.exec(line)?.[1];
+      if (pattern === undefined) return line.startsWith('/') ? [line] : [];
+      if (depth >= LOADER_CONFIG_DEPTH_MAX) return [];
+      const files = await expandPattern(resolve(dirname(path), pattern));
+      return (await Promise.all(files.map((file) => readLoaderConfig(file, depth + 1)))).flat();
+    }),
+  );
+  return folders.flat();
 }
 
 /** `include` allows a pattern only in the last part of the path. */
-async function expandPattern(pattern: string, folderOfFile: string): Promise<readonly string[]> {
-  const whole = isAbsolute(pattern) ? pattern : join(folderOfFile, pattern);
-  const folder = await realpath(dirname(whole)).catch(() => dirname(whole));
-  const [before = '', after = ''] = basename(whole).split('*');
-  const entries = await readdir(folder).catch(() => []);
+async function expandPattern(pattern: string): Promise<readonly string[]> {
+  const [before = '', after] = basename(pattern).split('*');
+  if (after === undefined) return [pattern];
+  const entries = await readdir(dirname(pattern)).catch(() => []);
   return entries
     .filter((entry) => entry.startsWith(before) && entry.endsWith(after))
     .toSorted()
-    .map((entry) => join(folder, entry));
+    .map((entry) => join(dirname(pattern), entry));
 }

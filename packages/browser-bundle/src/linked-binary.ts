@@ -1,3 +1,5 @@
+import type { BinaryFile } from './binary-file.ts';
+
 /** What an executable or a shared library says about the libraries that it is linked to. */
 export interface LinkedBinary {
   readonly format: 'elf' | 'mach-o' | 'pe';
@@ -9,3 +11,6 @@ export interface LinkedBinary {
   /** Whether those folders are also searched for the dependencies of its libraries. */
   readonly areRunPathsInherited: boolean;
 }
+
+/** Reads a binary of one format; undefined for any other file. */
+export type FormatReader = (file: BinaryFile) => LinkedBinary | undefined;

@@ -1,7 +1,7 @@
-import { BinaryFormatError, type BinaryReader } from './binary-reader.ts';
-import type { LinkedBinary } from './linked-binary.ts';
+import { BinaryFormatError, offsetOf, type BinaryFile, type MappedBytes } from './binary-file.ts';
+import type { FormatReader } from './linked-binary.ts';
 
-const DOS_HEADER_BYTES = 64;
+const PE_START_AT = 60;
 const COFF_HEADER_BYTES = 24;
 const SECTION_BYTES = 40;
 const SECTIONS_MAX = 96;
@@ -15,88 +15,53 @@ const MACHINES: Readonly<Record<number, string>> = {
   0xaa64: 'aarch64',
 };
 
-interface Section {
-  readonly address: number;
-  readonly size: number;
-  readonly offset: number;
-}
-
 /** Reads the import tables of a Windows executable or DLL. */
-export async function readPortableExecutable(
-  reader: BinaryReader,
-): Promise<LinkedBinary | undefined> {
-  if (reader.size < DOS_HEADER_BYTES) return undefined;
-  const dos = await reader.bytes(0, DOS_HEADER_BYTES);
-  if (dos.toString('latin1', 0, 2) !== 'MZ') return undefined;
-  const start = dos.readUInt32LE(60);
-  if (start + COFF_HEADER_BYTES > reader.size) return undefined;
-  const coff = await reader.bytes(start, COFF_HEADER_BYTES);
-  if (coff.toString('latin1', 0, 4) !== 'PE\0\0') return undefined;
-  const optionalBytes = coff.readUInt16LE(20);
-  const optional = await reader.bytes(start + COFF_HEADER_BYTES, optionalBytes);
-  const sections = await readSections(
-    reader,
-    start + COFF_HEADER_BYTES + optionalBytes,
-    coff.readUInt16LE(6),
-  );
-  const machine = coff.readUInt16LE(4);
-  const tables = [IMPORTS, DELAYED_IMPORTS];
-  const needed = await Promise.all(
-    tables.map((table) => readImports(reader, optional, sections, table)),
-  );
+export const readPortableExecutable: FormatReader = (file) => {
+  if (!file.has('MZ', 0) || file.size < PE_START_AT + 4) return undefined;
+  const start = file.uint(PE_START_AT, 4);
+  if (!file.has('PE\0\0', start)) return undefined;
+  const machine = file.uint(start + 4, 2);
+  const optional = { start: start + COFF_HEADER_BYTES, bytes: file.uint(start + 20, 2) };
+  const sections = readSections(file, optional.start + optional.bytes, file.uint(start + 6, 2));
+  const directories = file.uint(optional.start, 2) === MAGIC_64 ? 112 : 96;
+  const needed = [IMPORTS, DELAYED_IMPORTS].flatMap((table) => {
+    const at = directories + table.directory * 8;
+    const address = at + 8 > optional.bytes ? 0 : file.uint(optional.start + at, 4);
+    return address === 0 ? [] : readImports(file, sections, address, table);
+  });
   return {
     format: 'pe',
     architecture: MACHINES[machine] ?? `machine ${machine}`,
-    needed: [...new Set(needed.flat())],
+    needed: [...new Set(needed)],
     runPaths: [],
     areRunPathsInherited: false,
   };
-}
+};
 
-async function readSections(
-  reader: BinaryReader,
-  start: number,
-  count: number,
-): Promise<readonly Section[]> {
+function readSections(file: BinaryFile, start: number, count: number): readonly MappedBytes[] {
   if (count > SECTIONS_MAX) throw new BinaryFormatError('a PE file has at most 96 sections');
-  const table = await reader.bytes(start, count * SECTION_BYTES);
-  return Array.from({ length: count }, (_, index): Section => {
-    const at = index * SECTION_BYTES;
+  return Array.from({ length: count }, (_, index): MappedBytes => {
+    const at = start + index * SECTION_BYTES;
     return {
-      address: table.readUInt32LE(at + 12),
-      size: Math.max(table.readUInt32LE(at + 8), table.readUInt32LE(at + 16)),
-      offset: table.readUInt32LE(at + 20),
+      address: file.uint(at + 12, 4),
+      size: Math.max(file.uint(at + 8, 4), file.uint(at + 16, 4)),
+      offset: file.uint(at + 20, 4),
     };
   });
 }
 
-async function readImports(
-  reader: BinaryReader,
-  optional: Buffer,
-  sections: readonly Section[],
-  table: typeof IMPORTS | typeof DELAYED_IMPORTS,
-): Promise<readonly string[]> {
-  const directories = optional.length < 2 || optional.readUInt16LE(0) !== MAGIC_64 ? 96 : 112;
-  const at = directories + table.directory * 8;
-  const address = at + 8 > optional.length ? 0 : optional.readUInt32LE(at);
-  if (address === 0) return [];
+function readImports(
+  file: BinaryFile,
+  sections: readonly MappedBytes[],
+  address: number,
+  { entryBytes, nameAt }: typeof IMPORTS | typeof DELAYED_IMPORTS,
+): readonly string[] {
   const start = offsetOf(sections, address);
   const names: string[] = [];
   for (let index = 0; index < LIBRARIES_MAX; index += 1) {
-    const entry = await reader.bytes(start + index * table.entryBytes, table.entryBytes);
-    const name = entry.readUInt32LE(table.nameAt);
+    const name = file.uint(start + index * entryBytes + nameAt, 4);
     if (name === 0) break;
-    names.push(await reader.text(offsetOf(sections, name)));
+    names.push(file.text(offsetOf(sections, name)));
   }
   return names;
-}
-
-function offsetOf(sections: readonly Section[], address: number): number {
-  const found = sections.find(
-    (section) => address >= section.address && address < section.address + section.size,
-  );
-  if (found === undefined) {
-    throw new BinaryFormatError('an import of the PE file lies outside of its sections');
-  }
-  return found.offset + (address - found.address);
 }

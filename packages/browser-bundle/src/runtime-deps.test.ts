@@ -8,7 +8,7 @@ import {
   makeMachO,
   makePortableExecutable,
 } from '../tests/fabricated-binaries.ts';
-import { BinaryFormatError } from './binary-reader.ts';
+import { BinaryFormatError } from './binary-file.ts';
 import { collectRuntimeDeps, scanRuntime } from './runtime-deps.ts';
 
 const ARM = 0x0100000c;
