@@ -1,9 +1,21 @@
 import type { Log } from '@model-gateway/kernel';
 import type { Captures } from './capture/captures.ts';
+import type {
+  ClickRequest,
+  DomRequest,
+  EvaluateRequest,
+  HistoryRequest,
+  ImageFormat,
+  NavigateRequest,
+  PressRequest,
+  ResizeRequest,
+  ScreenshotRequest,
+  ScrollRequest,
+  SnapshotRequest,
+  TypeRequest,
+  WaitRequest,
+} from './commands/params.ts';
 import type { RefRegistry } from './session/ref-registry.ts';
-
-/** An element as callers name it: `e12`, a CSS selector, `text=…`, `xpath=…` or `//…`. */
-export type Target = string;
 
 export type DialogAnswer = 'accept' | 'dismiss';
 
@@ -60,16 +72,7 @@ export interface ElementReport {
   readonly tag: string;
 }
 
-export type WaitUntil = 'commit' | 'domcontentloaded' | 'load' | 'networkidle';
 export type LoadState = 'complete' | 'interactive';
-
-export interface NavigateRequest {
-  /** Already checked against the policy. */
-  readonly url: string;
-  readonly waitUntil: WaitUntil;
-  /** The time limit for the document itself. */
-  readonly timeoutMs: number;
-}
 
 export interface NavigationOutcome extends PageAddress {
   /** The HTTP status of the document; null if there was none, as for `about:blank`. */
@@ -79,20 +82,6 @@ export interface NavigationOutcome extends PageAddress {
   /** The network error that the document broke off with. */
   readonly loadError?: string | undefined;
   readonly redirected: boolean;
-}
-
-export type MouseButton = 'left' | 'right' | 'middle';
-export type Modifier = 'Alt' | 'Control' | 'ControlOrMeta' | 'Meta' | 'Shift';
-
-export interface ClickRequest {
-  readonly target: Target;
-  readonly button: MouseButton;
-  readonly double: boolean;
-  readonly modifiers: readonly Modifier[];
-  /** Relative to the element's top left corner; undefined for its center. */
-  readonly position: { readonly x: number; readonly y: number } | undefined;
-  readonly force: boolean;
-  readonly timeoutMs: number;
 }
 
 export interface ActionOutcome extends PageAddress {
@@ -108,33 +97,9 @@ export interface ClickOutcome extends ActionOutcome {
   readonly target: ElementReport;
 }
 
-export interface TypeRequest {
-  readonly target: Target;
-  readonly text: string;
-  readonly clear: boolean;
-  readonly submit: boolean;
-  readonly slowly: boolean;
-  readonly timeoutMs: number;
-}
-
 export interface TypeOutcome extends ClickOutcome {
   /** The value of the field now; bullets for a password. */
   readonly value: string;
-}
-
-export interface PressRequest {
-  readonly key: string;
-  readonly target: Target | undefined;
-  readonly count: number;
-  readonly timeoutMs: number;
-}
-
-export interface ScrollRequest {
-  readonly target: Target | undefined;
-  readonly deltaX: number;
-  readonly deltaY: number;
-  readonly to: 'top' | 'bottom' | undefined;
-  readonly timeoutMs: number;
 }
 
 export interface ScrollOutcome extends PageAddress {
@@ -142,32 +107,10 @@ export interface ScrollOutcome extends PageAddress {
   readonly scrollY: number;
 }
 
-export interface EvaluateRequest {
-  /** A function, which gets the target's element, if any, and the arguments; or an expression. */
-  readonly source: string;
-  readonly args: readonly unknown[];
-  readonly target: Target | undefined;
-  readonly awaitPromise: boolean;
-  readonly timeoutMs: number;
-}
-
 export interface EvaluateOutcome {
   readonly result: unknown;
   readonly type: string;
   readonly truncated: boolean;
-}
-
-export type ImageFormat = 'png' | 'jpeg' | 'webp';
-
-export interface ScreenshotRequest {
-  readonly target: Target | undefined;
-  readonly fullPage: boolean;
-  readonly format: ImageFormat;
-  readonly quality: number | undefined;
-  /** Of the longer side, in pixels; 0 does not scale. */
-  readonly maxDimension: number;
-  readonly omitBackground: boolean;
-  readonly timeoutMs: number;
 }
 
 export interface ScreenshotOutcome {
@@ -182,29 +125,9 @@ export interface ScreenshotOutcome {
   readonly truncated: boolean;
 }
 
-export type WaitState = 'attached' | 'visible' | 'hidden' | 'detached';
-
-export interface WaitRequest {
-  readonly target: Target;
-  readonly state: WaitState;
-  readonly timeoutMs: number;
-}
-
 export interface WaitOutcome {
   readonly found: boolean;
   readonly count: number;
-}
-
-export interface DomRequest {
-  /** Undefined for the whole document. */
-  readonly selector: Target | undefined;
-  readonly attribute: string | undefined;
-  readonly all: boolean;
-  /** True for the most important properties, or a list of properties. */
-  readonly computed: boolean | readonly string[];
-  readonly html: 'outer' | 'inner' | 'none';
-  readonly limit: number;
-  readonly maxChars: number;
 }
 
 export interface DomElement {
@@ -233,14 +156,6 @@ export interface Rect {
   readonly height: number;
 }
 
-export interface SnapshotRequest {
-  readonly target: Target | undefined;
-  readonly depth: number | undefined;
-  readonly interactive: boolean;
-  readonly urls: boolean;
-  readonly boxes: boolean;
-}
-
 export interface AccessibleNode {
   readonly role: string;
   readonly name: string;
@@ -258,13 +173,6 @@ export interface SnapshotOutcome extends PageAddress {
   readonly nodes: readonly AccessibleNode[];
   /** Whether the page has more nodes than the limit. */
   readonly truncated: boolean;
-}
-
-export interface ResizeRequest {
-  readonly width: number;
-  readonly height: number;
-  readonly deviceScaleFactor: number | undefined;
-  readonly mobile: boolean;
 }
 
 export type Viewport = readonly [width: number, height: number];
@@ -300,7 +208,7 @@ export interface BrowserEngine {
   /** Fails with `NO_HISTORY` if there is no such page. */
   traverse(
     direction: 'back' | 'forward' | 'reload',
-    request: Omit<NavigateRequest, 'url'>,
+    request: HistoryRequest,
     call: EngineCall,
   ): Promise<NavigationOutcome>;
   click(request: ClickRequest, call: EngineCall): Promise<ClickOutcome>;

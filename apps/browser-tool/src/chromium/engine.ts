@@ -6,8 +6,8 @@ import type {
   EngineStatus,
   ResponseBody,
   WaitOutcome,
-  WaitRequest,
 } from '../engine.ts';
+import type { WaitRequest } from '../commands/params.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
 import { notReadyError } from '../session/not-ready.ts';
 import { parseTarget } from '../session/target.ts';

@@ -1,51 +1,35 @@
-import { z } from 'zod';
 import type { AccessibleNode } from '../engine.ts';
 import { ToolError } from '../errors.ts';
 import { command, READING, runCall, TARGET_ALIASES } from './command.ts';
-import { fields } from './fields.ts';
+import { snapshotParams } from './params.ts';
 import { cutLines, snapshotLines } from './snapshot-text.ts';
 
 const TEXT_CHARS_DEFAULT = 20_000;
 const TREE_CHARS_DEFAULT = 1_000_000;
-const CHARS_MAX = 5_000_000;
 const MORE_ELEMENTS =
   '… the page has more elements than a snapshot can hold; pass target to read a part of it';
-
-const maxChars = z.int().min(100).max(CHARS_MAX);
 
 export const a11y = command({
   name: 'a11y',
   http: { method: 'GET', path: '/a11y' },
   inBatch: true,
   aliases: TARGET_ALIASES,
-  params: z.object({
-    target: fields.target.optional(),
-    interactive: z.boolean().default(false),
-    depth: z.int().min(1).max(1_000).optional(),
-    urls: z.boolean().default(false),
-    boxes: z.boolean().default(false),
-    maxChars: maxChars.optional(),
-    cursor: z
-      .string()
-      .regex(/^n\d{1,9}$/, 'a cursor from an earlier snapshot')
-      .optional(),
-    format: z.enum(['tree', 'text']).default('tree'),
-  }),
+  params: snapshotParams,
   tool: {
     name: 'browser_snapshot',
     title: 'Snapshot',
     description: 'Page as text with refs to act on; prefer it to screenshots',
     fields: ['target', 'interactive', 'depth', 'urls', 'boxes', 'maxChars', 'cursor'],
-    overrides: { maxChars: maxChars.default(TEXT_CHARS_DEFAULT) },
+    overrides: { maxChars: snapshotParams.shape.maxChars.unwrap().default(TEXT_CHARS_DEFAULT) },
     listedDefaults: ['interactive', 'urls', 'boxes', 'maxChars'],
     fixed: { format: 'text' },
     annotations: READING,
     text: ({ text }) => String(text),
   },
-  async run({ target, interactive, depth, urls, boxes, maxChars: limit, cursor, format }, context) {
-    return runCall(context, { name: 'a11y' }, async (engine, call) => {
-      const request = { target, depth, interactive, urls, boxes };
-      const { url, title, nodes: all, truncated } = await engine.snapshot(request, call);
+  run(params, context) {
+    const { interactive, depth, maxChars: limit, cursor, format } = params;
+    return runCall(context, 'a11y', {}, async (engine, call) => {
+      const { url, title, nodes: all, truncated } = await engine.snapshot(params, call);
       const shallow = depth === undefined ? all : all.map((node) => cutAt(node, depth));
       const nodes = interactive ? shallow.flatMap(interactiveNodes) : shallow;
       const counts = { node_count: count(nodes, () => true), ref_count: count(nodes, hasRef) };

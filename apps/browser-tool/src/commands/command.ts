@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Captures } from '../capture/captures.ts';
-import type { CallNotes, BrowserEngine, EngineCall } from '../engine.ts';
-import type { CallOptions, RunCall } from '../session/browser-session.ts';
+import type { BrowserEngine, CallNotes, DialogAnswer, EngineCall } from '../engine.ts';
+import type { RunCall } from '../session/browser-session.ts';
 
 /** The dependencies of commands. */
 export interface CommandContext {
@@ -92,21 +92,24 @@ const DEADLINE_MS = 30_000;
 // So that the more specific timeout of the engine comes first.
 const DEADLINE_MARGIN_MS = 5_000;
 
-/** The hard limit for a call. */
-export function deadlineFor(timeoutMs: number, atLeastMs = DEADLINE_MS): number {
-  return Math.max(atLeastMs, timeoutMs + DEADLINE_MARGIN_MS);
+/** The parameters that are about a call as a whole. */
+interface CallParams {
+  readonly timeoutMs?: number;
+  readonly dialog?: DialogAnswer | undefined;
+  readonly promptText?: string | undefined;
 }
 
-type CallRequest = Omit<CallOptions, 'signal' | 'deadlineMs'> & { readonly deadlineMs?: number };
-
-/** Runs one call and adds its notes to the result. */
+/** Runs one call and adds its notes to the result. The hard limit for it is a little after its own timeout. */
 export async function runCall(
   { run, signal }: CommandContext,
-  request: CallRequest,
+  name: string,
+  { timeoutMs = 0, dialog, promptText }: CallParams,
   work: (engine: BrowserEngine, call: EngineCall) => Promise<CommandData>,
+  deadlineMsMin = DEADLINE_MS,
 ): Promise<CommandData> {
   const start = performance.now();
-  const options = { deadlineMs: DEADLINE_MS, ...request, signal };
+  const deadlineMs = Math.max(deadlineMsMin, timeoutMs + DEADLINE_MARGIN_MS);
+  const options = { name, deadlineMs, dialog, promptText, signal };
   const { result, notes, restarted } = await run(options, work);
   return {
     ...result,

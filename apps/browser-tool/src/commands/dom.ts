@@ -1,29 +1,16 @@
 import { z } from 'zod';
 import type { DomElement } from '../engine.ts';
 import { command, READING, runCall, type CommandData } from './command.ts';
+import { domParams } from './params.ts';
 
-const LIMIT_DEFAULT = 20;
-const LIMIT_MAX = 1_000;
-const CHARS_DEFAULT = 20_000;
 const TOOL_CHARS_DEFAULT = 8_000;
-const CHARS_MAX = 5_000_000;
-
-const maxChars = z.int().min(1).max(CHARS_MAX);
 
 export const dom = command({
   name: 'dom',
   http: { method: 'GET', path: '/dom' },
   inBatch: true,
   aliases: { target: 'selector', ref: 'selector', uid: 'selector' },
-  params: z.object({
-    selector: z.string().min(1).optional(),
-    attribute: z.string().min(1).optional(),
-    all: z.boolean().default(false),
-    computed: z.union([z.boolean(), z.string()]).default(false),
-    html: z.enum(['outer', 'inner', 'none']).default('outer'),
-    limit: z.int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
-    maxChars: maxChars.default(CHARS_DEFAULT),
-  }),
+  params: domParams,
   tool: {
     name: 'browser_dom',
     title: 'DOM',
@@ -33,15 +20,15 @@ export const dom = command({
     overrides: {
       selector: z.string().min(1),
       computed: z.boolean().default(false),
-      maxChars: maxChars.default(TOOL_CHARS_DEFAULT),
+      maxChars: domParams.shape.maxChars.default(TOOL_CHARS_DEFAULT),
     },
     annotations: READING,
     text: domText,
   },
-  async run({ computed, ...params }, context) {
-    const { selector, attribute } = params;
-    return runCall(context, { name: 'dom' }, async (engine, call) => {
-      const request = { ...params, selector, attribute, computed: parseComputed(computed) };
+  run({ computed, ...params }, context) {
+    const { attribute } = params;
+    return runCall(context, 'dom', {}, async (engine, call) => {
+      const request = { ...params, computed: parseComputed(computed) };
       const { count, matches, truncated } = await engine.dom(request, call);
       const [first] = matches;
       return {

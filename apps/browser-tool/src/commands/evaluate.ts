@@ -1,8 +1,6 @@
-import { z } from 'zod';
-import { ACTING, command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
-import { fields } from './fields.ts';
+import { ACTING, command, runCall, ELEMENT_ALIASES } from './command.ts';
+import { evaluateParams } from './params.ts';
 
-const TIMEOUT_MS = 30_000;
 const TEXT_CHARS_MAX = 20_000;
 
 export const evaluate = command({
@@ -16,15 +14,7 @@ export const evaluate = command({
     code: 'function',
     javascript: 'function',
   },
-  params: z.object({
-    function: z.string().min(1),
-    target: fields.target.optional(),
-    args: z.array(z.unknown()).default([]),
-    awaitPromise: z.boolean().default(true),
-    dialog: fields.dialog,
-    promptText: fields.promptText,
-    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
-  }),
+  params: evaluateParams,
   tool: {
     name: 'browser_evaluate',
     title: 'Evaluate',
@@ -40,14 +30,8 @@ export const evaluate = command({
       return `${json.slice(0, TEXT_CHARS_MAX)}… (${json.length - TEXT_CHARS_MAX} more characters)`;
     },
   },
-  async run(
-    { function: source, target, args, awaitPromise, dialog, promptText, timeoutMs },
-    context,
-  ) {
-    const options = { name: 'evaluate', deadlineMs: deadlineFor(timeoutMs), dialog, promptText };
-    return runCall(context, options, async (engine, call) => {
-      const request = { source, args, target, awaitPromise, timeoutMs };
-      return { ...(await engine.evaluate(request, call)) };
-    });
-  },
+  run: (params, context) =>
+    runCall(context, 'evaluate', params, async (engine, call) => ({
+      ...(await engine.evaluate(params, call)),
+    })),
 });

@@ -1,11 +1,7 @@
-import { z } from 'zod';
 import { addressText } from './address-text.ts';
-import { command, deadlineFor, runCall, TIMEOUT_ALIASES } from './command.ts';
-import { fields } from './fields.ts';
-import { loadText, navigationData } from './navigate.ts';
-
-const TIMEOUT_MS = 30_000;
-const DEADLINE_MS = 60_000;
+import { command, runCall, TIMEOUT_ALIASES } from './command.ts';
+import { loadText, navigationData, NAVIGATION_DEADLINE_MS } from './navigate.ts';
+import { historyParams } from './params.ts';
 
 const ANNOTATIONS = {
   readOnlyHint: false,
@@ -20,13 +16,7 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
     http: { method: 'POST', path: `/${direction}` },
     inBatch: true,
     aliases: TIMEOUT_ALIASES,
-    params: z.object({
-      waitUntil: fields.waitUntil,
-      timeoutMs: fields.timeoutMs(TIMEOUT_MS),
-      dialog: fields.dialog,
-      promptText: fields.promptText,
-      includeSnapshot: fields.includeSnapshot,
-    }),
+    params: historyParams,
     ...(direction === 'reload'
       ? {}
       : {
@@ -41,17 +31,14 @@ function traversal(direction: 'back' | 'forward' | 'reload', title: string) {
             text: (data) => `Went ${direction} to ${addressText(data['url'])}${loadText(data)}`,
           },
         }),
-    async run({ waitUntil, timeoutMs, dialog, promptText }, context) {
-      const options = {
-        name: direction,
-        deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS),
-        dialog,
-        promptText,
-      };
-      return runCall(context, options, async (engine, call) =>
-        navigationData(await engine.traverse(direction, { waitUntil, timeoutMs }, call)),
-      );
-    },
+    run: (params, context) =>
+      runCall(
+        context,
+        direction,
+        params,
+        async (engine, call) => navigationData(await engine.traverse(direction, params, call)),
+        NAVIGATION_DEADLINE_MS,
+      ),
   });
 }
 

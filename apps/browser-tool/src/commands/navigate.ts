@@ -1,19 +1,11 @@
-import { z } from 'zod';
-import type { NavigationOutcome } from '../engine.ts';
+import type { BrowserEngine, EngineCall, NavigationOutcome } from '../engine.ts';
 import { ToolError } from '../errors.ts';
 import { addressText } from './address-text.ts';
-import {
-  command,
-  deadlineFor,
-  READING,
-  runCall,
-  TIMEOUT_ALIASES,
-  type CommandData,
-} from './command.ts';
-import { fields } from './fields.ts';
+import { command, READING, runCall, TIMEOUT_ALIASES, type CommandData } from './command.ts';
+import { navigateParams } from './params.ts';
 
-const TIMEOUT_MS = 30_000;
-const DEADLINE_MS = 60_000;
+/** The least hard limit for calls that open a page. */
+export const NAVIGATION_DEADLINE_MS = 60_000;
 
 /** The result of a navigation. */
 export function navigationData(outcome: NavigationOutcome): CommandData {
@@ -42,15 +34,7 @@ export const navigate = command({
   http: { method: 'POST', path: '/navigate' },
   inBatch: true,
   aliases: { ...TIMEOUT_ALIASES, waitForSelector: 'waitFor' },
-  params: z.object({
-    url: z.string().min(1),
-    waitUntil: fields.waitUntil,
-    waitFor: z.string().min(1).optional(),
-    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
-    dialog: fields.dialog,
-    promptText: fields.promptText,
-    includeSnapshot: fields.includeSnapshot,
-  }),
+  params: navigateParams,
   tool: {
     name: 'browser_navigate',
     title: 'Navigate',
@@ -62,17 +46,12 @@ export const navigate = command({
     canSnapshot: true,
     text: (data) => `Navigated to ${addressText(data['url'])}${loadText(data)}`,
   },
-  async run({ url, waitUntil, waitFor, timeoutMs, dialog, promptText }, context) {
-    const address = context.checkUrl(url);
-    const options = {
-      name: 'navigate',
-      deadlineMs: deadlineFor(timeoutMs, DEADLINE_MS),
-      dialog,
-      promptText,
-    };
-    return runCall(context, options, async (engine, call) => {
+  run(params, context) {
+    const { waitUntil, waitFor, timeoutMs } = params;
+    const url = context.checkUrl(params.url);
+    const work = async (engine: BrowserEngine, call: EngineCall): Promise<CommandData> => {
       const start = performance.now();
-      const outcome = await engine.navigate({ url: address, waitUntil, timeoutMs }, call);
+      const outcome = await engine.navigate({ url, waitUntil, timeoutMs }, call);
       if (waitFor !== undefined) {
         const request = {
           target: waitFor,
@@ -83,7 +62,8 @@ export const navigate = command({
         if (!found) throw selectorTimeout(waitFor, timeoutMs);
       }
       return navigationData(outcome);
-    });
+    };
+    return runCall(context, 'navigate', params, work, NAVIGATION_DEADLINE_MS);
   },
 });
 

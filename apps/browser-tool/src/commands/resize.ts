@@ -1,21 +1,12 @@
 import { z } from 'zod';
 import { command, READING, runCall } from './command.ts';
-
-const SIDE_PIXELS_MAX = 10_000;
-const SCALE_MAX = 10;
-
-const side = z.int().min(1).max(SIDE_PIXELS_MAX);
+import { resizeParams } from './params.ts';
 
 export const resize = command({
   name: 'resize',
   http: { method: 'POST', path: '/resize' },
   inBatch: true,
-  params: z.object({
-    width: side,
-    height: side,
-    deviceScaleFactor: z.number().positive().max(SCALE_MAX).optional(),
-    mobile: z.boolean().default(false),
-  }),
+  params: resizeParams,
   tool: {
     name: 'browser_resize',
     title: 'Resize',
@@ -24,12 +15,10 @@ export const resize = command({
     annotations: { ...READING, readOnlyHint: false, openWorldHint: false },
     text: (_data, { width, height }) => `Resized to ${width}x${height}`,
   },
-  async run({ width, height, deviceScaleFactor, mobile }, context) {
-    return runCall(context, { name: 'resize' }, async (engine, call) => {
-      const request = { width, height, deviceScaleFactor, mobile };
-      return { viewport: await engine.resize(request, call) };
-    });
-  },
+  run: (params, context) =>
+    runCall(context, 'resize', {}, async (engine, call) => ({
+      viewport: await engine.resize(params, call),
+    })),
 });
 
 export const viewport = command({
@@ -37,7 +26,7 @@ export const viewport = command({
   http: { method: 'GET', path: '/viewport' },
   params: z.object({}),
   run: (_params, context) =>
-    runCall(context, { name: 'viewport' }, async (engine) => ({
+    runCall(context, 'viewport', {}, async (engine) => ({
       viewport: engine.status().viewport,
     })),
 });

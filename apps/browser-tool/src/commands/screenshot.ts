@@ -1,17 +1,12 @@
-import { z } from 'zod';
-import type { ScreenshotOutcome, ScreenshotRequest } from '../engine.ts';
+import type { ScreenshotOutcome } from '../engine.ts';
 import { command, READING, runCall, ELEMENT_ALIASES } from './command.ts';
-import { fields, TIMEOUT_MS } from './fields.ts';
+import { DIMENSION_MAX, screenshotParams, type ScreenshotRequest } from './params.ts';
 
-const DIMENSION_DEFAULT = 1_568;
 const BYTES_MAX = 4 * 1024 * 1024;
 // Base64 encodes this as seven million characters.
 const BYTES_HARD_MAX = 5 * 1024 * 1024;
-const DIMENSION_MAX = 20_000;
 const QUALITY_LOW = 50;
 const SMALLER_BY = [1, 2, 4, 8, 16];
-
-const maxDimension = z.int().min(0).max(DIMENSION_MAX).default(DIMENSION_DEFAULT);
 
 export const screenshot = command({
   name: 'screenshot',
@@ -19,15 +14,7 @@ export const screenshot = command({
   inBatch: true,
   aliases: ELEMENT_ALIASES,
   soleAliases: { element: 'target' },
-  params: z.object({
-    target: fields.target.optional(),
-    fullPage: z.boolean().default(false),
-    format: z.enum(['png', 'jpeg', 'webp']).default('png'),
-    quality: z.int().min(1).max(100).optional(),
-    maxDimension,
-    omitBackground: z.boolean().default(false),
-    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
-  }),
+  params: screenshotParams,
   tool: {
     name: 'browser_screenshot',
     title: 'Screenshot',
@@ -35,7 +22,11 @@ export const screenshot = command({
     fields: ['target', 'fullPage', 'format', 'quality', 'maxDimension'],
     listedDefaults: ['fullPage', 'format', 'maxDimension'],
     // The size of an image for a model is always limited.
-    overrides: { maxDimension: maxDimension.transform((pixels) => pixels || DIMENSION_MAX) },
+    overrides: {
+      maxDimension: screenshotParams.shape.maxDimension.transform(
+        (pixels) => pixels || DIMENSION_MAX,
+      ),
+    },
     annotations: READING,
     text({ width, height, mime_type: type, bytes, truncated }, { target, fullPage }) {
       const what = target ?? (fullPage ? 'the whole page' : 'the viewport');
@@ -44,20 +35,16 @@ export const screenshot = command({
       return `Screenshot of ${what}: ${size}${truncated === true ? cut : ''}`;
     },
   },
-  async run(params, context) {
-    const { target, quality } = params;
-    const request: ScreenshotRequest = { ...params, quality, target };
-    return runCall(context, { name: 'screenshot' }, async (engine, call) => {
-      const isCapped = params.maxDimension > 0;
-      let taken = await engine.screenshot(request, call);
+  run: (params, context) =>
+    runCall(context, 'screenshot', params, async (engine, call) => {
+      let taken = await engine.screenshot(params, call);
       const isPngAlone = engine.protocol === 'ffi';
-      for (const smaller of isCapped ? smallerRequests(request, isPngAlone) : []) {
+      for (const smaller of params.maxDimension > 0 ? smallerRequests(params, isPngAlone) : []) {
         if (taken.bytes <= (smaller.quality === undefined ? BYTES_MAX : BYTES_HARD_MAX)) break;
         taken = await engine.screenshot(smaller, call);
       }
       return shotData(taken);
-    });
-  },
+    }),
 });
 
 /** The requests that are tried for an image that is too large to send. */

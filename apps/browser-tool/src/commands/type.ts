@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { elementText } from '../session/not-ready.ts';
-import { ACTING, command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
-import { actionData, elementOf, fields, TIMEOUT_MS } from './fields.ts';
+import { ACTING, command, runCall, ELEMENT_ALIASES } from './command.ts';
+import { actionData, elementOf } from './fields.ts';
+import { typeParams } from './params.ts';
 
 // The upper limit for one key when text is typed key by key.
 const KEY_MS = 50;
@@ -12,18 +12,7 @@ export const type = command({
   http: { method: 'POST', path: '/type' },
   inBatch: true,
   aliases: { ...ELEMENT_ALIASES, clearFirst: 'clear', value: 'text' },
-  params: z.object({
-    target: fields.target,
-    text: fields.text,
-    element: fields.element,
-    submit: z.boolean().default(false),
-    slowly: z.boolean().default(false),
-    clear: z.boolean().default(true),
-    dialog: fields.dialog,
-    promptText: fields.promptText,
-    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
-    includeSnapshot: fields.includeSnapshot,
-  }),
+  params: typeParams,
   tool: {
     name: 'browser_type',
     title: 'Type',
@@ -53,15 +42,12 @@ export const type = command({
         : `${summary}; its value is now ${JSON.stringify(clip(String(value)))}`;
     },
   },
-  async run(params, context) {
-    const { target, text, submit, slowly, clear, dialog, promptText, timeoutMs } = params;
-    const request = { target, text, submit, slowly, clear, timeoutMs };
-    const typingMs = slowly ? text.length * KEY_MS : 0;
-    const deadlineMs = deadlineFor(timeoutMs + typingMs);
-    const options = { name: 'type', deadlineMs, dialog, promptText };
-    return runCall(context, options, async (engine, call) => {
-      const { target: element, value, ...outcome } = await engine.type(request, call);
-      const data = { typed: true, value, target: element, ...actionData(outcome) };
+  run(params, context) {
+    const typingMs = params.slowly ? params.text.length * KEY_MS : 0;
+    const timeoutMs = params.timeoutMs + typingMs;
+    return runCall(context, 'type', { ...params, timeoutMs }, async (engine, call) => {
+      const { target, value, ...outcome } = await engine.type(params, call);
+      const data = { typed: true, value, target, ...actionData(outcome) };
       return { ...data, dialogs: [], elapsed_ms: 0 };
     });
   },

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ToolError } from '../errors.ts';
-import { command, deadlineFor, runCall, ELEMENT_ALIASES } from './command.ts';
-import { fields } from './fields.ts';
+import { command, runCall, ELEMENT_ALIASES } from './command.ts';
+import { waitForParams } from './params.ts';
 
-const TIMEOUT_MS = 10_000;
 const PAUSE_MS_MAX = 60_000;
 const PAUSE_MS_DEFAULT = 1_000;
 
@@ -13,16 +12,11 @@ export const waitForSelector = command({
   http: { method: 'POST', path: '/wait-for-selector' },
   inBatch: true,
   aliases: ELEMENT_ALIASES,
-  params: z.object({
-    target: fields.target,
-    state: z.enum(['attached', 'visible', 'hidden', 'detached']).default('visible'),
-    timeoutMs: fields.timeoutMs(TIMEOUT_MS),
-    required: z.boolean().default(false),
-  }),
-  async run({ target, state, timeoutMs, required }, context) {
-    const options = { name: 'wait-for-selector', deadlineMs: deadlineFor(timeoutMs) };
-    return runCall(context, options, async (engine, call) => {
-      const { found, count } = await engine.waitFor({ target, state, timeoutMs }, call);
+  params: waitForParams,
+  run: (params, context) =>
+    runCall(context, 'wait-for-selector', params, async (engine, call) => {
+      const { target, state, timeoutMs, required } = params;
+      const { found, count } = await engine.waitFor(params, call);
       if (!found && required) {
         throw new ToolError(
           'TIMEOUT',
@@ -34,8 +28,7 @@ export const waitForSelector = command({
         );
       }
       return { selector: target, found, count, state, elapsed_ms: 0 };
-    });
-  },
+    }),
 });
 
 /** A pause between the operations of a batch. */

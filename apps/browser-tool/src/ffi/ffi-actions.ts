@@ -12,7 +12,7 @@ const SCRIPT_MARGIN_MS = 5_000;
 
 /** Clicks an element, with the engine's mouse if it has one. */
 export const clickFfi: EngineMethod<'click', FfiContext> = async (ffi, request, call) => {
-  const { target, position, force, timeoutMs, button, double, modifiers } = request;
+  const { target, position, force, timeoutMs, button, doubleClick, modifiers } = request;
   const { element, point, before } = await makeReady(ffi, call, target, {
     action: 'click',
     position,
@@ -20,7 +20,7 @@ export const clickFfi: EngineMethod<'click', FfiContext> = async (ffi, request, 
     timeoutMs,
   });
   const { native, channel } = ffi;
-  const parameters = { ...point, button, double, modifiers };
+  const parameters = { ...point, button, double: doubleClick, modifiers };
   const isDone =
     (await channel.callScript('clickOption', { ref: element.ref }, call)) ||
     (await native.tryCall('click', parameters, call)) !== undefined;

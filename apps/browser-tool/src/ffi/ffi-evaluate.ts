@@ -1,6 +1,7 @@
 import { Script } from 'node:vm';
 import { looksLikeFunction } from '../chromium/page/function-text.ts';
-import type { EngineCall, EngineMethod, EvaluateOutcome, EvaluateRequest } from '../engine.ts';
+import type { EvaluateRequest } from '../commands/params.ts';
+import type { EngineCall, EngineMethod, EvaluateOutcome } from '../engine.ts';
 import { jsonFormSource } from '../injected-source.ts';
 import { ToolError } from '../errors.ts';
 import { refOf, type FfiContext } from './ffi-context.ts';
@@ -18,7 +19,7 @@ interface ScriptResult {
 
 /** Evaluates a caller's function or expression in the page. */
 export const evaluateFfi: EngineMethod<'evaluate', FfiContext> = async (ffi, request, call) => {
-  const { source, args, target, awaitPromise, timeoutMs } = request;
+  const { function: source, args, target, awaitPromise, timeoutMs } = request;
   if (!(await ffi.channel.runsScripts(call))) return evaluatePlain(ffi, request, call);
   const element =
     target === undefined
@@ -42,7 +43,7 @@ export const evaluateFfi: EngineMethod<'evaluate', FfiContext> = async (ffi, req
 /** For an engine that cannot run the tool's scripts: it evaluates the caller's text, and its response is the result. */
 async function evaluatePlain(
   { native, backend }: FfiContext,
-  { source, args, target, timeoutMs }: EvaluateRequest,
+  { function: source, args, target, timeoutMs }: EvaluateRequest,
   call: EngineCall,
 ): Promise<EvaluateOutcome> {
   if (target !== undefined) throw notSupported(backend, 'scripts with an element');

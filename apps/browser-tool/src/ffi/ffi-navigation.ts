@@ -4,11 +4,10 @@ import type {
   EngineCall,
   EngineMethod,
   LoadState,
-  NavigateRequest,
   NavigationOutcome,
   PageAddress,
-  WaitUntil,
 } from '../engine.ts';
+import type { NavigateRequest } from '../commands/params.ts';
 import { ToolError } from '../errors.ts';
 import type { FfiContext } from './ffi-context.ts';
 import { notSupported } from './native-calls.ts';
@@ -63,7 +62,7 @@ export const navigateFfi: EngineMethod<'navigate', FfiContext> = async (
 export async function traverseFfi(
   ffi: FfiContext,
   direction: 'back' | 'forward' | 'reload',
-  { waitUntil, timeoutMs }: Omit<NavigateRequest, 'url'>,
+  { waitUntil, timeoutMs }: Pick<NavigateRequest, 'waitUntil' | 'timeoutMs'>,
   call: EngineCall,
 ): Promise<NavigationOutcome> {
   const { native, channel } = ffi;
@@ -134,7 +133,7 @@ export async function settleAction(
 /** Waits for the document, then for a limited time for everything else. */
 async function awaitDocument(
   ffi: FfiContext,
-  waitUntil: WaitUntil,
+  waitUntil: NavigateRequest['waitUntil'],
   call: EngineCall,
   loadMs: number,
 ): Promise<PageResponse> {

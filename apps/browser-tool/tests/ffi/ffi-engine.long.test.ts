@@ -29,14 +29,14 @@ const go = (path: string) =>
 const click = (
   target: string,
   call = newCall(),
-  modifiers: readonly 'Shift'[] = [],
+  modifiers: 'Shift'[] = [],
   timeoutMs = PATIENCE_MS,
 ) =>
   engine.click(
     {
       target,
       button: 'left',
-      double: false,
+      doubleClick: false,
       modifiers,
       position: undefined,
       force: false,
@@ -54,7 +54,7 @@ const read = async () =>
   (
     await engine.evaluate(
       {
-        source: 'out.textContent',
+        function: 'out.textContent',
         args: [],
         target: undefined,
         awaitPromise: true,
@@ -187,7 +187,7 @@ describe('with an engine that offers nothing but scripts', () => {
     const evaluate = (source: string, changes = {}) =>
       engine.evaluate(
         {
-          source,
+          function: source,
           args: [],
           target: undefined,
           awaitPromise: true,

@@ -55,7 +55,7 @@ test('dialogs and another address of the page are reported with the snapshot', a
   const { said, structured } = await clickAndRead((engine, call) =>
     engine.evaluate(
       {
-        source: 'document.title = "Later"; confirm("Really?")',
+        function: 'document.title = "Later"; confirm("Really?")',
         args: [],
         target: undefined,
         awaitPromise: true,

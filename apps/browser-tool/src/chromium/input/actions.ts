@@ -1,11 +1,5 @@
-import type {
-  ActionOutcome,
-  ClickRequest,
-  ElementReport,
-  EngineCall,
-  EngineMethod,
-  TypeRequest,
-} from '../../engine.ts';
+import type { ActionOutcome, ElementReport, EngineCall, EngineMethod } from '../../engine.ts';
+import type { ClickRequest, TypeRequest } from '../../commands/params.ts';
 import { editingError, focusTakenError } from '../../session/editing-error.ts';
 import {
   missedClickError,
@@ -165,7 +159,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
   /** Clicks an element when it is ready; without an outcome if the click did not arrive there, which had no effect. */
   async function clickOnce(
     page: Page,
-    { target, button, double, modifiers, position, force, timeoutMs }: ClickRequest,
+    { target, button, doubleClick, modifiers, position, force, timeoutMs }: ClickRequest,
     call: EngineCall,
   ): Promise<{ readonly element: ElementReport; readonly outcome: ActionOutcome } | MissedClick> {
     const options = { action: 'click', position, force, expectsPress: true, timeoutMs } as const;
@@ -175,7 +169,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       element.tag === 'option' &&
       (await scripts.call(page, frameId, 'clickOption', { ref: element.ref }, call));
     if (isSelected) return { element, outcome: await finish(page, mark, call) };
-    const click = { point, button, modifiers, clicks: double ? 2 : 1 } as const;
+    const click = { point, button, modifiers, clicks: doubleClick ? 2 : 1 } as const;
     const dialogsBefore = call.notes.dialogs.length;
     await clickMouse(page, click).catch(ignoreUnloaded);
     const [navigated, arrival] = await Promise.all([

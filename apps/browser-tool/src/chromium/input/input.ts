@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Modifier, MouseButton } from '../../engine.ts';
+import type { Modifier, MouseButton } from '../../commands/params.ts';
 import {
   characterKey,
   MODIFIER_BITS,

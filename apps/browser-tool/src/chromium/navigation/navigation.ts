@@ -1,11 +1,6 @@
 import { withTimeout } from '@model-gateway/kernel';
-import type {
-  DialogReport,
-  EngineCall,
-  LoadState,
-  NavigateRequest,
-  NavigationOutcome,
-} from '../../engine.ts';
+import type { DialogReport, EngineCall, LoadState, NavigationOutcome } from '../../engine.ts';
+import type { NavigateRequest } from '../../commands/params.ts';
 import { ToolError } from '../../errors.ts';
 import { readAddress, destinationOf } from './address.ts';
 import type { PageScripts } from '../page/page-scripts.ts';
@@ -19,7 +14,7 @@ const DOWNLOAD_TIMEOUT_MS = 1_000;
 /** The statuses of responses that leave the page as it is. */
 const EMPTY_STATUSES = [204, 205];
 
-type LoadOptions = Omit<NavigateRequest, 'url'>;
+type LoadOptions = Pick<NavigateRequest, 'waitUntil' | 'timeoutMs'>;
 
 /** Opens a URL and waits for its document. The tab stays usable after a failure. */
 export async function navigate(

@@ -1,6 +1,7 @@
 import { withTimeout } from '@model-gateway/kernel';
 import type { Protocol } from 'devtools-protocol';
-import type { EngineCall, EvaluateOutcome, EvaluateRequest } from '../../engine.ts';
+import type { EvaluateRequest } from '../../commands/params.ts';
+import type { EngineCall, EvaluateOutcome } from '../../engine.ts';
 import type { JsonForm } from '../../injected/json-value.ts';
 import { jsonFormSource } from '../../injected-source.ts';
 import { ToolError } from '../../errors.ts';
@@ -116,7 +117,7 @@ async function elementHandle(
 async function runSource(
   page: Page,
   frame: Frame,
-  { source, args, awaitPromise }: EvaluateRequest,
+  { function: source, args, awaitPromise }: EvaluateRequest,
   element: string | undefined,
 ): Promise<RemoteAnswer> {
   const uniqueContextId = frame.mainContext?.uniqueId;

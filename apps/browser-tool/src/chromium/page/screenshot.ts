@@ -1,5 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
-import type { EngineCall, Rect, ScreenshotOutcome, ScreenshotRequest } from '../../engine.ts';
+import type { ScreenshotRequest } from '../../commands/params.ts';
+import type { EngineCall, Rect, ScreenshotOutcome } from '../../engine.ts';
 import { notReadyError } from '../../session/not-ready.ts';
 import { parseTarget } from '../../session/target.ts';
 import { ToolError } from '../../errors.ts';

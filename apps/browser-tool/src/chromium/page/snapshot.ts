@@ -1,4 +1,5 @@
-import type { AccessibleNode, EngineCall, SnapshotOutcome, SnapshotRequest } from '../../engine.ts';
+import type { SnapshotRequest } from '../../commands/params.ts';
+import type { AccessibleNode, EngineCall, SnapshotOutcome } from '../../engine.ts';
 import type { PageNode } from '../../injected/accessible-tree.ts';
 import { notReadyError } from '../../session/not-ready.ts';
 import { parseTarget } from '../../session/target.ts';
