@@ -1,4 +1,4 @@
-// The programs that tests need and npm does not install: Redis, a browser, and a C compiler for a browser engine's library.
+// The programs that tests need and npm does not install: Redis, a browser, and a C compiler for those of packages/browser-ffi.
 import {
   accessSync,
   constants,
@@ -25,16 +25,23 @@ const NEEDED = [
     ],
     brew: '--cask chromium',
   },
-  { debianPackage: 'build-essential', programs: ['cc'], brew: 'gcc' },
 ];
+/** Only the tests of packages/browser-ffi compile something: a browser engine's library. */
+const COMPILER = { debianPackage: 'build-essential', programs: ['cc'], brew: 'gcc' };
 /** Tests of pages take less CPU time with it; without it they use the browser above. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 /** Long tests use them where they are: other stores than the usual ones, and certificates for them. */
 const OTHER_STORES = ['openssl', 'pgbouncer', 'valkey-server'];
 
-/** Installs missing programs as root on Debian; otherwise it fails with the command to install them. */
-export async function ensureSystemPackages({ isWhole = false } = {}) {
-  const missing = NEEDED.filter(({ programs }) => !programs.some(isInstalled));
+/**
+ * Installs the missing programs of a run of all tests, or of some paths, as root on Debian; otherwise it fails with the command to
+ * install them.
+ */
+export async function ensureSystemPackages({ isWhole = false, paths = [] } = {}) {
+  const compiles = paths.length === 0 || paths.some((path) => path.includes('browser-ffi'));
+  const missing = [...NEEDED, ...(compiles ? [COMPILER] : [])].filter(
+    ({ programs }) => !programs.some(isInstalled),
+  );
   const names = missing.map(({ debianPackage }) => debianPackage);
   if (process.getuid?.() === 0 && existsSync('/etc/debian_version')) {
     if (missing.length > 0) await aptInstall(names);

@@ -11,7 +11,7 @@ const jestArguments = process.argv.slice(2);
 const isWhole = ['TEST_LONG', 'TEST_FULL'].some((name) => process.env[name] === '1');
 endChildrenOnSignal();
 await ensureToolchain();
-await ensureSystemPackages({ isWhole });
+await ensureSystemPackages({ isWhole, paths: jestArguments });
 if (isWhole || jestArguments.some((argument) => argument.includes('api-clients')))
   await ensureApiClients();
 
