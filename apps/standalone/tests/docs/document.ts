@@ -15,8 +15,6 @@ export interface Block {
   readonly writes: string | undefined;
   /** Why no test runs it. */
   readonly notRun: string | undefined;
-  /** Whether it keeps running in the background. */
-  readonly isBackground: boolean;
   /** Whether the shown output may appear a moment later. */
   readonly isEventual: boolean;
 }
@@ -100,7 +98,6 @@ function blockOf(path: string, heading: string, { info, lines, line, marks }: Fe
     isOutput: words.includes('output'),
     writes: valueOf('file=', words),
     notRun: valueOf('not run: ', marks),
-    isBackground: marks.includes('background'),
     isEventual: marks.includes('eventually'),
   };
 }

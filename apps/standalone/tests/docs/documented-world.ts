@@ -2,17 +2,13 @@ import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeDirectory } from '@model-gateway/kernel';
-import { freePort, startProcess, type TestProcess, preparedDataDir } from '@model-gateway/testkit';
+import { startProcess, type TestProcess, preparedDataDir } from '@model-gateway/testkit';
 import {
   PROVIDERS,
-  startBridgeAgent,
   startChatUpstream,
-  startCloudVideo,
-  startMemoryService,
   startOllamaServer,
   startProviderApi,
   startRecordedServer,
-  startRealtimeApi,
 } from '@model-gateway/testkit/upstreams';
 
 /** Everything that the documents use: the service, and fake servers for the other addresses. */
@@ -30,12 +26,10 @@ const START_TIMEOUT_MS = 180_000;
 /** The packages that the guides import, and where they are installed. */
 const GUIDE_PACKAGES = [
   ['apps/gateway/tests', 'openai'],
-  ['packages/testkit', 'ws'],
   ['apps/standalone/tests', '@langchain/openai'],
   ['apps/standalone/tests', '@ai-sdk/openai-compatible'],
   ['apps/standalone/tests', 'ai'],
 ] as const;
-const VIDEO_STEPS = ['Processing', 'Processing', 'Success'] as const;
 const SECRETS = {
   OPENAI_API_KEY: 'sk-of-the-documents',
   AZURE_OPENAI_API_KEY: 'azure-key-of-the-documents',
@@ -44,15 +38,7 @@ const SECRETS = {
   OPENROUTER_API_KEY: 'sk-or-v1-of-the-documents',
   VLLM_API_KEY: 'vllm-key-of-the-documents',
   LLAMA_API_KEY: 'llama-key-of-the-documents',
-  VIDEO_API_KEY: 'video-key-of-the-documents',
 };
-
-// A fake Ollama for a GPU node: it only has to start, respond and stop. Downloading a model takes a while, as in
-// reality, so that a reader can subscribe in time.
-const OLLAMA = (engine: string) => `#!/bin/sh
-[ "$1" = pull ] && { echo "pulling $2: 50%"; sleep 3; exit 0; }
-exec '${process.execPath}' '${engine}' --model llama3.2 --host "\${OLLAMA_HOST%:*}" --port "\${OLLAMA_HOST##*:}"
-`;
 
 export async function openDocumentedWorld(root: string): Promise<DocumentedWorld> {
   const opened: (() => Promise<unknown>)[] = [];
@@ -70,15 +56,14 @@ export async function openDocumentedWorld(root: string): Promise<DocumentedWorld
     const data = await preparedDataDir();
     opened.push(() => data.remove());
     const upstreams = await openUpstreams(open);
-    const service = await startService(upstreams, data.path);
+    const service = await startService(data.path);
     opened.push(() => service.stop());
     const tools = join(home, 'bin');
     await writeProgram(
       join(tools, 'gateway'),
       `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'apps/cli/dist/main.js')}' "$@"\n`,
     );
-    await writeFakeOllama(tools, join(root, 'apps/gpu-agent/tests/child/chat-engine.mjs'));
-    const places = placesOf(root, service, upstreams, await freePort());
+    const places = placesOf(service, upstreams);
     return {
       environment: {
         PATH: [tools, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
@@ -100,9 +85,7 @@ type Open = <Thing extends { close(): Promise<void> }>(starting: Promise<Thing>)
 type Upstreams = Awaited<ReturnType<typeof openUpstreams>>;
 
 async function openUpstreams(open: Open) {
-  const vllm = await open(startChatUpstream({ models: ['gpt-4o-mini', 'qwen2.5-7b'] }));
   return {
-    vllm,
     openai: await open(
       startChatUpstream({
         models: ['gpt-4o-mini', 'gpt-4o', 'text-embedding-3-small'],
@@ -112,20 +95,12 @@ async function openUpstreams(open: Open) {
     ollama: await open(
       startOllamaServer({ models: ['llama3.2:latest', 'nomic-embed-text:latest'] }),
     ),
-    video: await open(startCloudVideo({ apiKey: SECRETS.VIDEO_API_KEY, steps: VIDEO_STEPS })),
-    realtime: await open(startRealtimeApi({ models: ['gpt-realtime'] })),
     azure: await open(startProviderApi(PROVIDERS.azure, SECRETS.AZURE_OPENAI_API_KEY)),
     ...(await openNativeApis(open)),
     openRouter: await open(startProviderApi(PROVIDERS.openRouter, SECRETS.OPENROUTER_API_KEY)),
     vllmWithKey: await open(startProviderApi(PROVIDERS.vllm, SECRETS.VLLM_API_KEY)),
     llamaCpp: await open(startProviderApi(PROVIDERS.llamaCpp, SECRETS.LLAMA_API_KEY)),
     lmStudio: await open(startProviderApi(PROVIDERS.lmStudio, null)),
-    memory: await open(startMemoryService()),
-    bridge: await open(
-      startBridgeAgent({
-        targets: { 'gpu-box/chat': { host: '127.0.0.1', port: vllm.port } },
-      }),
-    ),
   };
 }
 
@@ -154,17 +129,12 @@ async function openNativeApis(open: Open) {
   return { anthropic, gemini };
 }
 
-function startService({ bridge, memory }: Upstreams, dataDir: string): Promise<TestProcess> {
+function startService(dataDir: string): Promise<TestProcess> {
   return startProcess({
     app: 'standalone',
     env: {
       PATH: process.env['PATH'] ?? '',
       SERVICE_DATA_DIR: dataDir,
-      SERVICE_BRIDGE_URL: bridge.url,
-      SERVICE_MEMORY_URL: memory.url,
-      SERVICE_MEMORY_TIMEOUT_MS: '10000',
-      // The text of one document must not appear in the prompts of another.
-      SERVICE_MEMORY_WRITEBACK: 'false',
       // Registering waits for the first probe, which is slow on a busy machine.
       SERVICE_PROBE_TIMEOUT_MS: '20000',
     },
@@ -174,18 +144,15 @@ function startService({ bridge, memory }: Upstreams, dataDir: string): Promise<T
 
 /** Addresses in the documents, and the real ones here. */
 function placesOf(
-  root: string,
   service: TestProcess,
   upstreams: Upstreams,
-  enginePort: number,
 ): readonly (readonly [string, string])[] {
-  const { openai, vllm, ollama, video, realtime } = upstreams;
+  const { openai, ollama } = upstreams;
   return [
     ['http://127.0.0.1:8080', service.url],
     ['localhost:8080', `127.0.0.1:${service.port}`],
     ['https://gateway.example.com', service.url],
     ['https://api.openai.com', openai.url],
-    ['http://10.0.0.5:8000', vllm.url],
     ['https://your-resource.openai.azure.com', upstreams.azure.url],
     ['https://api.anthropic.com', upstreams.anthropic.url],
     ['https://generativelanguage.googleapis.com', upstreams.gemini.url],
@@ -194,11 +161,6 @@ function placesOf(
     ['http://127.0.0.1:8088', upstreams.llamaCpp.url],
     ['http://127.0.0.1:1234', upstreams.lmStudio.url],
     ['http://127.0.0.1:11434', ollama.url],
-    ['https://api.minimax.io', video.url],
-    ['https://realtime.example.com', `http://127.0.0.1:${realtime.port}`],
-    // The port of the engine that one of the guides creates.
-    ['9001', String(enginePort)],
-    ['/opt/gpu-agent', join(root, 'apps', 'gpu-agent')],
   ];
 }
 
@@ -220,9 +182,6 @@ async function readersFolder(root: string, home: string, dataDir: string): Promi
   }
   return folder;
 }
-
-const writeFakeOllama = (folder: string, engine: string): Promise<void> =>
-  writeProgram(join(folder, 'ollama'), OLLAMA(engine));
 
 async function writeProgram(path: string, text: string): Promise<void> {
   await makeDirectory(dirname(path), 0o755);

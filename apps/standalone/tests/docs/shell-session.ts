@@ -7,16 +7,12 @@ import { waitUntil } from '@model-gateway/testkit';
 interface SessionOptions {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Commands that run first. */
-  readonly preamble: string;
 }
 
 /** One shell that runs one block after the other. */
 export interface ShellSession {
   /** Runs a block and returns its output; rejects when a command fails. */
   run(text: string): Promise<string>;
-  /** Starts a block in the background and waits until it has printed `until`. */
-  start(text: string, until: string): Promise<void>;
   /** Ends the shell and everything that was started in it. */
   close(): Promise<void>;
 }
@@ -25,7 +21,7 @@ const BLOCK_TIMEOUT_MS = 180_000;
 // An unset variable, a failed command and a failure within a pipe are failures of the document.
 const STRICT = 'set -euo pipefail\n';
 
-export function openShellSession({ folder, environment, preamble }: SessionOptions): ShellSession {
+export function openShellSession({ folder, environment }: SessionOptions): ShellSession {
   const shell = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
     env: environment,
@@ -43,7 +39,7 @@ export function openShellSession({ folder, environment, preamble }: SessionOptio
     printedText += chunk.toString();
   });
   shell.stdin.on('error', () => undefined);
-  shell.stdin.write(`${STRICT}${preamble}\n`);
+  shell.stdin.write(STRICT);
 
   async function fileFor(text: string): Promise<{ script: string; output: string; name: string }> {
     count += 1;
@@ -66,17 +62,6 @@ export function openShellSession({ folder, environment, preamble }: SessionOptio
         throw new Error(`a command failed in:\n${text}\n\nit printed:\n${printed}`);
       }
       return printed;
-    },
-    async start(text, until) {
-      const { script, output } = await fileFor(text);
-      shell.stdin.write(`( source '${script}' ) >'${output}' 2>&1 </dev/null &\n`);
-      const printed = () => readFile(output, 'utf8').catch(() => '');
-      await waitUntil(async () => (await printed()).includes(until), {
-        timeoutMs: BLOCK_TIMEOUT_MS,
-        what: `"${until}" of:\n${text}\n`,
-      }).catch(async (error: unknown) => {
-        throw new Error(`it printed:\n${await printed()}`, { cause: error });
-      });
     },
     async close() {
       if (shell.pid !== undefined) endGroup(shell.pid);
