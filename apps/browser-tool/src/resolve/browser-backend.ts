@@ -1,5 +1,8 @@
 import { ToolError } from '../errors.ts';
-import { CDP_BACKENDS, type CdpBackend } from './system-browsers.ts';
+
+/** The browsers with the DevTools protocol, in the order in which `auto` tries them. */
+export const CDP_BACKENDS = ['chrome', 'chromium', 'edge'] as const;
+export type CdpBackend = (typeof CDP_BACKENDS)[number];
 
 /** The engines with the C interface. */
 export const FFI_BACKENDS = ['firefox', 'servo'] as const;
@@ -26,9 +29,4 @@ export function parseBrowserBackend(text: string): BrowserBackend {
 /** Whether a backend is an engine with the C interface. */
 export function isFfiBackend(backend: BrowserBackend): backend is FfiBackend {
   return FFI_BACKENDS.some((name) => name === backend);
-}
-
-/** The browsers of a backend, in the order in which they are tried. */
-export function cdpBackendsOf(backend: Exclude<BrowserBackend, FfiBackend>): readonly CdpBackend[] {
-  return backend === 'auto' ? CDP_BACKENDS : [backend];
 }

@@ -66,8 +66,5 @@ function unsupported(reason: string): ToolError {
 }
 
 function isOlder(version: string, than: string): boolean {
-  const limits = than.split('.').map(Number);
-  const parts = version.split('.').map(Number);
-  const differing = limits.findIndex((limit, index) => parts[index] !== limit);
-  return differing !== -1 && (parts[differing] ?? 0) < (limits[differing] ?? 0);
+  return version.localeCompare(than, 'en', { numeric: true }) < 0;
 }

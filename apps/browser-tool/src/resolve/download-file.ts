@@ -5,8 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError, errorCode, type Log } from '@model-gateway/kernel';
 import { got, HTTPError, TimeoutError } from 'got';
+import { HttpProxyAgent } from 'http-proxy-agent';
+import { HttpsProxyAgent } from 'https-proxy-agent';
+import { SocksProxyAgent } from 'socks-proxy-agent';
 import { ToolError } from '../errors.ts';
-import { proxyAgents } from './proxy-agents.ts';
 
 const TRIES_MAX = 3;
 const RETRY_DELAY_MS = 300;
@@ -16,7 +18,7 @@ const REDIRECTS_MAX = 5;
 const LOCAL_FAILURES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'EFBIG']);
 const TEMPORARY_STATUSES = new Set([408, 425, 429]);
 
-export interface DownloadRequest {
+interface DownloadRequest {
   readonly url: string;
   readonly destination: string;
   readonly proxy: string | undefined;
@@ -64,6 +66,17 @@ async function fetchOnce(request: DownloadRequest): Promise<string> {
   const file = createWriteStream(request.destination);
   await pipeline(stream, meter, file, { signal: request.signal });
   return hash.digest('hex');
+}
+
+/** Agents for an `http://`, `https://` or `socks5://` proxy. They send the user name and password of the URL. */
+function proxyAgents(proxy: string) {
+  if (new URL(proxy).protocol === 'socks5:') {
+    // The proxy resolves names, as for a browser: this machine may have no access to external DNS.
+    const agent = new SocksProxyAgent(proxy.replace(/^socks5:/i, 'socks5h:'));
+    return { http: agent, https: agent };
+  }
+  // Many proxies allow CONNECT only to port 443, so an http mirror is requested by its full URL.
+  return { http: new HttpProxyAgent(proxy), https: new HttpsProxyAgent(proxy) };
 }
 
 function isTemporary(error: unknown): boolean {

@@ -7,7 +7,7 @@ import type { ResolveConfig } from './resolve-config.ts';
 const EXTENSIONS: Readonly<Record<string, string>> = { darwin: 'dylib', win32: 'dll' };
 
 /** The path of a vendor's library and how it was found. */
-export interface EngineLibrary {
+interface EngineLibrary {
   readonly library: string;
   readonly resolvedBy: 'override' | 'baked' | 'system';
 }
@@ -18,39 +18,24 @@ export async function findEngineLibrary(
   { overrides, shippedFolders, cache, os }: ResolveConfig,
 ): Promise<EngineLibrary> {
   const file = `libbrowser_engine_${backend}.${EXTENSIONS[os] ?? 'so'}`;
-  const configured = overrides[backend].find(({ path }) => path !== undefined);
+  const variables = overrides[backend];
+  const notFound = (reason: string): ToolError =>
+    new ToolError('ENGINE_LIB_NOT_FOUND', `${reason}.`, {
+      hint:
+        `Get ${file} from the vendor of the engine (built against include/browser_engine.h) and set ${variables[0]?.variable ?? 'BROWSER_ENGINE_PATH'} to it, ` +
+        'or set BROWSER_BACKEND=auto to use an ordinary browser.',
+      details: { backend },
+    });
+  const configured = variables.find(({ path }) => path !== undefined);
   if (configured?.path !== undefined) {
-    if (await isFile(configured.path)) return { library: configured.path, resolvedBy: 'override' };
-    throw notFound(
-      backend,
-      file,
-      `${configured.variable} is set to ${configured.path}, which is not a file`,
-      overrides[backend][0]?.variable,
-    );
+    const { variable, path } = configured;
+    if (await isFile(path)) return { library: path, resolvedBy: 'override' };
+    throw notFound(`${variable} is set to ${path}, which is not a file`);
   }
   const shipped = shippedFolders.map((folder) => join(folder, file));
-  const cached = join(cache, 'engines', backend, file);
   for (const library of shipped) if (await isFile(library)) return { library, resolvedBy: 'baked' };
+  const cached = join(cache, 'engines', backend, file);
   if (await isFile(cached)) return { library: cached, resolvedBy: 'system' };
-  const unset = overrides[backend].map(({ variable }) => `${variable} (unset)`);
-  throw notFound(
-    backend,
-    file,
-    `no library of the ${backend} engine was found; tried ${[...unset, ...shipped, cached].join(', ')}`,
-    overrides[backend][0]?.variable,
-  );
-}
-
-function notFound(
-  backend: FfiBackend,
-  file: string,
-  reason: string,
-  variable: string | undefined,
-): ToolError {
-  return new ToolError('ENGINE_LIB_NOT_FOUND', `${reason}.`, {
-    hint:
-      `Get ${file} from the vendor of the engine (built against include/browser_engine.h) and set ${variable ?? 'BROWSER_ENGINE_PATH'} to it, ` +
-      'or set BROWSER_BACKEND=auto to use an ordinary browser.',
-    details: { backend },
-  });
+  const tried = [...variables.map(({ variable }) => `${variable} (unset)`), ...shipped, cached];
+  throw notFound(`no library of the ${backend} engine was found; tried ${tried.join(', ')}`);
 }

@@ -1,6 +1,6 @@
-export { autoFetch } from './auto-fetch.ts';
+export { autoFetch } from './baked-browser.ts';
 export { parseBrowserBackend } from './browser-backend.ts';
-export { writeBakedBrowser } from './baked-browser.ts';
-export { fetchBrowser, resolveBrowser, type ResolvedBrowser } from './resolve-browser.ts';
+export { fetchBrowser } from './fetch-browser.ts';
+export { resolveBrowser, type ResolvedBrowser } from './resolve-browser.ts';
 export { resolveConfigFrom, type ResolveConfig } from './resolve-config.ts';
 export { resolveSettings } from './resolve-settings.ts';

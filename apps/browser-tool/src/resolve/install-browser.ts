@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   describeError,
@@ -15,7 +15,6 @@ import { INSTALL_RECORD, isInstalled } from './installed-browser.ts';
 import { unzip } from './unzip.ts';
 
 const FOLDER_MODE = 0o755;
-const LEFTOVERS_AFTER_MS = 24 * 60 * 60 * 1000;
 const LOCK_WAIT_TRIES = 4;
 
 /** The checksum that an archive must have, in small letters, and where it comes from. */
@@ -24,7 +23,7 @@ export interface ExpectedChecksum {
   readonly source: string;
 }
 
-export interface InstallOptions {
+interface InstallOptions {
   /** The cache of browsers, which every process of the user shares. */
   readonly cache: string;
   readonly expected: ExpectedChecksum | undefined;
@@ -36,24 +35,19 @@ export interface InstallOptions {
 
 /** Installs a build into the cache unless it is there, and returns its executable. Only one process downloads it at a time. */
 export async function installBrowser(build: ChromeBuild, options: InstallOptions): Promise<string> {
+  const { expected, timeoutMs, signal } = options;
   const folder = join(options.cache, build.folder);
   const executable = join(folder, build.executable);
-  if (await isInstalled(folder, executable, options.expected?.sha256)) return executable;
+  if (await isInstalled(folder, executable, expected?.sha256)) return executable;
+  const path = `${folder}.lock`;
   try {
     await makeDirectory(dirname(folder), FOLDER_MODE);
-    await withInstallLock(
-      {
-        path: `${folder}.lock`,
-        waitMaxMs: options.timeoutMs * LOCK_WAIT_TRIES,
-        signal: options.signal,
-      },
-      async () => {
-        if (await isInstalled(folder, executable, options.expected?.sha256)) return;
-        await install(build, folder, options);
-      },
-    );
+    await withInstallLock({ path, waitMaxMs: timeoutMs * LOCK_WAIT_TRIES, signal }, async () => {
+      if (await isInstalled(folder, executable, expected?.sha256)) return;
+      await install(build, { folder, workFolder: path }, options);
+    });
   } catch (error) {
-    options.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (error instanceof ToolError) throw error;
     throw new ToolError(
       'DOWNLOAD_FAILED',
@@ -67,24 +61,22 @@ export async function installBrowser(build: ChromeBuild, options: InstallOptions
   return executable;
 }
 
-async function install(build: ChromeBuild, folder: string, options: InstallOptions): Promise<void> {
-  await removeLeftovers(dirname(folder));
-  const workFolder = await mkdtemp(join(dirname(folder), '.install-'));
-  try {
-    const archive = join(workFolder, 'archive.zip');
-    const content = join(workFolder, 'content');
-    const sha256 = await downloadFile({ ...options, url: build.url, destination: archive });
-    checkSum(build, sha256, options.expected);
-    await makeDirectory(content, FOLDER_MODE);
-    await unpack(build, archive, content);
-    const { size } = await stat(join(content, build.executable));
-    const record = { version: build.version, sha256, executableBytes: size };
-    await writeFile(join(content, INSTALL_RECORD), JSON.stringify(record));
-    await putInPlace(content, folder, join(workFolder, 'replaced'));
-    options.log.info({ folder, version: build.version }, 'installed the browser');
-  } finally {
-    await rm(workFolder, { recursive: true, force: true });
-  }
+async function install(
+  build: ChromeBuild,
+  { folder, workFolder }: { readonly folder: string; readonly workFolder: string },
+  options: InstallOptions,
+): Promise<void> {
+  const archive = join(workFolder, 'archive.zip');
+  const content = join(workFolder, 'content');
+  const sha256 = await downloadFile({ ...options, url: build.url, destination: archive });
+  checkSum(build, sha256, options.expected);
+  await makeDirectory(content, FOLDER_MODE);
+  await unpack(build, archive, content);
+  const { size } = await stat(join(content, build.executable));
+  const record = { version: build.version, sha256, executableBytes: size };
+  await writeFile(join(content, INSTALL_RECORD), JSON.stringify(record));
+  await putInPlace(content, folder, join(workFolder, 'replaced'));
+  options.log.info({ folder, version: build.version }, 'installed the browser');
 }
 
 function checkSum(
@@ -129,16 +121,5 @@ async function putInPlace(content: string, folder: string, replaced: string): Pr
     // The existing folder is damaged or from another archive; otherwise it would count as installed.
     await rename(folder, replaced);
     await rename(content, folder);
-  }
-}
-
-/** Removes the work folders of processes that were killed. */
-async function removeLeftovers(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
-    if (!name.startsWith('.install-')) continue;
-    const path = join(parent, name);
-    const entry = await stat(path).catch(() => undefined);
-    if (entry === undefined || Date.now() - entry.mtimeMs < LEFTOVERS_AFTER_MS) continue;
-    await rm(path, { recursive: true, force: true });
   }
 }

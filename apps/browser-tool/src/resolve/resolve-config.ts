@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ConfigOf, Environment } from '@model-gateway/kernel';
-import type { FfiBackend } from './browser-backend.ts';
+import type { CdpBackend, FfiBackend } from './browser-backend.ts';
 import { CHROME_CHECKSUMS } from './chrome-checksums.ts';
-import type { resolveSettings } from './resolve-settings.ts';
-import { systemBrowsers, type CdpBackend, type SystemBrowsers } from './system-browsers.ts';
+import { resolveSettings, type PathSetting } from './resolve-settings.ts';
+import { systemBrowsers, type SystemBrowsers } from './system-browsers.ts';
 
 /** A variable that sets the path of a browser or engine, and its value. */
 export interface Override {
@@ -54,29 +54,20 @@ export function resolveConfigFrom(
   machine: MachineInfo,
 ): ResolveConfig {
   const callerFolder = environment['INIT_CWD'] ?? '.';
-  const override = (variable: string, path: string | undefined): Override => ({
-    variable,
-    path: path === undefined ? undefined : resolve(callerFolder, path),
-  });
-  const engine = override('BROWSER_ENGINE_PATH', values.enginePath);
+  const override = (name: PathSetting): Override => {
+    const path = values[name];
+    const whole = path === undefined ? undefined : resolve(callerFolder, path);
+    return { variable: resolveSettings[name].env, path: whole };
+  };
   const output = fileURLToPath(new URL('..', import.meta.url));
   return {
     backend: values.backend,
     overrides: {
-      chrome: [
-        override('CHROME_PATH', values.chromePath),
-        override('BROWSER_CHROME_PATH', values.chromePathAlias),
-      ],
-      chromium: [
-        override('CHROMIUM_PATH', values.chromiumPath),
-        override('BROWSER_CHROMIUM_PATH', values.chromiumPathAlias),
-      ],
-      edge: [
-        override('EDGE_PATH', values.edgePath),
-        override('BROWSER_EDGE_PATH', values.edgePathAlias),
-      ],
-      firefox: [override('BROWSER_FIREFOX_ENGINE', values.firefoxEngine), engine],
-      servo: [override('BROWSER_SERVO_ENGINE', values.servoEngine), engine],
+      chrome: [override('chromePath'), override('chromePathAlias')],
+      chromium: [override('chromiumPath'), override('chromiumPathAlias')],
+      edge: [override('edgePath'), override('edgePathAlias')],
+      firefox: [override('firefoxEngine'), override('enginePath')],
+      servo: [override('servoEngine'), override('enginePath')],
     },
     bakedFile: join(output, 'baked-browser.json'),
     systemBrowsers: systemBrowsers({ ...machine, programFolders: programFolders(environment) }),

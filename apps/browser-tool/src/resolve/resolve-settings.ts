@@ -81,3 +81,10 @@ export const resolveSettings = {
     defaultText: '0',
   }),
 };
+
+/** The settings that are the path of a browser or of an engine's library. */
+export type PathSetting =
+  | `${'chrome' | 'chromium' | 'edge'}Path${'' | 'Alias'}`
+  | 'firefoxEngine'
+  | 'servoEngine'
+  | 'enginePath';

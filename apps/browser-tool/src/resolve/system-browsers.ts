@@ -1,9 +1,6 @@
 import { delimiter, isAbsolute, join } from 'node:path';
 import { isExecutable } from '@model-gateway/kernel';
-
-/** The browsers with the DevTools protocol, in the order in which `auto` tries them. */
-export const CDP_BACKENDS = ['chrome', 'chromium', 'edge'] as const;
-export type CdpBackend = (typeof CDP_BACKENDS)[number];
+import type { CdpBackend } from './browser-backend.ts';
 
 /** The properties of a machine that the search needs. */
 export interface Machine {
@@ -41,24 +38,23 @@ const WINDOWS_PROGRAMS: SystemBrowsers = {
 };
 
 /** The candidates on a machine, in the order in which they are tried. */
-export function systemBrowsers({ os, home, programFolders }: Machine): SystemBrowsers {
+export function systemBrowsers(machine: Machine): SystemBrowsers {
+  const places = (backend: CdpBackend): readonly string[] => placesOf(backend, machine);
+  return { chrome: places('chrome'), chromium: places('chromium'), edge: places('edge') };
+}
+
+function placesOf(backend: CdpBackend, { os, home, programFolders }: Machine): readonly string[] {
   if (os === 'darwin') {
-    const places = (backend: CdpBackend): readonly string[] => {
-      const name = MAC_APPLICATIONS[backend];
-      const path = join('Applications', `${name}.app`, 'Contents', 'MacOS', name);
-      const programs = LINUX[backend].filter((place) => !isAbsolute(place));
-      return [join('/', path), join(home, path), ...programs];
-    };
-    return { chrome: places('chrome'), chromium: places('chromium'), edge: places('edge') };
+    const name = MAC_APPLICATIONS[backend];
+    const path = join('Applications', `${name}.app`, 'Contents', 'MacOS', name);
+    const programs = LINUX[backend].filter((place) => !isAbsolute(place));
+    return [join('/', path), join(home, path), ...programs];
   }
   if (os === 'win32') {
-    const places = (backend: CdpBackend): readonly string[] => {
-      const [program = '', path = ''] = WINDOWS_PROGRAMS[backend];
-      return [program, ...programFolders.map((folder) => `${folder}\\${path}`)];
-    };
-    return { chrome: places('chrome'), chromium: places('chromium'), edge: places('edge') };
+    const [program = '', path = ''] = WINDOWS_PROGRAMS[backend];
+    return [program, ...programFolders.map((folder) => `${folder}\\${path}`)];
   }
-  return LINUX;
+  return LINUX[backend];
 }
 
 /** The first executable candidate; program names are searched for in the folders of PATH. */

@@ -17,8 +17,8 @@ export interface Ended {
 /** A copy of the built tool, whose output a test may change. */
 export interface BuildCopy {
   readonly output: string;
-  /** Runs what the build ends with. */
-  finishBuild(environment: Readonly<Record<string, string>>): Promise<Ended>;
+  /** Runs what the build ends with; the signal kills it. */
+  finishBuild(environment: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Ended>;
   /** Runs the tool. */
   run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended>;
   remove(): Promise<void>;
@@ -32,13 +32,18 @@ export async function copyBuild(): Promise<BuildCopy> {
   await promisify(execFile)('cp', ['-r', join(home, 'dist'), output]);
   await copyFile(join(home, 'package.json'), join(folder, 'package.json'));
   await symlink(join(home, 'node_modules'), join(folder, 'node_modules'));
-  const run = (program: string, args: readonly string[], environment: object): Promise<Ended> =>
+  const run = (
+    program: string,
+    args: readonly string[],
+    environment: object,
+    signal?: AbortSignal,
+  ): Promise<Ended> =>
     new Promise((resolve) => {
       const env = { HOME: folder, PATH: '/usr/bin:/bin', ...environment };
       execFile(
         process.execPath,
         [join(output, program), ...args],
-        { env },
+        { env, killSignal: 'SIGKILL', ...(signal === undefined ? {} : { signal }) },
         (error, stdout, stderr) => {
           const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
           resolve({ status, stdout, stderr });
@@ -47,7 +52,7 @@ export async function copyBuild(): Promise<BuildCopy> {
     });
   return {
     output,
-    finishBuild: (environment) => run('finish-build.js', [], environment),
+    finishBuild: (environment, signal) => run('finish-build.js', [], environment, signal),
     run: (args, environment) => run('main.js', args, environment),
     remove: () => rm(folder, { recursive: true, force: true }),
   };

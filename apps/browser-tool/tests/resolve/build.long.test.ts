@@ -86,15 +86,14 @@ test('a build that is killed in the middle leaves nothing that the next one trip
     response.write(archive.subarray(0, 10));
     seen();
   });
-  const first = build.finishBuild(environment);
+  const killing = new AbortController();
+  const first = build.finishBuild(environment, killing.signal);
   await began;
-  const lock = JSON.parse(await readFile(join(browsers(), `${platform}.lock`), 'utf8')) as {
-    pid: number;
-  };
-  process.kill(lock.pid, 'SIGKILL');
+  killing.abort();
   expect(await first).toMatchObject({ status: -1 });
   mirror.answer((response) => response.end(archive));
   expect(await build.finishBuild(environment)).toMatchObject({ status: 0 });
+  expect(await readdir(browsers())).toEqual([platform]);
 });
 
 test('a mirror with TLS is requested directly', async () => {

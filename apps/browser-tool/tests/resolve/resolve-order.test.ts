@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { silentLog } from '@model-gateway/kernel';
-import { resolveBrowser, writeBakedBrowser, type ResolveConfig } from '../../src/resolve/index.ts';
+import { resolveBrowser, type ResolveConfig } from '../../src/resolve/index.ts';
 import { createResolveScene, type ResolveScene } from './resolve-scene.ts';
 
 let scene: ResolveScene;
@@ -30,7 +30,8 @@ function overridden(
 
 async function bake(executable: string): Promise<void> {
   await mkdir(dirname(scene.config.bakedFile), { recursive: true });
-  await writeBakedBrowser(scene.config.bakedFile, { executable, version: '155.0.8059.39' });
+  const baked = { executable, version: '155.0.8059.39' };
+  await writeFile(scene.config.bakedFile, JSON.stringify(baked));
 }
 
 test('a variable comes before the build, and the build before the system', async () => {
