@@ -1,5 +1,5 @@
 // Generates the reference: `pnpm build && pnpm reference`.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderCommandLine } from './reference/render-command-line.mjs';
 import { renderConfiguration } from './reference/render-configuration.mjs';
@@ -29,12 +29,8 @@ const processes = await Promise.all(
   }),
 );
 const { kindViews } = await built('packages/backends/dist/index.js');
-const kindPages = (await readdir(`${docs}backends`)).map((name) => name.replace(/\.md$/, ''));
 const kindsPage = `${docs}backends/README.md`;
-await writeFile(
-  kindsPage,
-  renderKindsTable(await readFile(kindsPage, 'utf8'), kindViews(), new Set(kindPages)),
-);
+await writeFile(kindsPage, renderKindsTable(await readFile(kindsPage, 'utf8'), kindViews()));
 await writeFile(
   new URL('../apps/cli/src/commands/backend-kinds.ts', import.meta.url),
   renderKindsModule(kindViews()),

@@ -11,13 +11,11 @@ const codes = (texts) => texts.map(code).join(', ');
 /**
  * @param {string} page The guide with the table of earlier kinds.
  * @param {readonly Kind[]} kinds
- * @param {ReadonlySet<string>} pages The names of the kinds that have a page.
  * @returns {string}
  */
-export function renderKindsTable(page, kinds, pages) {
-  const linked = ({ name }) => (pages.has(name) ? `[${code(name)}](${name}.md)` : code(name));
+export function renderKindsTable(page, kinds) {
   const rows = kinds.map((kind) => [
-    linked(kind),
+    code(kind.name),
     kind.purpose,
     kind.is_internal ? 'registered by the service' : codes(plainPrefixes(kind)),
     codes(kind.aliases),
