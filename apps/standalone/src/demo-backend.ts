@@ -2,7 +2,7 @@ import {
   DEMO_CAPABILITIES,
   DEMO_MODEL_CAPABILITIES,
   DEMO_MODELS,
-  startChatUpstream,
+  startDemoModel,
 } from '@model-gateway/demo-model';
 import { randomToken, type Lifecycle } from '@model-gateway/kernel';
 
@@ -14,14 +14,7 @@ export async function openDemoBackend(lifecycle: Lifecycle) {
   const apiKey = randomToken(32);
   const upstream = await lifecycle.open(
     'demo backend',
-    () =>
-      startChatUpstream({
-        models: DEMO_MODELS,
-        apiKey,
-        tokenDelayMs: DEMO_TOKEN_DELAY_MS,
-        requestFaults: false,
-        keepRequests: 0,
-      }),
+    () => startDemoModel({ apiKey, tokenDelayMs: DEMO_TOKEN_DELAY_MS }),
     (opened) => opened.close(),
   );
   return {

@@ -1,22 +1,22 @@
 import { parseArgs } from 'node:util';
-import { startChatUpstream, type ChatUpstreamOptions } from './chat/chat-upstream.ts';
+import { startDemoModel, type DemoOptions } from './demo-server.ts';
 
 const USAGE = `Usage: start [--port 9090] [--key <bearer key>] [--token-delay-ms 20]
-Runs the chat-compatible demo upstream (demo-chat and the other demo models) until it is interrupted.
+Runs the demo model (demo-chat and the others) until it is interrupted.
 `;
 const PORT = '9090';
 const TOKEN_DELAY_MS = '20';
 
-/** Runs the demo upstream as a separate process. */
+/** Runs the demo model as a separate process. */
 async function main(): Promise<void> {
-  const upstream = await startChatUpstream(readOptions());
-  process.stdout.write(`chat-compatible demo upstream: ${upstream.url}/v1\n`);
-  const stop = (): void => void upstream.close();
+  const demo = await startDemoModel(readOptions());
+  process.stdout.write(`demo model: ${demo.url}/v1\n`);
+  const stop = (): void => void demo.close();
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
 }
 
-function readOptions(): ChatUpstreamOptions {
+function readOptions(): DemoOptions {
   // Package managers also pass the `--` that separates their options.
   const args = process.argv.slice(2).filter((argument) => argument !== '--');
   const { values } = parseArgs({
@@ -30,7 +30,6 @@ function readOptions(): ChatUpstreamOptions {
   return {
     port: wholeNumber('port', values.port),
     tokenDelayMs: wholeNumber('token-delay-ms', values['token-delay-ms']),
-    keepRequests: 0,
     ...(values.key === undefined ? {} : { apiKey: values.key }),
   };
 }

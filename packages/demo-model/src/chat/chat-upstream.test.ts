@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
-import { DEMO_MODELS, startChatUpstream, type RunningChatUpstream } from './chat-upstream.ts';
+import { DEMO_MODELS } from '../demo-api.ts';
+import { startChatUpstream, type RunningChatUpstream } from './chat-upstream.ts';
 
 const ask = (content: OpenAI.ChatCompletionUserMessageParam['content']) => ({
   model: 'demo-chat',

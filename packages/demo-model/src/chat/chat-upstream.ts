@@ -4,7 +4,8 @@ import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
 import { applyHttpFaults } from '../faults/http-faults.ts';
 import type { ChatFault } from '../faults/stream-faults.ts';
 import { answerOperation } from '../operations/answer-operation.ts';
-import { OPERATION_PATHS, OPERATIONS, type OperationName } from '../operations/operations.ts';
+import { DEMO_CAPABILITIES, DEMO_MODELS } from '../demo-api.ts';
+import { OPERATION_PATHS, OPERATIONS } from '../operations/operations.ts';
 import { createChanges } from '../recording/changes.ts';
 import { createServedLog, type ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
@@ -40,26 +41,6 @@ export interface RunningChatUpstream extends RunningHttpServer, Omit<ServedLog, 
   readonly faults: FaultPlan<ChatFault, ChatOperation>;
 }
 
-/** What the models of the demo can do together. */
-export const DEMO_CAPABILITIES: readonly (OperationName | 'chat')[] = [
-  'chat',
-  ...new Set(Object.values(OPERATION_PATHS)),
-];
-/** The models of the demo and what each is for. `demo-reasoner` always shows its reasoning. */
-export const DEMO_MODEL_CAPABILITIES: Readonly<
-  Record<string, readonly (OperationName | 'chat')[]>
-> = {
-  // The one that newcomers know, so that their first request of any kind works.
-  'demo-chat': DEMO_CAPABILITIES,
-  'demo-reasoner': ['chat', 'completions'],
-  'demo-embed': ['embeddings'],
-  'demo-rerank': ['rerank'],
-  'demo-moderation': ['moderations'],
-  'demo-image': ['images'],
-  'demo-speech': ['speech'],
-  'demo-transcribe': ['transcription'],
-};
-export const DEMO_MODELS: readonly string[] = Object.keys(DEMO_MODEL_CAPABILITIES);
 const MODELS_CREATED = 1_700_000_000;
 
 /** Starts an upstream with the chat-completions API and its neighbors, the list of models, and all faults. */

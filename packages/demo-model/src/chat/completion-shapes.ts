@@ -1,7 +1,7 @@
 import { countCompletionTokens, type Answer } from '../answering/answer.ts';
 import { argumentPieces, type ToolCall } from '../answering/tool-calls.ts';
 import { sse } from '../wire/sse.ts';
-import type { Chunk } from '../wire/stream-writer.ts';
+import type { Chunk } from '../operations/operation.ts';
 
 /** The fields that are the same in every chunk and body of one answer. */
 export interface CompletionHead {

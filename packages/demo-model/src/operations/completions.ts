@@ -5,8 +5,7 @@ import { quote } from '../answering/demo-text.ts';
 import { countTokens, tokensOf } from '../answering/tokens.ts';
 import { asList, asNumber, asObject, asText, type JsonObject } from '../wire/json.ts';
 import { sse } from '../wire/sse.ts';
-import type { Chunk } from '../wire/stream-writer.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { jsonReply, STREAM, type Chunk, type Operation } from './operation.ts';
 
 /** One text of a response. */
 interface Choice {
@@ -56,7 +55,7 @@ export const complete: Operation = ({ model, body, withUsage }) => {
     return jsonReply(wholeBody(completion, withUsage), promptTokens, completionTokens);
   const isUsageRequested = asObject(body.stream_options).include_usage === true;
   return {
-    contentType: 'text/event-stream; charset=utf-8',
+    contentType: STREAM,
     promptTokens,
     chunks: chunksOf(completion, isUsageRequested && withUsage),
   };

@@ -2,8 +2,7 @@ import { quote } from '../answering/demo-text.ts';
 import { countTokens } from '../answering/tokens.ts';
 import { asText } from '../wire/json.ts';
 import { sse } from '../wire/sse.ts';
-import type { Chunk } from '../wire/stream-writer.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { jsonReply, STREAM, type Chunk, type Operation } from './operation.ts';
 import { pngOf } from './png.ts';
 
 const SIZE = 256;
@@ -41,7 +40,7 @@ export const generateImages: Operation = ({ model, body, withUsage }) => {
     if (!Number.isInteger(partials) || Number(partials) < 0 || Number(partials) > PARTIALS_MAX)
       return `Invalid 'partial_images': must be a whole number from 0 to ${PARTIALS_MAX}.`;
     return {
-      contentType: 'text/event-stream; charset=utf-8',
+      contentType: STREAM,
       promptTokens: inputTokens,
       chunks: imageEvents(images, { size, partials: Number(partials), usage }),
     };

@@ -1,7 +1,15 @@
 import type { JsonObject } from '../wire/json.ts';
-import type { Chunk } from '../wire/stream-writer.ts';
 
-/** A request of an operation that is not chat. */
+/** One formatted chunk of a streamed response, and its tokens. */
+export interface Chunk {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** The content type of a streamed response. */
+export const STREAM = 'text/event-stream; charset=utf-8';
+
+/** A request of an operation. */
 export interface OperationRequest {
   readonly model: string;
   /** The JSON body, or the fields of an upload. */
@@ -12,6 +20,8 @@ export interface OperationRequest {
 
 /** A whole response, or the chunks of a streamed one. */
 export type OperationReply = {
+  /** The id of the response, where it has one. */
+  readonly id?: string;
   readonly contentType: string;
   readonly promptTokens: number;
 } & (

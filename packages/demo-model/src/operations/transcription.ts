@@ -1,9 +1,8 @@
 import { countTokens, tokensOf } from '../answering/tokens.ts';
-import { isUploadedFile } from '../wire/form.ts';
+import { isUploadedFile } from '../wire/body.ts';
 import { asText } from '../wire/json.ts';
 import { sse } from '../wire/sse.ts';
-import type { Chunk } from '../wire/stream-writer.ts';
-import { jsonReply, type Operation, type OperationReply } from './operation.ts';
+import { jsonReply, STREAM, type Chunk, type Operation, type OperationReply } from './operation.ts';
 import { wavSeconds } from './wav.ts';
 
 interface Transcript {
@@ -33,7 +32,7 @@ export const transcribe: Operation = ({ body, withUsage }) => {
   const usage = withUsage ? { usage: usageOf(transcript) } : {};
   if (body.stream === 'true')
     return {
-      contentType: 'text/event-stream; charset=utf-8',
+      contentType: STREAM,
       promptTokens: 0,
       chunks: chunksOf(text, usage),
     };
