@@ -19,8 +19,8 @@ const TESTKIT_UPSTREAMS = '^packages/testkit/src/upstreams/index\\.ts$';
 const TESTKIT_OIDC = '^packages/testkit/src/oidc/oidc-provider\\.ts$';
 // The real Redis servers of its tests, which testkit cannot have: it needs the bus itself.
 const REDIS_DEPLOYMENTS = '^packages/bus/tests/servers/deployments\\.ts$';
-// Shared by the test upstreams and the demo model.
-const DEMO_MODEL_PARTS = '^packages/demo-model/src/server-parts\\.ts$';
+// What the demo answers, for the test upstreams.
+const DEMO_ANSWERS = '^packages/demo-model/src/answers\\.ts$';
 // A separate entry, so that only apps with Express load it.
 const HTTP_EXPRESS = '^packages/http/src/express-app\\.ts$';
 const IO_PACKAGES =
@@ -107,7 +107,7 @@ export default {
           TESTKIT_UPSTREAMS,
           TESTKIT_OIDC,
           HTTP_EXPRESS,
-          DEMO_MODEL_PARTS,
+          DEMO_ANSWERS,
           REDIS_DEPLOYMENTS,
         ],
       },

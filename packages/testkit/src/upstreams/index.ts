@@ -1,9 +1,6 @@
 export { startBridgeAgent, type RunningBridgeAgent } from './bridge/bridge-agent.ts';
-export {
-  startChatUpstream,
-  type ChatFault,
-  type RunningChatUpstream,
-} from '@model-gateway/demo-model';
+export { startChatUpstream, type RunningChatUpstream } from './chat/chat-upstream.ts';
+export type { ChatFault } from './faults/stream-faults.ts';
 export {
   startCloudVideo,
   type RunningCloudVideo,

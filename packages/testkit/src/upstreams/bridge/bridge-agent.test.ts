@@ -1,5 +1,5 @@
-import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/demo-model';
-import { asNumber, asObject } from '@model-gateway/demo-model/server-parts';
+import { startChatUpstream, type RunningChatUpstream } from '../chat/chat-upstream.ts';
+import { asNumber, asObject } from '@model-gateway/demo-model/answers';
 import { connectSocket, type SocketClient } from '../wire/socket-client.ts';
 import { startBridgeAgent, type RunningBridgeAgent } from './bridge-agent.ts';
 

@@ -1,10 +1,7 @@
-import {
-  asText,
-  createChanges,
-  createFaultPlan,
-  extend,
-  type FaultPlan,
-} from '@model-gateway/demo-model/server-parts';
+import { asText } from '@model-gateway/demo-model/answers';
+import { createChanges } from '../recording/changes.ts';
+import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
+import { extend } from '../wire/extend.ts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
 import { RpcMethodError } from '../wire/json-rpc-call.ts';
 import {

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '@model-gateway/demo-model/server-parts';
+import { asObject, type JsonObject } from '@model-gateway/demo-model/answers';
 import { startCloudVideo, type RunningCloudVideo } from './cloud-video.ts';
 
 let video: RunningCloudVideo;

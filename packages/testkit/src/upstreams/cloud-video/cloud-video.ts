@@ -1,19 +1,13 @@
+import { asObject, asText, isObject, type JsonObject } from '@model-gateway/demo-model/answers';
+import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
+import { extend } from '../wire/extend.ts';
+import { applyHttpFaults, type HttpFault } from '../faults/http-faults.ts';
 import {
-  asObject,
-  asText,
-  createFaultPlan,
-  extend,
-  faultOf,
-  isObject,
-  applyHttpFaults,
   startHttpServer,
-  type Exchange,
-  type FaultPlan,
-  type HttpFault,
   type HttpServerOptions,
-  type JsonObject,
   type RunningHttpServer,
-} from '@model-gateway/demo-model/server-parts';
+} from '../wire/http-server.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import { createVideoTasks, type VideoTask, type VideoTaskStatus } from './video-tasks.ts';
 
 /** The faults of a video API. */

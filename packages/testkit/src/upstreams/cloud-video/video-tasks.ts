@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '@model-gateway/demo-model/server-parts';
+import type { JsonObject } from '@model-gateway/demo-model/answers';
 
 /** The states of a task in the API. */
 export type VideoTaskStatus = 'Preparing' | 'Queueing' | 'Processing' | 'Success' | 'Fail';

@@ -6,14 +6,13 @@ import {
   asText,
   composeAnswer,
   countCompletionTokens,
-  faultOf,
   readChatRequest,
   type Answer,
   type AnswerText,
   type JsonObject,
-  type Served,
-  type ServedLog,
-} from '@model-gateway/demo-model/server-parts';
+} from '@model-gateway/demo-model/answers';
+import { faultOf } from '../faults/fault-plan.ts';
+import type { Served, ServedLog } from '../recording/served-log.ts';
 import { RpcMethodError, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
 import type { EngineFault } from './engine-faults.ts';
 

@@ -1,5 +1,5 @@
 import { createRealtimeSession, type RealtimeSession } from '../realtime/realtime-session.ts';
-import { asObject, asText } from '@model-gateway/demo-model/server-parts';
+import { asObject, asText } from '@model-gateway/demo-model/answers';
 import { RpcMethodError, type RpcCall, type RpcConnection } from '../wire/json-rpc-call.ts';
 import type { EngineFault } from './engine-faults.ts';
 

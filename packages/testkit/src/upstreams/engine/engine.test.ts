@@ -1,4 +1,4 @@
-import { asList, asObject, type JsonObject } from '@model-gateway/demo-model/server-parts';
+import { asList, asObject, type JsonObject } from '@model-gateway/demo-model/answers';
 import { connectSocket, type SocketClient } from '../wire/socket-client.ts';
 import { startEngine, type RunningEngine } from './engine.ts';
 

@@ -2,15 +2,13 @@ import {
   asList,
   asText,
   countTokens,
-  createChanges,
-  createFaultPlan,
-  createServedLog,
   embeddingOf,
-  extend,
   type AnswerText,
-  type FaultPlan,
-  type ServedLog,
-} from '@model-gateway/demo-model/server-parts';
+} from '@model-gateway/demo-model/answers';
+import { createChanges } from '../recording/changes.ts';
+import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
+import { createServedLog, type ServedLog } from '../recording/served-log.ts';
+import { extend } from '../wire/extend.ts';
 import {
   RpcMethodError,
   type RpcCall,

@@ -1,4 +1,4 @@
-import { asList, asObject } from '@model-gateway/demo-model/server-parts';
+import { asList, asObject } from '@model-gateway/demo-model/answers';
 
 /** Handles an invocation. */
 export type Invoke = (method: string, params: unknown) => unknown;

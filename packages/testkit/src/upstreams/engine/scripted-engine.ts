@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createChanges, createFaultPlan, extend } from '@model-gateway/demo-model/server-parts';
+import { createChanges } from '../recording/changes.ts';
+import { createFaultPlan } from '../faults/fault-plan.ts';
+import { extend } from '../wire/extend.ts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
 import { RpcMethodError, type RpcMethod } from '../wire/json-rpc-call.ts';
 import { startJsonRpcServer, type RunningRpcServer } from '../wire/json-rpc-server.ts';

@@ -1,5 +1,5 @@
 import { connectSocket, type SocketClient } from '../wire/socket-client.ts';
-import { asList, asObject } from '@model-gateway/demo-model/server-parts';
+import { asList, asObject } from '@model-gateway/demo-model/answers';
 import { startMemoryService, type RunningMemoryService } from './memory-service.ts';
 
 let service: RunningMemoryService;

@@ -4,12 +4,11 @@ import {
   asNumber,
   asObject,
   asText,
-  createChanges,
-  createFaultPlan,
-  extend,
-  type FaultPlan,
   type JsonObject,
-} from '@model-gateway/demo-model/server-parts';
+} from '@model-gateway/demo-model/answers';
+import { createChanges } from '../recording/changes.ts';
+import { createFaultPlan, type FaultPlan } from '../faults/fault-plan.ts';
+import { extend } from '../wire/extend.ts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
 import { RpcMethodError, type RpcMethod } from '../wire/json-rpc-call.ts';
 import {

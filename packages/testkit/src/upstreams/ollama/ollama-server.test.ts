@@ -1,4 +1,4 @@
-import { asList, asObject } from '@model-gateway/demo-model/server-parts';
+import { asList, asObject } from '@model-gateway/demo-model/answers';
 import { startOllamaServer, type RunningOllamaServer } from './ollama-server.ts';
 
 let server: RunningOllamaServer;

@@ -4,31 +4,28 @@ import {
   asNumber,
   asObject,
   asText,
-  applyStreamFaults,
   composeAnswer,
   countCompletionTokens,
   countTokens,
-  createChanges,
-  createFaultPlan,
-  createServedLog,
   embeddingOf,
-  extend,
-  faultOf,
-  applyHttpFaults,
   readChatRequest,
-  sendCut,
-  startHttpServer,
-  writeStream,
   type AnswerText,
-  type ChatFault,
   type ChatRequest,
-  type Exchange,
-  type FaultPlan,
+} from '@model-gateway/demo-model/answers';
+import { applyStreamFaults, type ChatFault } from '../faults/stream-faults.ts';
+import { createChanges } from '../recording/changes.ts';
+import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
+import { createServedLog, type ServedLog } from '../recording/served-log.ts';
+import { extend } from '../wire/extend.ts';
+import { applyHttpFaults } from '../faults/http-faults.ts';
+import { sendCut } from '../wire/send-cut.ts';
+import {
+  startHttpServer,
   type HttpServerOptions,
   type RunningHttpServer,
-  type ServedLog,
-  type StreamOutcome,
-} from '@model-gateway/demo-model/server-parts';
+} from '../wire/http-server.ts';
+import { writeStream, type StreamOutcome } from '../wire/stream-writer.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import { messageLines, ndjson, tagOf, wholeMessage } from './ollama-shapes.ts';
 
 /** The operations that a fault can apply to; by default chat and embed. */

@@ -6,7 +6,7 @@ import {
   type Answer,
   type Chunk,
   type ToolCall,
-} from '@model-gateway/demo-model/server-parts';
+} from '@model-gateway/demo-model/answers';
 
 interface ChatOptions {
   readonly model: string;

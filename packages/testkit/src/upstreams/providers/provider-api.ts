@@ -1,16 +1,9 @@
-import {
-  answerChat,
-  answerOperation,
-  asObject,
-  asText,
-  createChanges,
-  createServedLog,
-  embed,
-  readChatRequest,
-  startHttpServer,
-  type Exchange,
-  type RunningHttpServer,
-} from '@model-gateway/demo-model/server-parts';
+import { asObject, asText, operationOf } from '@model-gateway/demo-model/answers';
+import { answerOperation } from '../chat/answer-operation.ts';
+import { createChanges } from '../recording/changes.ts';
+import { createServedLog } from '../recording/served-log.ts';
+import { startHttpServer, type RunningHttpServer } from '../wire/http-server.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import type { Provider, ProviderAnswer } from './provider.ts';
 
 type Operation = 'chat' | 'embeddings' | 'models';
@@ -24,33 +17,16 @@ export function startProviderApi(
   const served = createServedLog(changes);
 
   async function handle(exchange: Exchange): Promise<void> {
-    const operation = operationOf(exchange, provider.basePath);
+    const operation = operationIn(exchange, provider.basePath);
     if (operation === undefined) return send(exchange, provider.unknownPath);
     const isPublic = operation === 'models' && provider.isListingPublic;
     if (!isPublic && !hasKey(exchange, provider, apiKey)) return send(exchange, provider.wrongKey);
     if (operation === 'models') return send(exchange, provider.listing);
     const model = asText(asObject(exchange.json).model) ?? '';
     if (!provider.models.includes(model)) return send(exchange, provider.unknownModel(model));
-    return operation === 'chat' ? chat(exchange) : embeddings(exchange, model);
-  }
-
-  async function chat(exchange: Exchange): Promise<void> {
-    const request = readChatRequest(exchange.json);
-    if (typeof request === 'string') return send(exchange, refused(request));
-    return answerChat({
-      exchange,
-      request,
-      faults: [],
-      answerText: undefined,
-      tokenDelayMs: 0,
-      served,
-    });
-  }
-
-  async function embeddings(exchange: Exchange, model: string): Promise<void> {
-    const turn = { exchange, operation: embed, model, faults: [], tokenDelayMs: 0, served };
+    const turn = { exchange, operation: operationOf(operation), model, faults: [], served };
     const problem = await answerOperation(turn);
-    if (problem !== undefined) send(exchange, refused(problem));
+    return problem === undefined ? undefined : send(exchange, refused(problem));
   }
 
   return startHttpServer({}, handle, changes);
@@ -64,7 +40,7 @@ const refused = (message: string): ProviderAnswer => ({
   body: { error: { message, type: 'invalid_request_error', code: null, param: null } },
 });
 
-function operationOf({ method, path }: Exchange, basePath: string): Operation | undefined {
+function operationIn({ method, path }: Exchange, basePath: string): Operation | undefined {
   if (method === 'GET' && path === `${basePath}/models`) return 'models';
   if (method === 'POST' && path === `${basePath}/chat/completions`) return 'chat';
   if (method === 'POST' && path === `${basePath}/embeddings`) return 'embeddings';

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '@model-gateway/demo-model/server-parts';
+import { asObject, type JsonObject } from '@model-gateway/demo-model/answers';
 import { connectSocket, type SocketClient } from '../wire/socket-client.ts';
 import { startRealtimeApi, type RunningRealtimeApi } from './realtime-api.ts';
 import type { RealtimeGeneration } from './response-events.ts';

@@ -1,18 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import {
-  createChanges,
-  createFaultPlan,
-  createRing,
-  extend,
-  faultOf,
-  isObject,
-  parseJson,
-  type FaultPlan,
-  type JsonObject,
-  type ListenOptions,
-} from '@model-gateway/demo-model/server-parts';
+import { createChanges } from '../recording/changes.ts';
+import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
+import { createRing } from '../recording/ring.ts';
+import { extend } from '../wire/extend.ts';
+import { isObject, parseJson, type JsonObject } from '@model-gateway/demo-model/answers';
+import type { ListenOptions } from '../wire/listener.ts';
 import { hasBearer, startSocketServer, type RunningSocketServer } from '../wire/web-sockets.ts';
 import {
   REALTIME_OPERATIONS,

@@ -5,9 +5,9 @@ import {
   asObject,
   asText,
   countTokens,
-  faultOf,
   type JsonObject,
-} from '@model-gateway/demo-model/server-parts';
+} from '@model-gateway/demo-model/answers';
+import { faultOf } from '../faults/fault-plan.ts';
 import type { RealtimeFault } from './realtime-faults.ts';
 import {
   endedResponse,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { tokensOf, type JsonObject } from '@model-gateway/demo-model/server-parts';
+import { tokensOf, type JsonObject } from '@model-gateway/demo-model/answers';
 
 /** The event names of a realtime API: the older ones, which Qwen-Omni uses, or the current ones. */
 export type RealtimeGeneration = 'beta' | 'ga';

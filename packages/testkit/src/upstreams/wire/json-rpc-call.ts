@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { faultOf, type JsonObject } from '@model-gateway/demo-model/server-parts';
+import { faultOf } from '../faults/fault-plan.ts';
+import type { JsonObject } from '@model-gateway/demo-model/answers';
 import type { RpcFault } from '../faults/rpc-faults.ts';
 
 /** One client of a JSON-RPC server. */

@@ -3,15 +3,15 @@ import type { WebSocket } from 'ws';
 import {
   asObject,
   asText,
-  createRing,
-  extend,
   isObject,
   parseJson,
-  type Changes,
-  type FaultSource,
   type JsonObject,
-  type ListenOptions,
-} from '@model-gateway/demo-model/server-parts';
+} from '@model-gateway/demo-model/answers';
+import { createRing } from '../recording/ring.ts';
+import { extend } from './extend.ts';
+import type { Changes } from '../recording/changes.ts';
+import type { FaultSource } from '../faults/fault-plan.ts';
+import type { ListenOptions } from './listener.ts';
 import type { RpcFault } from '../faults/rpc-faults.ts';
 import { answerCall, type RpcConnection, type RpcMethod } from './json-rpc-call.ts';
 import { hasBearer, startSocketServer, type RunningSocketServer } from './web-sockets.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { asObject, parseJson, type JsonObject } from '@model-gateway/demo-model/server-parts';
+import { asObject, parseJson, type JsonObject } from '@model-gateway/demo-model/answers';
 
 /** A WebSocket client for the tests of these servers. It reads frames one by one and misses none. */
 export interface SocketClient {

@@ -1,14 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import {
-  extend,
-  listen,
-  runningServer,
-  type Changes,
-  type ListenOptions,
-  type RunningServer,
-} from '@model-gateway/demo-model/server-parts';
+import { extend } from './extend.ts';
+import { listen, type ListenOptions } from './listener.ts';
+import { runningServer, type RunningServer } from './running-server.ts';
+import type { Changes } from '../recording/changes.ts';
 
 /** A running WebSocket server. */
 export interface RunningSocketServer extends RunningServer {

@@ -1,26 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { GARBAGE_LINE } from '../chat/answer-chat.ts';
-import { chatError } from '../chat/completion-shapes.ts';
+import {
+  asObject,
+  asText,
+  chatError,
+  sse,
+  type Operation,
+  type OperationReply,
+} from '@model-gateway/demo-model/answers';
 import { faultOf } from '../faults/fault-plan.ts';
 import type { ChatFault } from '../faults/stream-faults.ts';
 import type { ServedLog } from '../recording/served-log.ts';
 import type { Exchange } from '../wire/exchange.ts';
-import { asObject, asText } from '../wire/json.ts';
 import { sendCut } from '../wire/send-cut.ts';
-import { sse } from '../wire/sse.ts';
 import { writeStream, type StreamOutcome } from '../wire/stream-writer.ts';
-import type { Operation, OperationReply } from './operation.ts';
 
 interface OperationTurn {
   readonly exchange: Exchange;
   readonly operation: Operation;
   readonly model: string;
   readonly faults: readonly ChatFault[];
-  readonly tokenDelayMs: number;
+  readonly tokenDelayMs?: number | undefined;
   readonly served: ServedLog;
 }
 
-/** Responds to a request that is not chat, and records what was served; returns an error message for an invalid one. */
+/** An invalid line of a stream. */
+const GARBAGE_LINE = 'data: {"id": "half a chu\n\n';
+
+/** Responds to a request, and records what was served; returns an error message for an invalid one. */
 export async function answerOperation(turn: OperationTurn): Promise<string | undefined> {
   const { exchange, model, faults, served } = turn;
   const withUsage = faultOf(faults, 'no-usage') === undefined;
@@ -28,7 +34,7 @@ export async function answerOperation(turn: OperationTurn): Promise<string | und
   if (typeof reply === 'string') return reply;
   const { tokens, completed } = await send(turn, reply);
   served.record({
-    id: randomUUID(),
+    id: reply.id ?? randomUUID(),
     requestId: asText(exchange.headers['x-request-id']),
     model,
     promptTokens: reply.promptTokens,
@@ -39,7 +45,7 @@ export async function answerOperation(turn: OperationTurn): Promise<string | und
 }
 
 async function send(
-  { exchange, faults, tokenDelayMs }: OperationTurn,
+  { exchange, faults, tokenDelayMs = 0 }: OperationTurn,
   reply: OperationReply,
 ): Promise<StreamOutcome> {
   if (exchange.closed.aborted) return { tokens: 0, completed: false };

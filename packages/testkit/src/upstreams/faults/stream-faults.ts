@@ -1,4 +1,4 @@
-import type { Answer } from '../answering/answer.ts';
+import type { Answer } from '@model-gateway/demo-model/answers';
 import { faultOf } from './fault-plan.ts';
 import type { HttpFault } from './http-faults.ts';
 
