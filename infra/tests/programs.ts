@@ -15,7 +15,7 @@ const isPackaged = process.platform === 'linux' && process.arch === 'x64';
 const KUBERNETES = '1.27.0';
 
 /** The chart of the service. */
-export const chartFolder: string = join(infraFolder, 'helm', 'model-gateway');
+const chartFolder = join(infraFolder, 'helm', 'model-gateway');
 
 /** Defines tests that run a program; where it is missing, a test with that name stands for them. */
 export function describeWith(program: Program, body: () => void): void {
