@@ -27,22 +27,19 @@ export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
 
+/** A command that serves on a port. */
+export interface HttpInvocation {
+  readonly kind: 'debug' | 'mcp-http';
+  readonly port: number;
+  readonly host: string;
+  readonly proxy: string | undefined;
+}
+
 /** The parsed command line. */
 export type Invocation =
   | { readonly kind: 'help' | 'version' }
-  | {
-      readonly kind: 'debug';
-      readonly port: number;
-      readonly host: string;
-      readonly proxy: string | undefined;
-    }
+  | HttpInvocation
   | { readonly kind: 'mcp'; readonly proxy: string | undefined }
-  | {
-      readonly kind: 'mcp-http';
-      readonly port: number;
-      readonly host: string;
-      readonly proxy: string | undefined;
-    }
   | { readonly kind: 'bundle'; readonly args: readonly string[] }
   | { readonly kind: 'problem'; readonly message: string };
 
@@ -50,90 +47,78 @@ const PORT_MAX = 65_535;
 const MCP_PORT = '8091';
 const LOOPBACK = '127.0.0.1';
 const PROXY_SCHEMES = ['http:', 'https:', 'socks5:'];
+const COMMON_OPTIONS = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  proxy: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 /** Reads the arguments after the program's name. */
 export function parseCommandLine(args: readonly string[]): Invocation {
   // `pnpm start -- mcp` passes the dashes to the program.
   const [command, ...rest] = args[0] === '--' ? args.slice(1) : args;
-  if (command === undefined) return { kind: 'problem', message: 'a command is required' };
-  if (command === '--help' || command === '-h' || command === 'help') return { kind: 'help' };
-  if (command === '--version' || command === '-V') return { kind: 'version' };
-  if (command === 'bundle') return { kind: 'bundle', args: rest };
-  if (command !== 'debug' && command !== 'mcp') {
-    return { kind: 'problem', message: `unknown command ${JSON.stringify(command)}` };
-  }
   try {
-    return command === 'debug' ? parseDebug(rest) : parseMcp(rest);
+    switch (command) {
+      case '--help':
+      case '-h':
+      case 'help':
+        return { kind: 'help' };
+      case '--version':
+      case '-V':
+        return { kind: 'version' };
+      case 'bundle':
+        return { kind: 'bundle', args: rest };
+      case 'debug':
+        return parseDebug(rest);
+      case 'mcp':
+        return parseMcp(rest);
+      case undefined:
+        throw new Error('a command is required');
+      default:
+        throw new Error(`unknown command ${JSON.stringify(command)}`);
+    }
   } catch (error) {
     return { kind: 'problem', message: (error as Error).message };
   }
 }
 
-function parseDebug(args: readonly string[]): Invocation {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      port: { type: 'string' },
-      host: { type: 'string', default: LOOPBACK },
-      proxy: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  if (values.help) return { kind: 'help' };
-  if (values.port === undefined) return { kind: 'problem', message: 'debug needs --port <port>' };
-  const { host, proxy } = values;
-  const port = parsePort(values.port);
-  return checkPort(port, values.port) ?? checkProxy(proxy) ?? { kind: 'debug', port, host, proxy };
-}
-
-function parseMcp(args: readonly string[]): Invocation {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      http: { type: 'boolean', default: false },
-      port: { type: 'string' },
-      host: { type: 'string' },
-      proxy: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  const { http, port: given = MCP_PORT, host = LOOPBACK, proxy, help } = values;
+function parseDebug(args: string[]): Invocation {
+  const {
+    port,
+    host = LOOPBACK,
+    proxy,
+    help,
+  } = parseArgs({ args, options: COMMON_OPTIONS }).values;
   if (help) return { kind: 'help' };
-  if (!http && (values.port ?? values.host) !== undefined) {
-    return { kind: 'problem', message: 'mcp needs --http with --port and --host' };
-  }
-  const port = parsePort(given);
-  return (
-    checkPort(port, given) ??
-    checkProxy(proxy) ??
-    (http ? { kind: 'mcp-http', port, host, proxy } : { kind: 'mcp', proxy })
-  );
+  if (port === undefined) throw new Error('debug needs --port <port>');
+  return { kind: 'debug', port: checkedPort(port), host, proxy: checkedProxy(proxy) };
 }
 
-function parsePort(given: string): number {
-  return /^\d+$/.test(given) ? Number(given) : Number.NaN;
+function parseMcp(args: string[]): Invocation {
+  const options = { http: { type: 'boolean', default: false }, ...COMMON_OPTIONS } as const;
+  const { http, port, host, proxy: given, help } = parseArgs({ args, options }).values;
+  if (help) return { kind: 'help' };
+  if (!http && (port ?? host) !== undefined)
+    throw new Error('mcp needs --http with --port and --host');
+  const proxy = checkedProxy(given);
+  if (!http) return { kind: 'mcp', proxy };
+  return { kind: 'mcp-http', port: checkedPort(port ?? MCP_PORT), host: host ?? LOOPBACK, proxy };
 }
 
-function checkPort(port: number, given: string): Invocation | undefined {
-  if (port >= 0 && port <= PORT_MAX) return undefined;
-  return {
-    kind: 'problem',
-    message: `--port must be a number from 0 to ${PORT_MAX}, not ${JSON.stringify(given)}`,
-  };
+function checkedPort(given: string): number {
+  if (/^\d+$/.test(given) && Number(given) <= PORT_MAX) return Number(given);
+  throw new Error(`--port must be a number from 0 to ${PORT_MAX}, not ${JSON.stringify(given)}`);
 }
 
-function checkProxy(proxy: string | undefined): Invocation | undefined {
+function checkedProxy(proxy: string | undefined): string | undefined {
   if (proxy === undefined) return undefined;
   const url = URL.canParse(proxy) ? new URL(proxy) : undefined;
-  if (url === undefined || !PROXY_SCHEMES.includes(url.protocol)) {
-    return { kind: 'problem', message: '--proxy must be an http://, https:// or socks5:// URL' };
-  }
-  if (url.protocol === 'socks5:' && url.username !== '') {
-    return {
-      kind: 'problem',
-      message:
-        'browsers do not send passwords to socks5 proxies: use a proxy without a password, or an http proxy',
-    };
-  }
-  return undefined;
+  if (url === undefined || !PROXY_SCHEMES.includes(url.protocol))
+    throw new Error('--proxy must be an http://, https:// or socks5:// URL');
+  if (url.protocol === 'socks5:' && url.username !== '')
+    throw new Error(
+      'browsers do not send passwords to socks5 proxies: use a proxy without a password, or an http proxy',
+    );
+  return proxy;
 }

@@ -82,6 +82,16 @@ export class ToolError extends Error {
   }
 }
 
+/** An error as both interfaces send it. */
+export function errorAnswer({ sentence, code, hint, details }: ToolError) {
+  return {
+    error: sentence,
+    code,
+    ...(hint === undefined ? {} : { hint }),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
 // Messages quote pages, which may contain any characters, even terminal colors.
 // oxlint-disable-next-line no-control-regex -- It removes control characters.
 const CONTROL = /\u001B\[[0-9;]*[A-Za-z]|[\u0000-\u001F\u007F]+/g;

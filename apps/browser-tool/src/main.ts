@@ -20,17 +20,14 @@ async function run(invocation: Invocation): Promise<number> {
       process.stdout.write(`${TOOL_VERSION}\n`);
       return EXIT_OK;
     }
-    case 'debug': {
-      const { runDebug } = await import('./servers/run-debug.ts');
-      return runDebug(invocation);
+    case 'debug':
+    case 'mcp-http': {
+      const { runHttp } = await import('./servers/run-http.ts');
+      return runHttp(invocation);
     }
     case 'mcp': {
       const { runMcp } = await import('./servers/run-mcp.ts');
       return runMcp(invocation);
-    }
-    case 'mcp-http': {
-      const { runMcpHttp } = await import('./servers/run-mcp-http.ts');
-      return runMcpHttp(invocation);
     }
     case 'bundle': {
       const { runBundle } = await import('./run-bundle.ts');

@@ -1,7 +1,7 @@
 import { silentLog } from '@model-gateway/kernel';
 import { createBrowserTool, type BrowserTool } from '../src/app.ts';
 import { readBrowserToolConfig } from '../src/config.ts';
-import { startDebugServer } from '../src/servers/http/server.ts';
+import { startDebugServer } from '../src/servers/http/debug-server.ts';
 import { borrowChromium } from './shared-chromium.ts';
 import { testBrowser } from './test-browser.ts';
 

@@ -44,9 +44,6 @@ export interface SessionStatus {
   readonly protocol: 'cdp' | 'ffi' | undefined;
   /** Why there is no browser. */
   readonly failure: ToolError | undefined;
-  /** How many browsers were started, and how many of them ended unexpectedly. */
-  readonly launches: number;
-  readonly crashes: number;
 }
 
 /** The browser of a tool: started when needed, restarted after a crash, one call at a time. */
@@ -96,23 +93,21 @@ export function createBrowserSession({
   // The last call failed in a way that may mean a hanging tab.
   let mayHang = false;
   let lastAddress: PageAddress | undefined;
-  let launches = 0;
-  let crashes = 0;
+  let hasStarted = false;
 
   async function start(): Promise<BrowserEngine> {
     resolved = await resolve(closing.signal);
     // Console output of the previous browser belongs to an earlier page.
-    if (launches > 0) captures.console.startPage();
+    if (hasStarted) captures.console.startPage();
     const started = await launch(resolved, {
       signal: closing.signal,
       onEnd: (reason) => {
         log.warn({ reason }, 'the browser ended');
         engine = undefined;
         isLost = true;
-        crashes += 1;
       },
     });
-    launches += 1;
+    hasStarted = true;
     if (closing.signal.aborted) {
       await started.close();
       throw closing.signal.reason;
@@ -189,8 +184,6 @@ export function createBrowserSession({
       engine: engine?.status(),
       protocol: engine?.protocol,
       failure: engine === undefined ? failure : undefined,
-      launches,
-      crashes,
     }),
     async settled() {
       await starting?.catch(() => undefined);

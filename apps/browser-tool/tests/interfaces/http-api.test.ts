@@ -29,7 +29,7 @@ const send = (
 ): Promise<RawAnswer> => sendRaw(tool.port, { method, path, headers, body });
 
 describe('who is answered', () => {
-  test.each(['/health', '/info', '/nope', '/events', '/metrics'])(
+  test.each(['/health', '/info', '/nope', '/events'])(
     'a foreign Host is refused on %s',
     async (path) => {
       for (const host of [
@@ -144,7 +144,6 @@ describe('what is answered', () => {
         'POST /navigate',
         'POST /batch',
         'GET /events',
-        'GET /metrics',
         'DELETE /console',
         'GET /network/:id',
       ]),

@@ -5,14 +5,15 @@ import { createBrowserTool } from '../../src/app.ts';
 import type { launchChromium } from '../../src/chromium/process/launch.ts';
 import { readBrowserToolConfig } from '../../src/config.ts';
 import { portOf, stopListening } from '../../src/servers/http/listen.ts';
-import { startMcpHttpServer, type McpHttpServer } from '../../src/servers/mcp/mcp-http-server.ts';
+import type { HttpServer } from '../../src/servers/http/http-server.ts';
+import { startMcpHttpServer } from '../../src/servers/http/mcp-server.ts';
 
 // No case needs a browser: it starts with the first call.
 const CONFIG = { BROWSER_SKIP_BROWSER_FETCH: '1', CHROMIUM_PATH: '/no/such/browser' };
 const BOTH = 'application/json, text/event-stream';
 const HOUR_MS = 3_600_000;
 
-const servers: McpHttpServer[] = [];
+const servers: HttpServer[] = [];
 
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));

@@ -4,7 +4,7 @@ import type { CommandContext, CommandData } from '../../commands/command.ts';
 import { parseParams } from '../../commands/parse-params.ts';
 import type { PageAddress } from '../../engine.ts';
 import type { RunCall } from '../../session/browser-session.ts';
-import { ToolError } from '../../errors.ts';
+import { errorAnswer, ToolError } from '../../errors.ts';
 import { wellFormed } from '../../well-formed.ts';
 import { withSnapshot } from './page-after-action.ts';
 import { eventLines, firstEvents, resultText } from './result-text.ts';
@@ -130,12 +130,6 @@ export function failure(error: unknown): CallToolResult {
   return {
     isError: true,
     content: [{ type: 'text', text: [summary, ...eventLines(known.details ?? {})].join('\n') }],
-    structuredContent: {
-      ok: false,
-      code: known.code,
-      error: known.sentence,
-      ...(known.hint === undefined ? {} : { hint: known.hint }),
-      ...(known.details === undefined ? {} : { details: known.details }),
-    },
+    structuredContent: { ok: false, ...errorAnswer(known) },
   };
 }

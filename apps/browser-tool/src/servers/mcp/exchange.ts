@@ -6,16 +6,22 @@ import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprot
 
 // The transport routes nothing by its address.
 const ADDRESS = 'http://localhost/mcp';
+const BOTH_FORMS = 'application/json, text/event-stream';
+const EITHER_FORM = /^$|application\/(json|\*)|text\/(event-stream|\*)|\*\/\*/i;
 const HEADERS = ['content-type', 'last-event-id', 'mcp-protocol-version', 'mcp-session-id'];
 
-/** Passes a request, whose body is parsed already, to the transport, and sends what it answers. */
+/**
+ * Passes a request, whose body is parsed already, to the transport, and sends what it answers. The transport wants both forms of
+ * answers by name; clients such as curl send a wildcard, or only the type that they get.
+ */
 export async function exchange(
   transport: WebStandardStreamableHTTPServerTransport,
   request: IncomingMessage,
   response: ServerResponse,
-  { accept, body }: { readonly accept: string; readonly body: unknown },
+  body: unknown,
 ): Promise<void> {
-  const headers = new Headers({ accept });
+  const { accept = '' } = request.headers;
+  const headers = new Headers({ accept: EITHER_FORM.test(accept) ? BOTH_FORMS : accept });
   for (const name of HEADERS) {
     const value = request.headers[name];
     if (typeof value === 'string') headers.set(name, value);

@@ -2,16 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '@model-gateway/kernel';
 import type { BrowserTool } from '../../app.ts';
 import { ToolError } from '../../errors.ts';
-import type { AnswerForm } from './answer-form.ts';
-import { createMcpSession, type McpSession } from './mcp-session.ts';
+import { createHttpSession, type HttpSession } from './http-session.ts';
 
 /** The sessions of all clients, by their ids. */
-export interface McpSessions {
+export interface HttpSessions {
   readonly count: number;
   /** The session with this id; fails if there is none. */
-  get(id: string): McpSession;
-  /** Creates a session. At the limit, it replaces the session that is idle for the longest time. */
-  open(form: AnswerForm): Promise<McpSession>;
+  get(id: string): HttpSession;
+  /** Creates a session for a client with this Accept header. At the limit, it replaces the one that is idle for the longest time. */
+  open(accept: string | undefined): Promise<HttpSession>;
   /** Ends all sessions. */
   close(): Promise<void>;
 }
@@ -23,13 +22,13 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-export function createMcpSessions({
+export function createHttpSessions({
   createTool,
   sessionsMax,
   idleMs,
   log,
-}: SessionsOptions): McpSessions {
-  const sessions = new Map<string, McpSession>();
+}: SessionsOptions): HttpSessions {
+  const sessions = new Map<string, HttpSession>();
   const endings = new Set<Promise<void>>();
   let isClosed = false;
 
@@ -52,14 +51,14 @@ export function createMcpSessions({
       if (session === undefined) throw notFound();
       return session;
     },
-    async open(form) {
+    async open(accept = '') {
       if (isClosed) throw new ToolError('BROWSER_CRASHED', 'The tool is shutting down.');
       const replaced = makeRoom();
       const id = randomUUID();
-      const session = createMcpSession({
+      const session = createHttpSession({
         id,
         tool: createTool(),
-        form,
+        isJson: !accept.toLowerCase().includes('text/event-stream'),
         idleMs,
         log,
         onEnd: (ended) => {

@@ -4,7 +4,6 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { withTimeout, yieldToEventLoop, type Log } from '@model-gateway/kernel';
 import type { BrowserTool } from '../../app.ts';
 import { createMcpServer } from './create-mcp-server.ts';
-import { transportAccept, type AnswerForm } from './answer-form.ts';
 import { exchange } from './exchange.ts';
 
 // A client that does not read its answers must not delay the end.
@@ -12,7 +11,7 @@ const FLUSH_TIMEOUT_MS = 1_000;
 const CALL_CANCELLED = -32_800;
 
 /** The session of one client, with a browser of its own. */
-export interface McpSession {
+export interface HttpSession {
   /** When its last request ended, by `performance.now()`; undefined while a request or the event stream is open. */
   readonly idleSince: number | undefined;
   /** Whether the client's first request was valid. */
@@ -25,7 +24,8 @@ export interface McpSession {
 interface SessionOptions {
   readonly id: string;
   readonly tool: BrowserTool;
-  readonly form: AnswerForm;
+  /** Whether its answers are JSON documents instead of event streams. */
+  readonly isJson: boolean;
   readonly idleMs: number;
   /** Called when the session starts to end; it gets the promise of the end. */
   readonly onEnd: (ended: Promise<void>) => void;
@@ -33,14 +33,14 @@ interface SessionOptions {
 }
 
 /** Creates a session. Its browser starts with its first call: many clients connect to all their servers and call few of them. */
-export function createMcpSession({
+export function createHttpSession({
   id,
   tool,
-  form,
+  isJson,
   idleMs,
   onEnd,
   log,
-}: SessionOptions): McpSession {
+}: SessionOptions): HttpSession {
   const open = new Set<ServerResponse>();
   let idleTimer: NodeJS.Timeout | undefined;
   let idleSince: number | undefined;
@@ -49,7 +49,7 @@ export function createMcpSession({
   const server = createMcpServer(() => Promise.resolve(tool), { onCancel: answerCancelled });
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
-    enableJsonResponse: form === 'json',
+    enableJsonResponse: isJson,
     onsessionclosed: () => end('the client ended it'),
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- The SDK has no other way.
@@ -114,8 +114,7 @@ export function createMcpSession({
       // The request that ends a session is answered after the end.
       if (request.method !== 'DELETE') track(response);
       await connected;
-      const accept = transportAccept(request.headers.accept, form);
-      await exchange(transport, request, response, { accept, body });
+      await exchange(transport, request, response, body);
     },
     end,
   };
