@@ -176,8 +176,7 @@ test('the guide has every tool with its arguments, every route, every operation 
     }
   }
   for (const { http } of commands) if (http !== undefined) need(guide.text, http.path);
-  for (const path of ['/health', '/info', '/batch', '/events'])
-    need(guide.text, `${path}\``);
+  for (const path of ['/health', '/info', '/batch', '/events']) need(guide.text, `${path}\``);
   for (const { name, inBatch } of commands) {
     if (inBatch === true)
       need(rows.find((line) => line.includes('POST /batch')) ?? '', `\`${name}\``);
