@@ -8,7 +8,7 @@ import { startInProcess } from '../src/scenes/in-process.ts';
 import type { AnyScene, ServiceScene } from '../src/target.ts';
 import { targets } from '../src/targets/index.ts';
 
-// The short form of `npm run fuzz`: the same cases in every run, without a watch for stalls, which would depend on the
+// The short form of `pnpm fuzz`: the same cases in every run, without a watch for stalls, which would depend on the
 // load of the machine. The browser tool runs without a browser.
 
 const SEED = 1;

@@ -14,7 +14,7 @@ const OWN_COMMANDS = ['add', 'deploy', 'dlx', 'exec', 'i', 'install', 'npx', 'ru
 const PROGRAMS: Readonly<Record<string, string>> = {
   'gpu-agent': 'apps/gpu-agent/src',
   'browser-tool': 'apps/browser-tool/src',
-  'bench:': 'tools/bench',
+  'pnpm bench': 'tools/bench/src',
 };
 interface Manifest {
   readonly name: string;
@@ -24,7 +24,7 @@ interface Manifest {
 export function readNamedThings(root: string): NamedThings {
   const read = (path: string) =>
     JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as Manifest;
-  const homes = ['apps', 'packages'].flatMap((folder) =>
+  const homes = ['apps', 'packages', 'tools'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
   );
   const manifests = homes

@@ -5,7 +5,7 @@ const MINUTES_DEFAULT = 30;
 const CLIENTS_DEFAULT = 12;
 
 /** Printed by `--help` and for unknown options. */
-export const USAGE = `npm run soak -- [options]
+export const USAGE = `pnpm --filter chaos soak [options]
 
   --minutes N   how long to run; ${MINUTES_DEFAULT} by default
   --clients N   how many clients send requests; ${CLIENTS_DEFAULT} by default
