@@ -1,4 +1,5 @@
 import {
+  createSupervisedProcess,
   exposeStores,
   openStores,
   secretOrGenerated,
@@ -11,7 +12,14 @@ import {
   listen,
   publicUrlOf,
 } from '@model-gateway/http';
-import { createMetrics, systemClock, type Lifecycle, type Log } from '@model-gateway/kernel';
+import {
+  createMetrics,
+  mergeMetrics,
+  systemClock,
+  type Lifecycle,
+  type Log,
+  type MetricsSnapshot,
+} from '@model-gateway/kernel';
 import { publishAddress } from '@model-gateway/embedded';
 import { tunnelKey } from '@model-gateway/router';
 import { createServiceRuntime } from '@model-gateway/service';
@@ -27,10 +35,14 @@ import type { StandaloneConfig } from './config.ts';
 import { openDemoBackend } from './demo-backend.ts';
 import { openEmbeddedStores, type StoreUrls } from './embedded-stores.ts';
 import { firstStepsOf } from './first-steps.ts';
+import { serveRecorder, type RecorderBegin } from './recorder-process.ts';
 
 /** Opens the missing stores, every server app, the demo backend and one port. */
 export async function openStandalone(
-  config: StandaloneConfig,
+  config: StandaloneConfig & {
+    /** What other processes of the service run. */
+    readonly script: string;
+  },
   lifecycle: Lifecycle,
   log: Log,
 ): Promise<void> {
@@ -43,9 +55,27 @@ export async function openStandalone(
   const admin = await adminTokenOf(config, process.stdout.isTTY);
   const encryptionKey = await secretOrGenerated(config.encryptionKey, dataDir, 'encryption-key');
   const tracing = await openTracing({ name: 'standalone', ...config }, lifecycle, log);
-  const stores = await openStores({ ...config, ...urls, encryptionKey }, lifecycle, log);
-  const metrics = createMetrics();
-  exposeStores(stores, metrics);
+  const storesConfig = { ...config, ...urls, encryptionKey };
+  const stores = await openStores(storesConfig, lifecycle, log);
+  const own = createMetrics();
+  exposeStores(stores, own);
+  const recorderBegin: RecorderBegin = {
+    role: 'recorder',
+    logLevel: config.logLevel,
+    stopsOnSignals: false,
+    stores: { ...storesConfig, migrate: false },
+    pointsPerUsd: config.pointsPerUsd,
+  };
+  const recorder = createSupervisedProcess({
+    name: 'recorder',
+    script: config.script,
+    begin: recorderBegin,
+    served: serveRecorder(stores.bus),
+    log,
+  });
+  const snapshot = async (): Promise<MetricsSnapshot> =>
+    mergeMetrics([await own.snapshot(), await recorder.metrics()]);
+  const metrics = { ...own, snapshot, expose: async () => (await snapshot()).text };
   const context = {
     ...stores,
     log,
@@ -58,7 +88,7 @@ export async function openStandalone(
     onHangUp: (listener: () => void) => lifecycle.onHangUp(listener),
   };
   const unlisted = config.demo ? [await openDemoBackend(lifecycle)] : [];
-  const isOnlyProcess = urls.isRedisPrivate;
+  const isOnlyProcess = urls.redisUrl === undefined;
   const runtime = createServiceRuntime(config, context, { unlisted, isOnlyProcess });
   await lifecycle.start(runtime);
   const bodyMemory = createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
@@ -74,7 +104,7 @@ export async function openStandalone(
       videoWorker: createVideoWorker(
         { ...config, queueRedisUrl: urls.queueRedisUrl, queueRedisAccess: urls.redisAccess },
         context,
-        { router: runtime.router },
+        { router: runtime.router, recorder },
       ),
     },
     log,
@@ -149,6 +179,6 @@ function describeStores(config: StandaloneConfig, urls: StoreUrls): string {
   const postgres =
     config.databaseUrl === undefined ? 'embedded Postgres' : 'Postgres of DATABASE_URL';
   if (config.redisUrl !== undefined) return `${postgres}, Redis of REDIS_URL`;
-  const redis = urls.redisUrl === undefined ? 'an in-process store' : 'embedded Redis';
+  const redis = urls.hasEmbeddedRedis ? 'embedded Redis' : 'an in-process store';
   return `${postgres} and ${redis}, in ${config.dataDir}`;
 }

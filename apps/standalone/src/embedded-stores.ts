@@ -12,12 +12,12 @@ import type { StandaloneConfig } from './config.ts';
 /** The URLs of the stores of this process. */
 export interface StoreUrls {
   readonly databaseUrl: string;
-  /** Undefined without Redis: shared state then stays in this process. */
+  /** The Redis that processes share; undefined where this process serves alone and keeps their state itself. */
   readonly redisUrl: string | undefined;
   /** How a configured Redis is reached; nothing of it applies to the embedded one. */
   readonly redisAccess: RedisAccess;
-  /** Whether Redis is the embedded one, which no other process uses. */
-  readonly isRedisPrivate: boolean;
+  /** Whether a Redis is embedded. */
+  readonly hasEmbeddedRedis: boolean;
   /** The Redis of the queues. */
   readonly queueRedisUrl: string;
 }
@@ -35,13 +35,23 @@ export async function openEmbeddedStores(
     (unlock) => unlock(),
   );
   const databaseUrl = config.databaseUrl ?? (await openPostgres(dataDir, lifecycle, log));
-  const redisUrl = config.redisUrl ?? (await openRedis(config, lifecycle, log));
+  if (config.redisUrl !== undefined) {
+    const { redisUrl } = config;
+    return {
+      databaseUrl,
+      redisUrl,
+      redisAccess: config,
+      hasEmbeddedRedis: false,
+      queueRedisUrl: redisUrl,
+    };
+  }
+  const embeddedUrl = await openRedis(config, lifecycle, log);
   return {
     databaseUrl,
-    redisUrl,
-    redisAccess: config.redisUrl === undefined ? {} : config,
-    isRedisPrivate: config.redisUrl === undefined,
-    queueRedisUrl: redisUrl ?? (await openQueueRedis(lifecycle)),
+    redisUrl: undefined,
+    redisAccess: {},
+    hasEmbeddedRedis: embeddedUrl !== undefined,
+    queueRedisUrl: embeddedUrl ?? (await openQueueRedis(lifecycle)),
   };
 }
 

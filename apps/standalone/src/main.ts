@@ -1,14 +1,11 @@
-import { SERVICE_VERSION } from '@model-gateway/http';
-import { runProcess } from '@model-gateway/kernel';
-import { openStandalone } from './app.ts';
-import { readStandaloneConfig } from './config.ts';
-import { programOf, replyToArguments } from './program-arguments.ts';
+import cluster from 'node:cluster';
+import { fileURLToPath } from 'node:url';
 
-const [, script = '', ...args] = process.argv;
-const reply = replyToArguments(args, programOf(script, process.cwd()), SERVICE_VERSION);
-if (reply === undefined) {
-  await runProcess({ name: 'standalone', readConfig: readStandaloneConfig, open: openStandalone });
+// Each process loads only the code that it runs.
+if (cluster.isWorker) {
+  const { runChild } = await import('./child.ts');
+  runChild();
 } else {
-  (reply.status === 0 ? process.stdout : process.stderr).write(reply.text);
-  process.exitCode = reply.status;
+  const { runStandalone } = await import('./run-standalone.ts');
+  await runStandalone(fileURLToPath(import.meta.url));
 }

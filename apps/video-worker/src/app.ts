@@ -1,6 +1,12 @@
 import type { AppContext } from '@model-gateway/server-process';
 import { sendNotFound, createProbes, pathOf, type ServerApp } from '@model-gateway/http';
-import { createFactRefresh, createRecorder, createRetention } from '@model-gateway/recorder';
+import type { Part } from '@model-gateway/kernel';
+import {
+  createFactRefresh,
+  createRecorder,
+  createRetention,
+  haltedEvent,
+} from '@model-gateway/recorder';
 import type { Router } from '@model-gateway/router';
 import { createServiceRouter } from '@model-gateway/service';
 import type { VideoWorkerConfig } from './config.ts';
@@ -14,6 +20,8 @@ export { videoWorkerSettings, type VideoWorkerConfig } from './config.ts';
 interface VideoWorkerOptions {
   /** Shared by several apps of one process; its creator then starts and stops it. */
   readonly router?: Router;
+  /** The recorder of usage, if it runs elsewhere. */
+  readonly recorder?: Part;
 }
 
 /** The background process: records usage, runs video jobs and delivers webhooks. Its port serves only probes and metrics. */
@@ -24,23 +32,19 @@ export function createVideoWorker(
 ): ServerApp {
   const router = options.router ?? createServiceRouter(config, context);
   const { database, bus, clock, log, metrics } = context;
-  const recorder = createRecorder({
-    journal: bus.journal,
-    usage: database.usage,
-    rejectedUsage: database.rejectedUsage,
-    admission: bus.admission,
-    channels: bus.channels,
-    onHalted: ({ id, error }) =>
-      database.outbox.add({
-        key: `usage.halted:${id}`,
-        type: 'usage.halted',
-        groupId: null,
-        data: { event_id: id, error },
-      }),
-    pointsPerUsd: config.pointsPerUsd,
-    metrics,
-    log,
-  });
+  const recorder =
+    options.recorder ??
+    createRecorder({
+      journal: bus.journal,
+      usage: database.usage,
+      rejectedUsage: database.rejectedUsage,
+      admission: bus.admission,
+      channels: bus.channels,
+      onHalted: (halted) => database.outbox.add(haltedEvent(halted)),
+      pointsPerUsd: config.pointsPerUsd,
+      metrics,
+      log,
+    });
   const factRefresh = createFactRefresh({
     facts: database.billingFacts,
     admission: bus.admission,

@@ -51,6 +51,7 @@ export { isExecutable, isFile, whyNotExecutable } from './processes/file-checks.
 export { makeDirectory } from './processes/make-directory.ts';
 export type { CounterSeries, HistogramSeries } from './metrics/metric-families.ts';
 export { createMetrics, type Metrics } from './metrics/metrics.ts';
+export { mergeEnded, mergeMetrics, type MetricsSnapshot } from './metrics/merge-metrics.ts';
 export { abortAfter } from './async/abort-after.ts';
 export { startPeerTimeout, type PeerTimeout } from './async/peer-timeout.ts';
 export { perName } from './metrics/per-name.ts';

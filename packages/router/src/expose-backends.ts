@@ -21,6 +21,7 @@ const shown = (router: Pick<Router, 'list'>): readonly BackendStatus[] =>
 export function exposeBackends(router: Pick<Router, 'list'>, metrics: Metrics): void {
   metrics.gauge({
     name: 'service_backends',
+    isShared: true,
     help: 'Registered backends by state of health.',
     labels: ['state'],
     collect(gauge) {
@@ -31,6 +32,7 @@ export function exposeBackends(router: Pick<Router, 'list'>, metrics: Metrics): 
   });
   metrics.gauge({
     name: 'service_backend_healthy',
+    isShared: true,
     help: 'Whether requests are routed to a backend as far as its health goes: 1 or 0.',
     labels: ['backend'],
     collect(gauge) {
@@ -42,6 +44,7 @@ export function exposeBackends(router: Pick<Router, 'list'>, metrics: Metrics): 
   });
   metrics.gauge({
     name: 'service_backend_circuit',
+    isShared: true,
     help: 'The circuit of a backend: 0 closed, 1 half-open, 2 open.',
     labels: ['backend'],
     collect(gauge) {

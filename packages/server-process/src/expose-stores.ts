@@ -22,6 +22,7 @@ export function exposeStores({ database, bus }: ExposedStores, metrics: Metrics)
   });
   metrics.gauge({
     name: 'service_journal_lag',
+    isShared: true,
     help: 'Usage events that have not been recorded yet: on Redis and in the files of this data directory. NaN during an outage of Redis.',
     async collect(gauge) {
       const lag = await bus.journal.lag().catch(() => Number.NaN);
@@ -33,6 +34,7 @@ export function exposeStores({ database, bus }: ExposedStores, metrics: Metrics)
   if (!bus.isShared) return;
   metrics.gauge({
     name: 'service_redis_connected',
+    isShared: true,
     help: 'Whether limits, quotas and notifications are served from Redis (1), or by this process alone during an outage (0).',
     collect: (gauge) => gauge.set(bus.mode() === 'redis' ? 1 : 0),
   });

@@ -2,7 +2,8 @@ import { createBus, type Bus, type RedisAccess } from '@model-gateway/bus';
 import { awaitMigrations, createDatabase, migrateDatabase, type Database } from '@model-gateway/db';
 import type { Lifecycle, Log } from '@model-gateway/kernel';
 
-interface StoresConfig {
+/** Where the stores of a process are. */
+export interface StoresConfig {
   readonly databaseUrl: string;
   /** A standby for reads. */
   readonly databaseReadUrl?: string | undefined;

@@ -7,6 +7,7 @@ import {
   type HistogramSeries,
   type MetricFamily,
 } from './metric-families.ts';
+import type { MetricsSnapshot } from './merge-metrics.ts';
 
 interface MetricOptions<Label extends string> {
   readonly name: string;
@@ -18,6 +19,8 @@ interface MetricOptions<Label extends string> {
 interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
   /** Called at scrape time, for a value that is cheaper to read than to track. */
   readonly collect?: (gauge: Gauge<Label>) => void | Promise<void>;
+  /** Whether it describes the installation, so that every process has the same value. */
+  readonly isShared?: boolean;
 }
 
 interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
@@ -39,16 +42,28 @@ export interface Metrics {
   readonly contentType: string;
   /** The text of a scrape response. */
   expose(): Promise<string>;
+  /** For `mergeMetrics`. */
+  snapshot(): Promise<MetricsSnapshot>;
+}
+
+interface MetricsOptions {
+  /** Whether the memory, the CPU time and the event loop of the process are measured, too. */
+  readonly ofProcess?: boolean;
 }
 
 /** How often the delay of the event loop is measured: each time wakes the process, also when it has nothing to do. */
 const LOOP_DELAY_EVERY_MS = 1_000;
 
-export function createMetrics(): Metrics {
+export function createMetrics({ ofProcess = true }: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   // prom-client looks a series up by its labels on every count; these counters and histograms do not.
+  const shared = new Set<string>();
   const families = new Map<string, ExposedFamily>();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS });
+  if (ofProcess)
+    collectDefaultMetrics({
+      register: registry,
+      eventLoopMonitoringPrecision: LOOP_DELAY_EVERY_MS,
+    });
 
   function once<Family extends ExposedFamily>(name: string, make: () => Family): Family {
     const existing = families.get(name);
@@ -59,12 +74,24 @@ export function createMetrics(): Metrics {
     return made;
   }
 
+  async function expose(): Promise<string> {
+    const gauges = await registry.metrics();
+    return [gauges, ...[...families.values()].map((family) => family.expose())].join('\n');
+  }
+
   return {
     counter: ({ name, help, labels = [] }) =>
       once(name, () => createCounterFamily({ name, help, labels })),
     histogram: ({ name, help, labels = [], buckets }) =>
       once(name, () => createHistogramFamily({ name, help, labels }, buckets)),
-    gauge<Label extends string>({ name, help, labels = [], collect }: GaugeOptions<Label>) {
+    gauge<Label extends string>({
+      name,
+      help,
+      labels = [],
+      collect,
+      isShared = false,
+    }: GaugeOptions<Label>) {
+      if (isShared) shared.add(name);
       const existing = registry.getSingleMetric(name);
       // The registry has no typed lookup.
       if (existing !== undefined) return existing as Gauge<Label>;
@@ -83,9 +110,7 @@ export function createMetrics(): Metrics {
       });
     },
     contentType: registry.contentType,
-    async expose() {
-      const gauges = await registry.metrics();
-      return [gauges, ...[...families.values()].map((family) => family.expose())].join('\n');
-    },
+    expose,
+    snapshot: async () => ({ text: await expose(), shared: [...shared] }),
   };
 }
