@@ -10,16 +10,14 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic' } },
   build: {
     target: 'es2023',
+    // The first versions that know `light-dark()`, which would be replaced otherwise.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // A file as a data URL would be refused by the Content-Security-Policy, except for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1024,
     rolldownOptions: {
-      output: {
-        // Each script with a route lists what its page needs; one script for all lists it once.
-        codeSplitting: { groups: [{ name: 'routes', test: /\/src\/pages\/.*route\.ts$/ }] },
-      },
       // The libraries say "use client" for servers that render pages; there is none here.
       onLog: (level, log, handle) => {
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);

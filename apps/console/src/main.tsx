@@ -1,8 +1,11 @@
 import './styles/tokens.css';
 import './styles/base.css';
-import './styles/components.css';
+import './styles/controls.css';
+import './styles/layers.css';
+import './styles/content.css';
 import './styles/frame.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
+import { Tooltip } from '@base-ui/react/tooltip';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -15,8 +18,9 @@ import { ApiContext } from './api/use-api.ts';
 import { ConnectionContext } from './api/use-connection.ts';
 import { LanguageProvider } from './preferences/language.tsx';
 import { applyTheme, forgetTab, storedLanguage, storedTheme } from './preferences/preferences.ts';
-import { createConsoleRouter } from './router.ts';
+import { createConsoleRouter } from './routes.ts';
 import { loadTexts } from './texts/texts.ts';
+import { Toasts } from './ui/toasts.tsx';
 
 applyTheme(storedTheme());
 const language = storedLanguage();
@@ -58,7 +62,10 @@ if (root !== null)
           <ConnectionContext value={connection}>
             <QueryClientProvider client={queries}>
               <LanguageProvider initial={{ language, texts }}>
-                <RouterProvider router={router} />
+                <Tooltip.Provider>
+                  <RouterProvider router={router} />
+                  <Toasts />
+                </Tooltip.Provider>
               </LanguageProvider>
             </QueryClientProvider>
           </ConnectionContext>

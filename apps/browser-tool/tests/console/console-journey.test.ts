@@ -119,7 +119,7 @@ test('a new installation is set up, also after a break: account, demo model, key
       String(await evaluate('document.querySelector("table")?.innerText')).includes('demo-chat'),
     { what: 'the usage row of the chat' },
   );
-  const code = String(await evaluate('document.querySelector(".snippet pre").textContent'));
+  const code = String(await evaluate('document.querySelector(".code-block pre").textContent'));
   expect(code).toContain(`${service.url}/v1/chat/completions`);
   expect(code).toContain(key);
 });
@@ -382,7 +382,7 @@ async function signOut(): Promise<void> {
 
 /** Chooses something in the menu of the account. */
 async function menu(name: string): Promise<void> {
-  await press('Account');
+  await act('/click', { target: 'button.account-button' });
   await act('/click', { target: `//*[@role="menuitem"][normalize-space()="${name}"]` });
 }
 

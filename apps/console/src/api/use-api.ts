@@ -28,7 +28,7 @@ export function useUser(): SessionUser {
 const NO_USER: SessionUser = { id: '', email: '', name: '', is_admin: false };
 
 /** The name of a query: a method, or a path of the REST API. */
-type QueryName = RpcMethodName | '/v1/models';
+export type QueryName = RpcMethodName | '/v1/models';
 
 /** A call that changes something; afterwards the queries of the given methods are asked again. */
 export function useCall<Name extends RpcMethodName>(

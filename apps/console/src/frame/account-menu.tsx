@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { Link } from '@tanstack/react-router';
-import { Check } from 'lucide-react';
-import { useState } from 'react';
+import { Check, ChevronsUpDown, LogOut, UserRound } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
 import { useApi, useUser } from '../api/use-api.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import {
@@ -13,15 +13,8 @@ import {
 } from '../preferences/preferences.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language } from '../texts/texts.ts';
 
-interface AccountMenuProps {
-  readonly isOpen: boolean;
-  readonly onChange: (isOpen: boolean) => void;
-  /** The button that opens and closes it. */
-  readonly anchor: HTMLElement;
-}
-
 /** Theme, language, the page of the account and the way out. */
-export function AccountMenu({ isOpen, onChange, anchor }: AccountMenuProps) {
+export function AccountMenu({ children }: { readonly children: ReactNode }) {
   const { t, language, choose } = useLanguage();
   const { session } = useApi();
   const { email } = useUser();
@@ -32,19 +25,20 @@ export function AccountMenu({ isOpen, onChange, anchor }: AccountMenuProps) {
     setTheme(next);
   };
   return (
-    <Menu.Root
-      modal={false}
-      open={isOpen}
-      onOpenChange={(next, { event }) => {
-        // A press on the button closes it by itself.
-        if (next || !(event.target instanceof Node && anchor.contains(event.target)))
-          onChange(next);
-      }}
-    >
+    <Menu.Root modal={false}>
+      <Menu.Trigger className="account-button">
+        <span className="visually-hidden">{t('frame.account')}</span>
+        {children}
+        <ChevronsUpDown aria-hidden size={14} />
+      </Menu.Trigger>
       <Menu.Portal>
-        <Menu.Positioner className="layer" anchor={anchor} sideOffset={4} align="end">
-          <Menu.Popup className="popup" finalFocus={() => anchor}>
+        <Menu.Positioner className="layer" sideOffset={4} align="start">
+          <Menu.Popup className="popup">
             <div className="popup-title">{email}</div>
+            <Menu.LinkItem className="item" closeOnClick render={<Link to="/account" />}>
+              <UserRound aria-hidden size={14} /> {t('account.open')}
+            </Menu.LinkItem>
+            <Menu.Separator className="separator" />
             <Menu.RadioGroup value={theme} onValueChange={(next: Theme) => changeTheme(next)}>
               <div className="popup-title">{t('frame.theme')}</div>
               {THEMES.map((one) => (
@@ -68,11 +62,8 @@ export function AccountMenu({ isOpen, onChange, anchor }: AccountMenuProps) {
               ))}
             </Menu.RadioGroup>
             <Menu.Separator className="separator" />
-            <Menu.LinkItem className="item" closeOnClick render={<Link to="/account" />}>
-              {t('account.open')}
-            </Menu.LinkItem>
             <Menu.Item className="item" onClick={() => void session.signOut()}>
-              {t('frame.sign_out')}
+              <LogOut aria-hidden size={14} /> {t('frame.sign_out')}
             </Menu.Item>
           </Menu.Popup>
         </Menu.Positioner>

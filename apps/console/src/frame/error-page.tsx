@@ -1,6 +1,7 @@
 import { useRouter, type ErrorComponentProps } from '@tanstack/react-router';
 import { useLanguage } from '../preferences/language.tsx';
-import { Empty, Page } from '../ui/page.tsx';
+import { Empty } from '../ui/empty.tsx';
+import { Page } from '../ui/page.tsx';
 import { ErrorNote } from '../ui/error-note.tsx';
 
 /** Shown in place of a page that failed; the frame around it goes on. */

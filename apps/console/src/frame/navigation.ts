@@ -32,7 +32,8 @@ export interface NavigationItem {
 }
 
 interface NavigationGroup {
-  readonly text: TextKey;
+  /** The first group has none. */
+  readonly text?: TextKey;
   readonly items: readonly NavigationItem[];
 }
 
@@ -43,29 +44,22 @@ export const ACCOUNT_PAGE: NavigationItem = {
   icon: UserRound,
 };
 
-/** The navigation. An item is added together with its page. */
+/** The navigation: what a person wants first, then groups. An item is added together with its page. */
 export const NAVIGATION: readonly NavigationGroup[] = [
+  { items: [{ to: '/overview', text: 'overview.title', icon: Gauge }] },
   {
-    text: 'frame.group.use',
+    text: 'frame.group.build',
     items: [
       { to: '/playground', text: 'playground.title', icon: MessageSquare },
       { to: '/keys', text: 'keys.title', icon: KeyRound, action: 'keys.create' },
       { to: '/usage', text: 'usage.title', icon: Activity },
       { to: '/plan', text: 'plan.title', icon: Wallet },
+      { to: '/video', text: 'video.title', icon: Film, action: 'video.create' },
     ],
   },
   {
-    text: 'frame.group.team',
+    text: 'frame.group.serve',
     items: [
-      { to: '/groups', text: 'groups.title', icon: Users, action: 'groups.create' },
-      { to: '/people', text: 'people.title', icon: UserRound, isForAdmins: true },
-    ],
-  },
-  {
-    text: 'frame.group.operate',
-    items: [
-      { to: '/overview', text: 'overview.title', icon: Gauge },
-      { to: '/requests', text: 'requests.title', icon: ScrollText },
       { to: '/models', text: 'models.title', icon: Boxes, isForAdmins: true },
       {
         to: '/backends',
@@ -76,19 +70,13 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       },
       { to: '/routes', text: 'routes.title', icon: Split, action: 'routes.add', isForAdmins: true },
       { to: '/nodes', text: 'nodes.title', icon: Cpu, action: 'nodes.add', isForAdmins: true },
-      { to: '/video', text: 'video.title', icon: Film, action: 'video.create' },
-      {
-        to: '/prices',
-        text: 'prices.title',
-        icon: ReceiptText,
-        action: 'prices.set',
-        isForAdmins: true,
-      },
     ],
   },
   {
-    text: 'frame.group.system',
+    text: 'frame.group.watch',
     items: [
+      { to: '/requests', text: 'requests.title', icon: ScrollText },
+      { to: '/audit', text: 'audit.title', icon: ShieldCheck, isForAdmins: true },
       {
         to: '/webhooks',
         text: 'webhooks.title',
@@ -96,7 +84,20 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         action: 'webhooks.create',
         isForAdmins: true,
       },
-      { to: '/audit', text: 'audit.title', icon: ShieldCheck, isForAdmins: true },
+    ],
+  },
+  {
+    text: 'frame.group.manage',
+    items: [
+      { to: '/people', text: 'people.title', icon: UserRound, isForAdmins: true },
+      { to: '/groups', text: 'groups.title', icon: Users, action: 'groups.create' },
+      {
+        to: '/prices',
+        text: 'prices.title',
+        icon: ReceiptText,
+        action: 'prices.set',
+        isForAdmins: true,
+      },
       { to: '/settings', text: 'settings.title', icon: Settings, isForAdmins: true },
     ],
   },

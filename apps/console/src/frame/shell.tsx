@@ -1,26 +1,42 @@
 import { Outlet, useMatches } from '@tanstack/react-router';
-import { Menu as MenuIcon } from 'lucide-react';
-import { lazy, useState } from 'react';
+import { Menu } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useUser } from '../api/use-api.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { IconButton } from '../ui/button.tsx';
-import { OnceOpen } from '../ui/once-open.tsx';
+import { PageControls } from '../ui/page.tsx';
+import { Account } from './account.tsx';
 import { Banners } from './banners.tsx';
 import { AdminOnly } from './error-page.tsx';
 import { Brand, Navigation } from './navigation-list.tsx';
-import { TopBar } from './top-bar.tsx';
+import { RangeControls } from './range-controls.tsx';
+import { SearchButton } from './search-button.tsx';
 
 const NavigationDrawer = lazy(async () => ({
   default: (await import('./navigation-drawer.tsx')).NavigationDrawer,
+}));
+const SearchDialog = lazy(async () => ({
+  default: (await import('./search-dialog.tsx')).SearchDialog,
 }));
 
 /** What is around every page of a signed-in person. */
 export function Shell() {
   const { t } = useLanguage();
-  const [isOpen, setOpen] = useState(false);
   const { is_admin: isAdmin } = useUser();
-  const isForAdmins = useMatches().some(({ staticData }) => staticData.isForAdmins === true);
-  const isAllowed = isAdmin || !isForAdmins;
+  const [open, setOpen] = useState<'navigation' | 'search'>();
+  const close = (): void => setOpen(undefined);
+  const matches = useMatches();
+  const isForAdmins = matches.some(({ staticData }) => staticData.isForAdmins === true);
+  const usesRange = matches.some(({ staticData }) => staticData.usesRange === true);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setOpen('search');
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -28,25 +44,30 @@ export function Shell() {
       </a>
       <aside className="side">
         <Brand />
+        <SearchButton onOpen={() => setOpen('search')} />
         <Navigation />
+        <Account />
       </aside>
       <div className="main">
         <div className="bar">
-          <div className="bar-menu">
-            <IconButton label={t('frame.menu')} onClick={() => setOpen(true)}>
-              <MenuIcon aria-hidden size={18} />
-            </IconButton>
-          </div>
-          <OnceOpen isOpen={isOpen}>
-            <NavigationDrawer isOpen={isOpen} onChange={setOpen} />
-          </OnceOpen>
-          <TopBar />
+          <IconButton label={t('frame.menu')} onClick={() => setOpen('navigation')}>
+            <Menu aria-hidden size={18} />
+          </IconButton>
+          <Brand />
+          <span className="bar-space" />
+          <SearchButton isSmall onOpen={() => setOpen('search')} />
         </div>
         <Banners />
         <main id="content" tabIndex={-1}>
-          {isAllowed ? <Outlet /> : <AdminOnly />}
+          <PageControls value={usesRange ? <RangeControls /> : null}>
+            {isAdmin || !isForAdmins ? <Outlet /> : <AdminOnly />}
+          </PageControls>
         </main>
       </div>
+      <Suspense>
+        {open === 'navigation' ? <NavigationDrawer onClose={close} /> : null}
+        {open === 'search' ? <SearchDialog onClose={close} /> : null}
+      </Suspense>
     </div>
   );
 }

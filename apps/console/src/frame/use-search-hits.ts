@@ -1,11 +1,11 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { modelsQuery } from '../api/models.ts';
 import { useApi, useUser } from '../api/use-api.ts';
 import { useQuery } from '../api/use-query.ts';
 import { useLanguage } from '../preferences/language.tsx';
 import { matching } from '../ui/matching.ts';
-import { afterPause } from '../ui/use-address-text.ts';
 import { CREATE_HASH } from '../ui/use-creating.ts';
+import { useSettled } from '../ui/use-settled.ts';
 import { ACCOUNT_PAGE, NAVIGATION } from './navigation.ts';
 
 /** Something that was found, and where it is. */
@@ -128,8 +128,7 @@ const NOBODY: readonly Person[] = [];
 function usePeople(text: string): readonly Person[] {
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
-  const [search, setSearch] = useState('');
-  useEffect(() => afterPause(() => setSearch(text.trim())), [text]);
+  const search = useSettled(text.trim());
   const isAsked = isAdmin && search !== '';
   const found = useQuery({
     queryKey: ['users.list', 'search', search],

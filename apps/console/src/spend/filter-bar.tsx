@@ -9,6 +9,10 @@ import { FILTERS, scopeOf, without, type FilterSearch } from './filter-search.ts
 import { ScopePicker } from './scope-picker.tsx';
 import { useNames } from './use-names.ts';
 
+const FilterDialog = lazy(async () => ({
+  default: (await import('./filter-dialog.tsx')).FilterDialog,
+}));
+
 interface FilterBarProps {
   readonly search: FilterSearch;
   /** Whose requests an admin sees without choosing. */
@@ -16,10 +20,6 @@ interface FilterBarProps {
   readonly onChange: (search: FilterSearch) => void;
   readonly children?: ReactNode;
 }
-
-const FilterDialog = lazy(async () => ({
-  default: (await import('./filter-dialog.tsx')).FilterDialog,
-}));
 
 /** Whose requests, and the filters as chips that can be removed. */
 export function FilterBar({ search, fallback, onChange, children }: FilterBarProps) {
@@ -44,7 +44,7 @@ export function FilterBar({ search, fallback, onChange, children }: FilterBarPro
         return (
           <Button
             key={name}
-            className="chip"
+            className="filter-chip"
             aria-label={t('spend.filter.remove', { filter: label })}
             onClick={() => onChange(without(search, name))}
           >

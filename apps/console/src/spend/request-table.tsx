@@ -2,7 +2,7 @@ import type { RpcResult } from '@model-gateway/contracts';
 import { useMemo } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Badge } from '../ui/page.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { When, WhenButton } from '../ui/when.tsx';
 import { useNames } from './use-names.ts';
 

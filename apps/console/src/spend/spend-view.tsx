@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
 import { Chart } from '../ui/chart/chart.tsx';
-import { Empty } from '../ui/page.tsx';
+import { Empty } from '../ui/empty.tsx';
 import { Select } from '../ui/select.tsx';
 import {
   DIMENSIONS,

@@ -1,7 +1,7 @@
-import type { Texts } from './catalogue.ts';
+import type { Translation } from './catalogue.ts';
 
 /** German. */
-export const de: Texts = {
+export const de: Translation = {
   // Everywhere
   'app.name': 'Model Gateway',
   'action.cancel': 'Abbrechen',
@@ -68,10 +68,10 @@ export const de: Texts = {
   'frame.skip': 'Zum Inhalt springen',
   'frame.navigation': 'Navigation',
   'frame.menu': 'Navigation öffnen',
-  'frame.group.use': 'Nutzen',
-  'frame.group.team': 'Team',
-  'frame.group.operate': 'Betreiben',
-  'frame.group.system': 'System',
+  'frame.group.build': 'Entwickeln',
+  'frame.group.serve': 'Bereitstellen',
+  'frame.group.watch': 'Beobachten',
+  'frame.group.manage': 'Verwalten',
   'frame.range': 'Zeitraum',
   'frame.range.15m': 'Letzte 15 Minuten',
   'frame.range.1h': 'Letzte Stunde',

@@ -1,4 +1,4 @@
-import type { TextKey, Texts } from './catalogue.ts';
+import type { TextKey, Texts, Translation } from './catalogue.ts';
 
 export type { TextKey, Texts } from './catalogue.ts';
 
@@ -18,14 +18,17 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   'zh-Hans': '简体中文',
 };
 
-const CATALOGUES: Readonly<Record<Language, () => Promise<Texts>>> = {
-  en: async () => (await import('./en.ts')).en,
+const TRANSLATIONS: Readonly<Record<Language, () => Promise<Translation>>> = {
+  en: () => Promise.resolve({}),
   de: async () => (await import('./de.ts')).de,
   'zh-Hans': async () => (await import('./zh-hans.ts')).zhHans,
 };
 
-/** Loads the texts of one language only. */
-export const loadTexts = (language: Language): Promise<Texts> => CATALOGUES[language]();
+/** Loads the texts of a language; a text without a translation is the English one. */
+export async function loadTexts(language: Language): Promise<Texts> {
+  const [{ en }, translation] = await Promise.all([import('./en.ts'), TRANSLATIONS[language]()]);
+  return { ...en, ...translation };
+}
 
 /** The first of the wanted languages that there is. */
 export function languageOf(wanted: readonly string[]): Language {

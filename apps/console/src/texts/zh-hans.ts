@@ -1,7 +1,7 @@
-import type { Texts } from './catalogue.ts';
+import type { Translation } from './catalogue.ts';
 
 /** Simplified Chinese. */
-export const zhHans: Texts = {
+export const zhHans: Translation = {
   // Everywhere
   'app.name': 'Model Gateway',
   'action.cancel': '取消',
@@ -64,10 +64,10 @@ export const zhHans: Texts = {
   'frame.skip': '跳到内容',
   'frame.navigation': '导航',
   'frame.menu': '打开导航',
-  'frame.group.use': '使用',
-  'frame.group.team': '团队',
-  'frame.group.operate': '运维',
-  'frame.group.system': '系统',
+  'frame.group.build': '开发',
+  'frame.group.serve': '服务',
+  'frame.group.watch': '监控',
+  'frame.group.manage': '管理',
   'frame.range': '时间范围',
   'frame.range.15m': '最近 15 分钟',
   'frame.range.1h': '最近 1 小时',

@@ -1,12 +1,17 @@
 import type { ComponentProps, ReactNode } from 'react';
-import { useTooltip } from './use-tooltip.tsx';
+import { Tooltip } from './tooltip.tsx';
 
 interface ButtonProps extends ComponentProps<'button'> {
-  /** `primary` for the one main action of a page or dialog, `danger` for what cannot be undone. */
-  readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet';
+  /** `primary` for the one main action of a page or dialog, `danger` for what cannot be undone, `quiet` for what is on the side. */
+  readonly kind?: 'primary' | 'secondary' | 'quiet' | 'danger';
 }
 
-export function Button({ kind = 'plain', className = '', type = 'button', ...rest }: ButtonProps) {
+export function Button({
+  kind = 'secondary',
+  className = '',
+  type = 'button',
+  ...rest
+}: ButtonProps) {
   return <button type={type} className={`button button-${kind} ${className}`} {...rest} />;
 }
 
@@ -17,21 +22,17 @@ interface IconButtonProps extends ComponentProps<'button'> {
 }
 
 /** A button with only an icon. */
-export function IconButton({ label, children, ...rest }: IconButtonProps) {
-  const { trigger, popup } = useTooltip(() => label);
+export function IconButton({ label, className = '', children, ...rest }: IconButtonProps) {
   return (
-    <>
+    <Tooltip text={label}>
       <button
         type="button"
         aria-label={label}
-        className="button button-icon"
-        {...trigger}
+        className={`button button-icon ${className}`}
         {...rest}
       >
         {children}
       </button>
-      {/* What it opened is in that place. */}
-      {rest['aria-expanded'] === true ? null : popup}
-    </>
+    </Tooltip>
   );
 }

@@ -1,6 +1,8 @@
-import type { ReactNode } from 'react';
-import { useEffect } from 'react';
+import { createContext, useContext, useEffect, type ReactNode } from 'react';
 import { useLanguage } from '../preferences/language.tsx';
+
+/** What the frame puts beside the title of a page, such as the time range. */
+export const PageControls = createContext<ReactNode>(null);
 
 interface PageProps {
   readonly title: string;
@@ -16,6 +18,7 @@ interface PageProps {
 /** The content of every page: title, actions, and a thin line while it loads. */
 export function Page({ title, intro, actions, isBusy = false, children }: PageProps) {
   const { t } = useLanguage();
+  const controls = useContext(PageControls);
   useEffect(() => {
     document.title = `${title} – ${t('app.name')}`;
   }, [title, t]);
@@ -23,37 +26,19 @@ export function Page({ title, intro, actions, isBusy = false, children }: PagePr
     <section className="page">
       <div className={isBusy ? 'progress-line progress-line-on' : 'progress-line'} aria-hidden />
       <header className="page-head">
-        <div>
+        <div className="page-title">
           <h1>{title}</h1>
           {intro === undefined ? null : <p className="page-intro">{intro}</p>}
         </div>
-        {actions === undefined ? null : <div className="page-actions">{actions}</div>}
+        {controls === null && actions === undefined ? null : (
+          <div className="page-actions">
+            {controls}
+            {actions}
+          </div>
+        )}
       </header>
       {children}
     </section>
-  );
-}
-
-interface EmptyProps {
-  /** One sentence. */
-  readonly text: string;
-  /** One button or link to the next step. */
-  readonly action?: ReactNode;
-}
-
-/** A page or table without content teaches the next step, with a link to the guide. */
-export function Empty({ text, action }: EmptyProps) {
-  const { t } = useLanguage();
-  return (
-    <div className="empty">
-      <p>{text}</p>
-      {action}
-      {action === undefined ? null : (
-        <a href="/docs" target="_blank" rel="noreferrer">
-          {t('state.guide')}
-        </a>
-      )}
-    </div>
   );
 }
 
@@ -66,21 +51,5 @@ export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
         <div key={line} className="skeleton-line" />
       ))}
     </div>
-  );
-}
-
-interface BadgeProps {
-  /** Always together with a word. */
-  readonly state: 'good' | 'warning' | 'bad' | 'neutral';
-  readonly children: ReactNode;
-}
-
-/** The state of a thing. */
-export function Badge({ state, children }: BadgeProps) {
-  return (
-    <span className={`badge badge-${state}`}>
-      <span className="badge-dot" aria-hidden />
-      {children}
-    </span>
   );
 }

@@ -1,5 +1,6 @@
-import { TextField } from './field.tsx';
-import { afterPause, useAddressText } from './use-address-text.ts';
+import { Search } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useSettled } from './use-settled.ts';
 
 interface SearchFieldProps {
   readonly label: string;
@@ -11,14 +12,31 @@ interface SearchFieldProps {
 
 /** What a page is searched for, which is in its address. */
 export function SearchField({ label, hint, value, onChange }: SearchFieldProps) {
-  const [text, setText] = useAddressText(value, onChange, afterPause);
+  const [text, setText] = useState(value);
+  const settled = useSettled(text);
+  const latest = useRef({ value, onChange });
+  useEffect(() => {
+    latest.current = { value, onChange };
+  });
+  // The address may also change otherwise, as by a link.
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (settled !== latest.current.value) void latest.current.onChange(settled);
+  }, [settled]);
   return (
-    <TextField
-      label={label}
-      {...(hint === undefined ? {} : { hint })}
-      type="search"
-      value={text}
-      onValueChange={(next) => setText(next)}
-    />
+    <div className="field">
+      <div className="input-frame input-search">
+        <Search aria-hidden size={14} />
+        <input
+          className="input"
+          type="search"
+          aria-label={label}
+          placeholder={label}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      {hint === undefined ? null : <p className="field-hint">{hint}</p>}
+    </div>
   );
 }

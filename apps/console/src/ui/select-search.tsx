@@ -7,9 +7,9 @@ import type { Choice, SelectProps } from './select.tsx';
 
 const SHOWN_MAX = 20;
 
-/** A select of many values: its list, which is open at first, can be searched. */
+/** A select of many values: its list can be searched. */
 export function SelectSearch<Value extends string>(props: SelectProps<Value>) {
-  const { label, isLabelHidden = false, value, choices, onChange, isDisabled = false } = props;
+  const { label, isLabelHidden = false, hint, value, choices, onChange } = props;
   const { t } = useLanguage();
   const id = useId();
   const [text, setText] = useState('');
@@ -20,7 +20,6 @@ export function SelectSearch<Value extends string>(props: SelectProps<Value>) {
   const chosen = choices.find((choice) => choice.value === value) ?? null;
   return (
     <Combobox.Root
-      defaultOpen
       items={shown}
       filter={null}
       value={chosen}
@@ -32,7 +31,7 @@ export function SelectSearch<Value extends string>(props: SelectProps<Value>) {
       onOpenChange={(isOpen) => {
         if (!isOpen) setText('');
       }}
-      disabled={isDisabled}
+      disabled={props.isDisabled ?? false}
     >
       <div className="field">
         <span id={id} className={isLabelHidden ? 'visually-hidden' : 'field-label'}>
@@ -44,6 +43,7 @@ export function SelectSearch<Value extends string>(props: SelectProps<Value>) {
             <ChevronsUpDown aria-hidden size={14} />
           </Combobox.Icon>
         </Combobox.Trigger>
+        {hint === undefined ? null : <p className="field-hint">{hint}</p>}
       </div>
       <Combobox.Portal>
         <Combobox.Positioner className="layer" sideOffset={4}>

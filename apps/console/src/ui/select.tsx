@@ -1,5 +1,6 @@
-import { ChevronsUpDown } from 'lucide-react';
-import { lazy, Suspense, useId, useState, type ReactNode } from 'react';
+import { Select as BaseSelect } from '@base-ui/react/select';
+import { Check, ChevronsUpDown } from 'lucide-react';
+import { lazy, Suspense, type ReactNode } from 'react';
 
 export interface Choice<Value extends string> {
   readonly value: Value;
@@ -12,78 +13,77 @@ export interface SelectProps<Value extends string> {
   readonly label: string;
   /** Whether the label is only for screen readers. */
   readonly isLabelHidden?: boolean;
+  readonly hint?: string | undefined;
   readonly value: Value;
   readonly choices: readonly Choice<Value>[];
   readonly onChange: (value: Value) => void;
   readonly isDisabled?: boolean;
 }
 
-type OpenSelect = <Value extends string>(props: SelectProps<Value>) => ReactNode;
-
-const loadList = () => import('./select-list.tsx');
-const loadSearch = () => import('./select-search.tsx');
-const SelectList = lazy(async () => ({
-  default: (await loadList()).SelectList,
-})) as unknown as OpenSelect;
-const SelectSearch = lazy(async () => ({
-  default: (await loadSearch()).SelectSearch,
-})) as unknown as OpenSelect;
-
 /** A list of more choices than these can be searched. */
 const CHOICES_MAX = 20;
 
-const isLong = ({ choices }: Pick<SelectProps<string>, 'choices'>): boolean =>
-  choices.length > CHOICES_MAX;
+/** Few pages have such a list, and its code is large. */
+const SelectSearch = lazy(async () => ({
+  default: (await import('./select-search.tsx')).SelectSearch,
+})) as unknown as <Value extends string>(props: SelectProps<Value>) => ReactNode;
 
-/** One of several values. The code of its list is loaded when the user is about to open it. */
+/** One of several values. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
-  const [isUsed, setUsed] = useState(false);
-  const closed = <ClosedSelect {...props} onOpen={() => setUsed(true)} />;
-  if (!isUsed) return closed;
-  return (
-    <Suspense fallback={closed}>
-      {isLong(props) ? <SelectSearch {...props} /> : <SelectList {...props} />}
+  return props.choices.length > CHOICES_MAX ? (
+    <Suspense fallback={<SelectList {...props} />}>
+      <SelectSearch {...props} />
     </Suspense>
+  ) : (
+    <SelectList {...props} />
   );
 }
 
-interface ClosedSelectProps<Value extends string> extends SelectProps<Value> {
-  readonly onOpen: () => void;
-}
-
-function ClosedSelect<Value extends string>(props: ClosedSelectProps<Value>) {
-  const { label, isLabelHidden = false, value, choices, isDisabled = false, onOpen } = props;
-  const id = useId();
-  const load = (): void => void (isLong(props) ? loadSearch() : loadList());
+function SelectList<Value extends string>(props: SelectProps<Value>) {
+  const { label, isLabelHidden = false, hint, value, choices, onChange } = props;
   return (
-    <div className="field">
-      <span id={id} className={isLabelHidden ? 'visually-hidden' : 'field-label'}>
-        {label}
-      </span>
-      <button
-        type="button"
-        className="input select"
-        role="combobox"
-        aria-labelledby={id}
-        aria-haspopup="listbox"
-        aria-expanded={false}
-        disabled={isDisabled}
-        onPointerEnter={load}
-        onFocus={load}
-        onClick={onOpen}
-        onKeyDown={(event) => {
-          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
-          event.preventDefault();
-          onOpen();
-        }}
-      >
-        <span className="select-value">
-          {choices.find((choice) => choice.value === value)?.label}
-        </span>
-        <span className="select-icon">
-          <ChevronsUpDown aria-hidden size={14} />
-        </span>
-      </button>
-    </div>
+    <BaseSelect.Root
+      items={choices.map((choice) => ({ value: choice.value, label: choice.label }))}
+      value={value}
+      onValueChange={(next) => {
+        if (next !== null) onChange(next);
+      }}
+      disabled={props.isDisabled ?? false}
+      modal={false}
+    >
+      <div className="field">
+        <BaseSelect.Label className={isLabelHidden ? 'visually-hidden' : 'field-label'}>
+          {label}
+        </BaseSelect.Label>
+        <BaseSelect.Trigger className="input select">
+          <BaseSelect.Value className="select-value" />
+          <BaseSelect.Icon className="select-icon">
+            <ChevronsUpDown aria-hidden size={14} />
+          </BaseSelect.Icon>
+        </BaseSelect.Trigger>
+        {hint === undefined ? null : <p className="field-hint">{hint}</p>}
+      </div>
+      <BaseSelect.Portal>
+        <BaseSelect.Positioner className="layer" sideOffset={4} alignItemWithTrigger={false}>
+          <BaseSelect.Popup className="popup">
+            <BaseSelect.List>
+              {choices.map((choice) => (
+                <BaseSelect.Item key={choice.value} value={choice.value} className="item">
+                  <span className="item-body">
+                    <BaseSelect.ItemText>{choice.label}</BaseSelect.ItemText>
+                    {choice.detail === undefined ? null : (
+                      <small className="item-detail">{choice.detail()}</small>
+                    )}
+                  </span>
+                  <BaseSelect.ItemIndicator className="item-mark">
+                    <Check aria-hidden size={14} />
+                  </BaseSelect.ItemIndicator>
+                </BaseSelect.Item>
+              ))}
+            </BaseSelect.List>
+          </BaseSelect.Popup>
+        </BaseSelect.Positioner>
+      </BaseSelect.Portal>
+    </BaseSelect.Root>
   );
 }

@@ -1,5 +1,5 @@
 import { Tabs } from '@base-ui/react/tabs';
-import { CopyButton } from './copy-button.tsx';
+import { CodeBlock } from './code-block.tsx';
 import type { Snippet } from './code-snippets.ts';
 
 /** The same request in several languages. */
@@ -14,13 +14,8 @@ export function Snippets({ snippets }: { readonly snippets: readonly Snippet[] }
         ))}
       </Tabs.List>
       {snippets.map(({ name, code }) => (
-        <Tabs.Panel key={name} value={name} className="snippet">
-          <div className="snippet-copy">
-            <CopyButton text={code} />
-          </div>
-          <pre tabIndex={0} aria-label={name}>
-            <code>{code}</code>
-          </pre>
+        <Tabs.Panel key={name} value={name}>
+          <CodeBlock label={name} code={code} />
         </Tabs.Panel>
       ))}
     </Tabs.Root>

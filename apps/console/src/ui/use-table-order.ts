@@ -1,7 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { useState } from 'react';
 import { addressOf, orderOf, type TableOrder } from './table-order.ts';
-import { useAddressText } from './use-address-text.ts';
 
 /** The order of a table, which is in the address under the name of the table; a table without one keeps it to itself. */
 export function useTableOrder(
@@ -9,12 +8,12 @@ export function useTableOrder(
 ): readonly [TableOrder, (order: TableOrder) => void] {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const navigate = useNavigate();
+  const [own, setOwn] = useState(() => orderOf(undefined, undefined));
+  if (name === undefined) return [own, setOwn];
   const names = { sort: `${name}_sort`, page: `${name}_page` };
-  const inAddress = textOf(orderOf(search[names.sort], search[names.page]));
-  const write = async (next: string): Promise<void> => {
-    if (name === undefined) return;
-    const { sort, page } = addressOf(orderFrom(next));
-    await navigate({
+  const change = (order: TableOrder): void => {
+    const { sort, page } = addressOf(order);
+    void navigate({
       to: '.',
       search: (all: object) =>
         Object.fromEntries(
@@ -25,15 +24,5 @@ export function useTableOrder(
       replace: true,
     } as never);
   };
-  const [text, setText] = useAddressText(inAddress, write);
-  const order = useMemo(() => orderFrom(text), [text]);
-  const change = useCallback((next: TableOrder) => setText(textOf(next)), [setText]);
-  return [order, change];
-}
-
-const textOf = (order: TableOrder): string => JSON.stringify(addressOf(order));
-
-function orderFrom(text: string): TableOrder {
-  const { sort, page } = JSON.parse(text) as ReturnType<typeof addressOf>;
-  return orderOf(sort, page);
+  return [orderOf(search[names.sort], search[names.page]), change];
 }

@@ -1,19 +1,17 @@
 import { useLanguage } from '../preferences/language.tsx';
+import { Tooltip } from './tooltip.tsx';
 import { useClockTick } from './use-clock-tick.ts';
-import { useTooltip } from './use-tooltip.tsx';
 
 /** A time as "3 minutes ago"; the exact time on hover and focus. */
 export function When({ time }: { readonly time: string }) {
   const { format } = useLanguage();
   useClockTick();
-  const { trigger, popup } = useTooltip(() => format.dateTime(time));
   return (
-    <>
-      <time dateTime={time} tabIndex={0} {...trigger}>
+    <Tooltip text={format.dateTime(time)}>
+      <time dateTime={time} tabIndex={0}>
         {format.relative(time)}
       </time>
-      {popup}
-    </>
+    </Tooltip>
   );
 }
 
@@ -26,13 +24,11 @@ interface WhenButtonProps {
 export function WhenButton({ time, onClick }: WhenButtonProps) {
   const { format } = useLanguage();
   useClockTick();
-  const { trigger, popup } = useTooltip(() => format.dateTime(time));
   return (
-    <>
-      <button type="button" className="link" data-row-button onClick={onClick} {...trigger}>
+    <Tooltip text={format.dateTime(time)}>
+      <button type="button" className="link" data-row-button onClick={onClick}>
         {format.relative(time)}
       </button>
-      {popup}
-    </>
+    </Tooltip>
   );
 }

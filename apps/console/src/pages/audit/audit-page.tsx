@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { RpcResult } from '@model-gateway/contracts';
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -6,13 +7,16 @@ import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { When } from '../../ui/when.tsx';
-import { auditRoute } from './route.ts';
 import { verifyChain } from './verify-chain.ts';
+
+const route = getRouteApi('/shell/audit');
 
 type Entry = RpcResult<'audit.list'>['entries'][number];
 
@@ -22,8 +26,8 @@ const ROWS = 50;
 export function AuditPage() {
   const { t } = useLanguage();
   const api = useApi();
-  const { action = '', before } = auditRoute.useSearch();
-  const navigate = auditRoute.useNavigate();
+  const { action = '', before } = route.useSearch();
+  const navigate = route.useNavigate();
   const go = (next: {
     readonly before?: number | undefined;
     readonly action?: string;
@@ -190,15 +194,17 @@ function AuditDetails({ entry, onClose }: { readonly entry: Entry; readonly onCl
 function State({ title, value }: { readonly title: string; readonly value: unknown }) {
   const { t } = useLanguage();
   return (
-    <div className="snippet">
+    <div className="field">
       <h3 className="field-label">{title}</h3>
-      <pre tabIndex={0} aria-label={title}>
-        <code>
-          {value === null || value === undefined
+      <CodeBlock
+        label={title}
+        code={
+          value === null || value === undefined
             ? t('state.none')
-            : JSON.stringify(value, undefined, 2)}
-        </code>
-      </pre>
+            : JSON.stringify(value, undefined, 2)
+        }
+        wraps
+      />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { useServedText } from '../../preferences/served-text.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { FromFile } from '../../ui/from-file.tsx';
-import { Badge } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { When } from '../../ui/when.tsx';
 import { LIMITS } from './backend-draft.ts';
 import type { BackendKind } from './kinds.ts';

@@ -1,5 +1,5 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { allPages } from '../../api/all-pages.ts';
 import { useApi, useCall, useUser } from '../../api/use-api.ts';
@@ -14,7 +14,8 @@ import { InviteDialog } from './invite-dialog.tsx';
 import { MembersPanel } from './members-panel.tsx';
 import { ModelsPanel } from './models-panel.tsx';
 import { PoolPanel } from './pool-panel.tsx';
-import { groupsRoute } from './route.ts';
+
+const route = getRouteApi('/shell/groups');
 
 type Group = RpcResult<'group.get'>;
 
@@ -85,7 +86,7 @@ function Actions({ group }: { readonly group: Group }) {
 
 function DeleteGroup({ group, onClose }: { readonly group: Group; readonly onClose: () => void }) {
   const { t } = useLanguage();
-  const navigate = groupsRoute.useNavigate();
+  const navigate = route.useNavigate();
   const remove = useCall('group.delete', { changes: ['group.list', 'keys.list'] });
   return (
     <Confirm

@@ -1,7 +1,8 @@
+import { Link, getRouteApi } from '@tanstack/react-router';
 import type { RpcResult } from '@model-gateway/contracts';
 import { useMemo, useState } from 'react';
-import { problemOf } from '../../api/problem.ts';
-import { useApi, useCall } from '../../api/use-api.ts';
+import { useApi } from '../../api/use-api.ts';
+import { useRpcForm } from '../../api/use-rpc-form.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -9,18 +10,19 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { trimmedText } from '../../ui/form-text.ts';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
-import { RowLink } from '../../ui/row-link.tsx';
+import { FormActions } from '../../ui/form-actions.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { useCreating } from '../../ui/use-creating.ts';
 import { GroupPage } from './group-page.tsx';
-import { groupsRoute } from './route.ts';
+
+const route = getRouteApi('/shell/groups');
 
 type Group = RpcResult<'group.list'>[number];
 
 /** The viewer's groups, or one of them. */
 export function GroupsPage() {
-  const { group } = groupsRoute.useSearch();
+  const { group } = route.useSearch();
   return group === undefined ? <GroupList /> : <GroupPage key={group} id={group} />;
 }
 
@@ -41,9 +43,9 @@ function GroupList() {
         header: t('groups.name'),
         isName: true,
         cell: ({ id, name }) => (
-          <RowLink to="/groups" search={{ group: id }}>
+          <Link to="/groups" search={{ group: id }}>
             {name}
-          </RowLink>
+          </Link>
         ),
         sortBy: ({ name }) => name.toLowerCase(),
       },
@@ -94,46 +96,28 @@ function GroupList() {
 
 function CreateGroup({ onClose }: { readonly onClose: () => void }) {
   const { t } = useLanguage();
-  const navigate = groupsRoute.useNavigate();
-  const create = useCall('group.create', { changes: ['group.list'] });
+  const navigate = route.useNavigate();
   // The same for a repeated click: the group is created once.
   const [id] = useState(() => crypto.randomUUID());
-  const { fields } = problemOf(create.error);
+  const { form, text, isChanged, ...state } = useRpcForm('group.create', {
+    initial: { id },
+    changes: ['group.list'],
+    onDone: (group) => {
+      onClose();
+      void navigate({ search: { group: group.id } });
+    },
+  });
   return (
-    <Dialog isOpen onClose={onClose} title={t('groups.create')}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          create.mutate(
-            {
-              id,
-              name: trimmedText(form, 'name'),
-              description: trimmedText(form, 'description'),
-            },
-            {
-              onSuccess: (group) => {
-                onClose();
-                void navigate({ search: { group: group.id } });
-              },
-            },
-          );
-        }}
-      >
-        <TextField label={t('groups.name')} name="name" problem={fields['name']} required />
-        <TextField
-          label={t('groups.description')}
-          name="description"
-          problem={fields['description']}
+    <Dialog isOpen onClose={onClose} title={t('groups.create')} isChanged={isChanged}>
+      <form {...form}>
+        <TextField label={t('groups.name')} {...text('name')} />
+        <TextField label={t('groups.description')} {...text('description')} />
+        <FormActions
+          submit={t('groups.create')}
+          isPending={state.isPending}
+          error={state.error}
+          onCancel={onClose}
         />
-        <ErrorNote error={create.error} />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
-          <Button kind="primary" type="submit" disabled={create.isPending}>
-            {t('groups.create')}
-          </Button>
-        </div>
       </form>
     </Dialog>
   );

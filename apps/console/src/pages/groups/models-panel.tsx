@@ -6,7 +6,7 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Badge } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
 
 /** Which models the keys of a group may use. */
 export function ModelsPanel({ group }: { readonly group: RpcResult<'group.get'> }) {

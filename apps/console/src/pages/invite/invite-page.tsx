@@ -2,10 +2,12 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi, useCall, useSessionState } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
+import { Outside } from '../../frame/outside.tsx';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
 import { CredentialsForm } from '../sign-in/credentials-form.tsx';
 
 /** Joining a group with the link of an invitation. */
@@ -14,7 +16,7 @@ export function InvitePage() {
   const { hash: token } = useLocation();
   const state = useSessionState();
   return (
-    <main className="narrow">
+    <Outside>
       <Page title={t('invite.title')}>
         {token === '' ? <Empty text={t('invite.broken')} /> : null}
         {token !== '' && state.status === 'signed-in' ? (
@@ -22,7 +24,7 @@ export function InvitePage() {
         ) : null}
         {token !== '' && state.status !== 'signed-in' ? <SignIn /> : null}
       </Page>
-    </main>
+    </Outside>
   );
 }
 

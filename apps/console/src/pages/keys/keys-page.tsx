@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { RpcResult } from '@model-gateway/contracts';
 import { memo, useMemo, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
@@ -6,7 +7,9 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { matching } from '../../ui/matching.ts';
 import { SearchField } from '../../ui/search-field.tsx';
 import { useCreating } from '../../ui/use-creating.ts';
@@ -14,7 +17,8 @@ import { When } from '../../ui/when.tsx';
 import { CreateKey } from './create-key.tsx';
 import { EditKey, RevokeKey, RotateKey } from './key-dialogs.tsx';
 import { keyState, previousUntil } from './key-settings.ts';
-import { keysRoute } from './route.ts';
+
+const route = getRouteApi('/shell/keys');
 
 type Key = RpcResult<'keys.list'>[number];
 
@@ -28,8 +32,8 @@ export function KeysPage() {
   const { t } = useLanguage();
   const api = useApi();
   const keys = useQuery(api.query('keys.list'));
-  const { find = '' } = keysRoute.useSearch();
-  const navigate = keysRoute.useNavigate();
+  const { find = '' } = route.useSearch();
+  const navigate = route.useNavigate();
   const shown = useMemo(
     () => matching(keys.data ?? [], find, { nameOf: searchedText, max: Infinity }),
     [keys.data, find],

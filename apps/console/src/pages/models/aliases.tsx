@@ -13,7 +13,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { trimmedText } from '../../ui/form-text.ts';
 import { FromFile } from '../../ui/from-file.tsx';
-import { Empty } from '../../ui/page.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import { SuggestField } from '../../ui/suggest-field.tsx';
 
 type Alias = RpcResult<'aliases.list'>['aliases'][number];

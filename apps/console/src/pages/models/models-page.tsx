@@ -7,8 +7,8 @@ import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
-import { RowLink } from '../../ui/row-link.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { Aliases } from './aliases.tsx';
 
 const MILLION = 1_000_000;
@@ -81,9 +81,9 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
         isNumber: true,
         cell: (model) =>
           model.pricing === undefined && (canChat(model) || canEmbed(model)) ? (
-            <RowLink to="/prices" search={{ model: model.id }}>
+            <Link to="/prices" search={{ model: model.id }}>
               {t('prices.set')}
-            </RowLink>
+            </Link>
           ) : (
             price(model.pricing?.prompt)
           ),
@@ -101,14 +101,14 @@ function ModelTable({ models }: { readonly models: readonly ModelEntry[] }) {
         header: t('routes.column.actions'),
         isHeaderHidden: true,
         cell: ({ id }) => (
-          <RowLink
+          <Link
             to="/routes/explain"
             search={{ model: id }}
             className="button"
             aria-label={t('routes.explain.of', { model: id })}
           >
             {t('routes.explain')}
-          </RowLink>
+          </Link>
         ),
       },
     ];

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -55,11 +56,7 @@ export function DeployModel({ node, onClose }: DeployModelProps) {
               text={format.percent(state.progress / PERCENT)}
             />
             {state.lines.length === 0 ? null : (
-              <div className="snippet">
-                <pre tabIndex={0} aria-label={t('nodes.deploy.lines')}>
-                  <code>{state.lines.join('\n')}</code>
-                </pre>
-              </div>
+              <CodeBlock label={t('nodes.deploy.lines')} code={state.lines.join('\n')} wraps />
             )}
             <p className="card-note">{t('nodes.deploy.leave')}</p>
           </div>

@@ -1,5 +1,5 @@
 import { useLanguage } from '../../preferences/language.tsx';
-import { Badge } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
 
 const STATES = {
   pulling: 'neutral',

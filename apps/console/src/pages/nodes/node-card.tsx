@@ -2,7 +2,7 @@ import type { RpcResult } from '@model-gateway/contracts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Gauge } from '../../ui/gauge.tsx';
-import { Badge } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { When } from '../../ui/when.tsx';
 import { ModelState } from './model-state.tsx';
 

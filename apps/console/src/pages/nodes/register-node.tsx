@@ -1,18 +1,24 @@
-import { useCall } from '../../api/use-api.ts';
-import { problemOf } from '../../api/problem.ts';
+import { useRpcForm } from '../../api/use-rpc-form.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { trimmedText } from '../../ui/form-text.ts';
+import { FormActions } from '../../ui/form-actions.tsx';
 import { Secret } from '../../ui/secret.tsx';
 
 /** Registers a node, then shows once how its agent is started. */
 export function RegisterNode({ onClose }: { readonly onClose: () => void }) {
   const { t } = useLanguage();
-  const register = useCall('agents.register', { changes: ['agents.list'] });
-  const { data } = register;
+  const {
+    form,
+    text,
+    isPending,
+    error,
+    result: data,
+  } = useRpcForm('agents.register', {
+    initial: { version: 'unknown' },
+    changes: ['agents.list'],
+  });
   if (data !== undefined)
     return (
       <Dialog
@@ -31,30 +37,15 @@ export function RegisterNode({ onClose }: { readonly onClose: () => void }) {
       </Dialog>
     );
   return (
-    <Dialog isOpen isWaiting={register.isPending} onClose={onClose} title={t('nodes.add')}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const name = trimmedText(new FormData(event.currentTarget), 'name');
-          register.mutate({ machine_name: name, version: 'unknown' });
-        }}
-      >
-        <TextField
-          label={t('nodes.add.name')}
-          name="name"
-          problem={problemOf(register.error).fields['machine_name']}
-          required
+    <Dialog isOpen isWaiting={isPending} onClose={onClose} title={t('nodes.add')}>
+      <form {...form}>
+        <TextField label={t('nodes.add.name')} {...text('machine_name')} />
+        <FormActions
+          submit={t('nodes.add.submit')}
+          isPending={isPending}
+          error={error}
+          onCancel={onClose}
         />
-        <ErrorNote error={register.error} />
-        <div className="dialog-actions">
-          <Button disabled={register.isPending} onClick={onClose}>
-            {t('action.cancel')}
-          </Button>
-          <Button kind="primary" type="submit" disabled={register.isPending}>
-            {t('nodes.add.submit')}
-          </Button>
-        </div>
       </form>
     </Dialog>
   );

@@ -7,7 +7,8 @@ import { NAVIGATION } from '../../frame/navigation.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import type { FilterParams } from '../../spend/filter-search.ts';
 import { askSummary } from '../../spend/summary.ts';
-import { Badge, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 import { concernsOf } from './attention.ts';
 

@@ -1,4 +1,5 @@
 import './overview.css';
+import { getRouteApi } from '@tanstack/react-router';
 import { memo, useMemo } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
@@ -21,7 +22,8 @@ import { shareOf } from './error-share.ts';
 import { Numbers } from './numbers.tsx';
 import { percentilePlot } from './percentiles.ts';
 import { recentQuery } from './overview-queries.ts';
-import { overviewRoute } from './route.ts';
+
+const route = getRouteApi('/shell/overview');
 
 const LIVE_MS = 15_000;
 const NONE: readonly never[] = [];
@@ -36,8 +38,8 @@ export function OverviewPage() {
   const { t } = useLanguage();
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
-  const { by = 'model', ...filters } = overviewRoute.useSearch();
-  const navigate = overviewRoute.useNavigate();
+  const { by = 'model', ...filters } = route.useSearch();
+  const navigate = route.useNavigate();
   const range = useTimeRange();
   const params = filterParams(filters, 'all', isAdmin);
   const live = range.isLive ? { refetchInterval: LIVE_MS } : {};

@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { RpcResult } from '@model-gateway/contracts';
 import { useMemo, useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
@@ -6,11 +7,14 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { When } from '../../ui/when.tsx';
 import { ManagePerson } from './manage-person.tsx';
-import { peopleRoute } from './route.ts';
+
+const route = getRouteApi('/shell/people');
 
 type Account = RpcResult<'users.list'>['users'][number];
 
@@ -20,8 +24,8 @@ const ROWS = 50;
 export function PeoplePage() {
   const { t } = useLanguage();
   const api = useApi();
-  const { find: search = '' } = peopleRoute.useSearch();
-  const navigate = peopleRoute.useNavigate();
+  const { find: search = '' } = route.useSearch();
+  const navigate = route.useNavigate();
   const [managed, setManaged] = useState<string>();
   const people = useInfiniteQuery({
     queryKey: ['users.list', { search }],

@@ -8,7 +8,8 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { LedgerTable } from '../../ui/ledger-table.tsx';
 import { Meter } from '../../ui/meter.tsx';
-import { Badge, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 
 type Plan = RpcResult<'billing.plan'>;
 type Tier = Plan['tiers'][number];

@@ -1,5 +1,5 @@
 import { useLanguage } from '../../preferences/language.tsx';
-import { Empty } from '../../ui/page.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import type { ChatSettings } from './chat-settings.ts';
 import { TurnView } from './turn-view.tsx';
 import type { useChat } from './use-chat.ts';

@@ -1,17 +1,14 @@
-import type { RpcResult } from '@model-gateway/contracts';
 import { Trash2 } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Empty, Skeleton } from '../../ui/page.tsx';
-import { useAfterPaint } from '../../ui/use-after-paint.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { Skeleton } from '../../ui/page.tsx';
 import { PAGE_ROWS, TablePages } from '../../ui/table-pages.tsx';
-
-const NONE: RpcResult<'conversations.list'> = [];
 
 interface ConversationsProps {
   readonly onClose: () => void;
@@ -27,10 +24,7 @@ export function Conversations({ onClose, onOpen }: ConversationsProps) {
   const [page, setPage] = useState(0);
   const count = list.data?.length ?? 0;
   const start = Math.min(page, Math.max(0, Math.ceil(count / PAGE_ROWS) - 1)) * PAGE_ROWS;
-  const shown = useAfterPaint(
-    useMemo(() => list.data?.slice(start, start + PAGE_ROWS) ?? NONE, [list.data, start]),
-    NONE,
-  );
+  const shown = list.data?.slice(start, start + PAGE_ROWS) ?? [];
   const [removing, setRemoving] = useState<{ readonly id: string; readonly title: string }>();
   return (
     <Dialog isOpen onClose={onClose} title={t('playground.conversations')}>

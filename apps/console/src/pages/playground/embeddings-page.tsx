@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { canEmbed, modelsQuery } from '../../api/models.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -12,9 +12,10 @@ import { TextField } from '../../ui/field.tsx';
 import { formText, trimmedText } from '../../ui/form-text.ts';
 import { Page, Skeleton } from '../../ui/page.tsx';
 import { cosine } from './cosine.ts';
-import { embeddingsRoute } from './embeddings-route.ts';
 import { ModelPicker } from './model-picker.tsx';
 import { NoModel } from './no-model.tsx';
+
+const route = getRouteApi('/shell/playground/embeddings');
 
 interface EmbeddingsAnswer {
   readonly data: readonly { readonly embedding: readonly number[] }[];
@@ -41,8 +42,8 @@ export function EmbeddingsPage() {
   const { t } = useLanguage();
   const api = useApi();
   const models = useQuery(modelsQuery(api));
-  const { model: wanted } = embeddingsRoute.useSearch();
-  const navigate = embeddingsRoute.useNavigate();
+  const { model: wanted } = route.useSearch();
+  const navigate = route.useNavigate();
   const able = (models.data ?? []).filter(canEmbed);
   const model = able.find(({ id }) => id === wanted)?.id ?? able[0]?.id;
   const embed = useMutation({

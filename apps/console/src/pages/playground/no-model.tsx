@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useUser } from '../../api/use-api.ts';
 import { useLanguage } from '../../preferences/language.tsx';
-import { Empty } from '../../ui/page.tsx';
+import { Empty } from '../../ui/empty.tsx';
 
 /** In place of a page that needs a model which no backend has. Admins can add one. */
 export function NoModel({ text }: { readonly text: string }) {

@@ -1,6 +1,6 @@
 import './playground.css';
 import { Code, History, Plus } from 'lucide-react';
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { canChat, canEmbed, canTalk, modelsQuery } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
@@ -21,10 +21,11 @@ import { ModelPicker } from './model-picker.tsx';
 import { Parameters, settingsOf } from './parameters.tsx';
 import { storedModel, storeModel } from './stored-model.ts';
 import { storedParameters, storeParameters } from './stored-parameters.ts';
-import { playgroundRoute } from './route.ts';
 import { useKeptChat } from './use-kept-chat.ts';
 import type { Question, useChat } from './use-chat.ts';
 import { NoModel } from './no-model.tsx';
+
+const route = getRouteApi('/shell/playground');
 
 const NONE = '';
 const TITLE_CHARS_MAX = 60;
@@ -34,9 +35,9 @@ export function PlaygroundPage() {
   const { t } = useLanguage();
   const api = useApi();
   const models = useQuery(modelsQuery(api));
-  const search = playgroundRoute.useSearch();
+  const search = route.useSearch();
   const { model: wanted, conversation } = search;
-  const navigate = playgroundRoute.useNavigate();
+  const navigate = route.useNavigate();
   const [texts, setTexts] = useState(storedParameters);
   const [isKept, setKept] = useState(false);
   const [open, setOpen] = useState<'code' | 'conversations'>();

@@ -1,4 +1,5 @@
 import './prices.css';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ModelEntry, RpcResult } from '@model-gateway/contracts';
 import { useCallback, useMemo, useState } from 'react';
 import { canChat, canEmbed, modelsQuery } from '../../api/models.ts';
@@ -11,8 +12,9 @@ import { Page, Skeleton } from '../../ui/page.tsx';
 import { useCreating } from '../../ui/use-creating.ts';
 import { PriceForm, RemovePrice } from './price-form.tsx';
 import { PriceTable } from './price-table.tsx';
-import { pricesRoute } from './route.ts';
 import { TierTable, VideoPrices } from './tiers-and-videos.tsx';
+
+const route = getRouteApi('/shell/prices');
 
 type Price = RpcResult<'billing.pricing.get'>['pricing'][number];
 
@@ -23,8 +25,8 @@ const UNPRICED_MAX = 20;
 export function PricesPage() {
   const { t } = useLanguage();
   const api = useApi();
-  const { model: wanted } = pricesRoute.useSearch();
-  const navigate = pricesRoute.useNavigate();
+  const { model: wanted } = route.useSearch();
+  const navigate = route.useNavigate();
   const plan = useQuery(api.query('billing.plan'));
   const prices = useQuery(api.query('billing.pricing.get'));
   const videos = useQuery(api.query('billing.video.pricing.get'));

@@ -2,7 +2,8 @@ import type { RpcResult } from '@model-gateway/contracts';
 import { useMemo } from 'react';
 import { useLanguage } from '../../preferences/language.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
-import { Badge, Empty } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
 
 type Tier = RpcResult<'billing.plan'>['tiers'][number];
 type VideoPrice = RpcResult<'billing.video.pricing.get'>['pricing'][number];

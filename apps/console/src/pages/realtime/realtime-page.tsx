@@ -1,5 +1,5 @@
 import '../playground/playground.css';
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { Mic, Square } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { canTalk, modelsQuery } from '../../api/models.ts';
@@ -9,15 +9,18 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { jsonOf } from '../playground/chat-settings.ts';
 import { ModelPicker } from '../playground/model-picker.tsx';
 import { hasMicrophone } from './microphone.ts';
-import { realtimeRoute } from './route.ts';
 import { SaidView } from './said-view.tsx';
 import { useRealtime } from './use-realtime.ts';
 import { NoModel } from '../playground/no-model.tsx';
+
+const route = getRouteApi('/shell/playground/realtime');
 
 const RATES = ['16000', '24000'] as const;
 /** The question ends with the button, not when the model hears a pause. */
@@ -29,7 +32,7 @@ export function RealtimePage() {
   const api = useApi();
   const models = useQuery(modelsQuery(api));
   const able = useMemo(() => (models.data ?? []).filter(canTalk), [models.data]);
-  const { model: wanted } = realtimeRoute.useSearch();
+  const { model: wanted } = route.useSearch();
   const model = able.find(({ id }) => id === wanted)?.id ?? able[0]?.id;
   return (
     <Page
@@ -62,7 +65,7 @@ interface ConversationProps {
 
 function Conversation({ models, model }: ConversationProps) {
   const { t, format } = useLanguage();
-  const navigate = realtimeRoute.useNavigate();
+  const navigate = route.useNavigate();
   const [rate, setRate] = useState<(typeof RATES)[number]>('16000');
   const [config, setConfig] = useState(CONFIG);
   const parsed = jsonOf(config, 'object');

@@ -12,7 +12,8 @@ import { useNames } from '../../spend/use-names.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Badge, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Skeleton } from '../../ui/page.tsx';
 import type { Translate } from '../../texts/texts.ts';
 import { textOfReason } from './attempt-reason.ts';
 

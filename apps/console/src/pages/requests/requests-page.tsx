@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import { useApi, useUser } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
@@ -10,13 +10,17 @@ import { filterParams, NO_FILTERS, type FilterSearch } from '../../spend/filter-
 import { RequestTable } from '../../spend/request-table.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { FindRequest } from './find-request.tsx';
 import { RequestStory } from './request-story.tsx';
-import { requestsRoute, STATUSES } from './route.ts';
+import { STATUSES } from './request-status.ts';
 import { useLiveRequests } from './use-live-requests.ts';
 import { useRowKeys } from './use-row-keys.ts';
+
+const route = getRouteApi('/shell/requests');
 
 const ROWS = 50;
 const ANY = 'any';
@@ -26,8 +30,8 @@ export function RequestsPage() {
   const { t } = useLanguage();
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
-  const { status, cursor, request, ...filters } = requestsRoute.useSearch();
-  const navigate = requestsRoute.useNavigate();
+  const { status, cursor, request, ...filters } = route.useSearch();
+  const navigate = route.useNavigate();
   const range = useTimeRange();
   const params = filterParams(filters, 'all', isAdmin);
   const isNewest = cursor === undefined;

@@ -1,20 +1,23 @@
-import { Link, useLocation } from '@tanstack/react-router';
+import { Link, useLocation, getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { problemOf } from '../../api/problem.ts';
 import { useCall } from '../../api/use-api.ts';
+import { Outside } from '../../frame/outside.tsx';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formText } from '../../ui/form-text.ts';
-import { Empty, Page } from '../../ui/page.tsx';
-import { resetRoute } from './route.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
+
+const route = getRouteApi('/reset');
 
 /** Sets a new password with the token of a link. */
 export function ResetPage() {
   const { t } = useLanguage();
   const { hash } = useLocation();
-  const navigate = resetRoute.useNavigate();
+  const navigate = route.useNavigate();
   const [token] = useState(hash);
   const reset = useCall('auth.password.reset');
   // The token leaves the address, so that it cannot be read there or in the history.
@@ -22,7 +25,7 @@ export function ResetPage() {
     if (hash !== '') void navigate({ hash: '', replace: true });
   }, [hash, navigate]);
   return (
-    <main className="narrow">
+    <Outside>
       <Page title={t('reset.title')}>
         {token === '' ? <Empty text={t('reset.broken')} /> : null}
         {reset.isSuccess ? (
@@ -59,6 +62,6 @@ export function ResetPage() {
           </form>
         )}
       </Page>
-    </main>
+    </Outside>
   );
 }

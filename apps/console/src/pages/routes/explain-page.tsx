@@ -1,5 +1,5 @@
 import type { RpcResult } from '@model-gateway/contracts';
-import { Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { modelsQuery } from '../../api/models.ts';
 import { problemOf } from '../../api/problem.ts';
@@ -10,9 +10,12 @@ import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { trimmedText } from '../../ui/form-text.ts';
-import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { SuggestField } from '../../ui/suggest-field.tsx';
-import { explainRoute } from './explain-route.ts';
+
+const route = getRouteApi('/shell/routes/explain');
 
 type Explanation = RpcResult<'routes.explain'>;
 type Target = Explanation['targets'][number];
@@ -23,7 +26,7 @@ const AGAIN_MS = 10_000;
 export function ExplainPage() {
   const { t } = useLanguage();
   const api = useApi();
-  const { model, key } = explainRoute.useSearch();
+  const { model, key } = route.useSearch();
   const explanation = useQuery({
     ...api.query('routes.explain', {
       model: model ?? '',
@@ -57,8 +60,8 @@ export function ExplainPage() {
 function QuestionForm({ problems }: { readonly problems: Readonly<Record<string, string>> }) {
   const { t } = useLanguage();
   const api = useApi();
-  const search = explainRoute.useSearch();
-  const navigate = explainRoute.useNavigate();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const models = useQuery(modelsQuery(api)).data;
   const routes = useQuery(api.query('routes.list')).data;
   const keys = useQuery(api.query('keys.list')).data;

@@ -10,8 +10,8 @@ import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { FromFile } from '../../ui/from-file.tsx';
-import { Empty, Page, Skeleton } from '../../ui/page.tsx';
-import { RowLink } from '../../ui/row-link.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { useCreating } from '../../ui/use-creating.ts';
 import { EditRoute } from './edit-route.tsx';
 import { inOrder } from './route-draft.ts';
@@ -124,14 +124,14 @@ function RouteTable({ routes, onEdit, onRemove }: RouteTableProps) {
         isHeaderHidden: true,
         cell: (route) => (
           <span className="card-actions">
-            <RowLink
+            <Link
               to="/routes/explain"
               search={{ model: route.model }}
               className="button"
               aria-label={t('routes.explain.of', { model: route.model })}
             >
               {t('routes.explain')}
-            </RowLink>
+            </Link>
             {route.source === 'file' ? (
               <FromFile />
             ) : (

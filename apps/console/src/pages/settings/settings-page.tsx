@@ -1,4 +1,5 @@
 import './settings.css';
+import { getRouteApi } from '@tanstack/react-router';
 import type { RpcResult } from '@model-gateway/contracts';
 import { useMemo } from 'react';
 import { useApi } from '../../api/use-api.ts';
@@ -7,10 +8,13 @@ import { useLanguage } from '../../preferences/language.tsx';
 import { CodeText } from '../../ui/code-text.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Badge, Empty, Page, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page, Skeleton } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
-import { settingsRoute } from './route.ts';
 import { SystemStatus } from './system-status.tsx';
+
+const route = getRouteApi('/shell/settings');
 
 type Setting = RpcResult<'system.settings'>['settings'][number];
 
@@ -18,8 +22,8 @@ type Setting = RpcResult<'system.settings'>['settings'][number];
 export function SettingsPage() {
   const { t } = useLanguage();
   const api = useApi();
-  const { find = '' } = settingsRoute.useSearch();
-  const navigate = settingsRoute.useNavigate();
+  const { find = '' } = route.useSearch();
+  const navigate = route.useNavigate();
   const query = useQuery(api.query('system.settings'));
   const words = find.toLowerCase();
   const shown = useMemo(

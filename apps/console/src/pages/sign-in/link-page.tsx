@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { HttpError } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
+import { Outside } from '../../frame/outside.tsx';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -19,7 +20,7 @@ export function LinkPage() {
   const pending = useQuery({ queryKey: ['/auth/oidc/link'], queryFn: () => session.pendingLink() });
   const isOver = pending.error instanceof HttpError && pending.error.status === 400;
   return (
-    <main className="narrow">
+    <Outside>
       <Page title={t('link.title')} intro={t('app.name')}>
         {pending.isPending ? <Skeleton /> : null}
         {isOver ? <p className="note">{t('link.over')}</p> : null}
@@ -36,7 +37,7 @@ export function LinkPage() {
           </Link>
         </div>
       </Page>
-    </main>
+    </Outside>
   );
 }
 

@@ -1,22 +1,25 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
+import { Outside } from '../../frame/outside.tsx';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { CredentialsForm } from './credentials-form.tsx';
 import { ProviderLink } from './provider-link.tsx';
-import { signInRoute } from './route.ts';
+
+const route = getRouteApi('/sign-in');
 
 /** Signing in, or creating an account where that is open. The route leads on when the session begins. */
 export function SignInPage() {
   const { t } = useLanguage();
   const { session } = useApi();
-  const { expired, return_to: returnTo = '/' } = signInRoute.useSearch();
+  const { expired, return_to: returnTo = '/' } = route.useSearch();
   const [isNew, setNew] = useState(false);
   const options = useQuery({ queryKey: ['/api/session'], queryFn: () => session.options() });
   return (
-    <main className="narrow">
+    <Outside>
       <Page title={t(isNew ? 'sign_in.register.title' : 'sign_in.title')} intro={t('app.name')}>
         {expired === true && !isNew ? <p className="note">{t('sign_in.expired')}</p> : null}
         <ProviderLink provider={options.data?.provider} returnTo={returnTo} />
@@ -29,6 +32,6 @@ export function SignInPage() {
           </Button>
         )}
       </Page>
-    </main>
+    </Outside>
   );
 }

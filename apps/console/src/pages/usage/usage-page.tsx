@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useApi, useUser } from '../../api/use-api.ts';
@@ -14,7 +15,8 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Page, Skeleton } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { SumsTable } from './sums-table.tsx';
-import { usageRoute } from './route.ts';
+
+const route = getRouteApi('/shell/usage');
 
 const LIVE_MS = 15_000;
 const CHART_HEIGHT = 280;
@@ -24,8 +26,8 @@ export function UsagePage() {
   const { t } = useLanguage();
   const api = useApi();
   const { is_admin: isAdmin } = useUser();
-  const search = usageRoute.useSearch();
-  const navigate = usageRoute.useNavigate();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
   const { by = 'model', measure: chosen, ...filters } = search;
   const range = useTimeRange();
   const params = filterParams(filters, 'self', isAdmin);

@@ -7,7 +7,9 @@ import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Badge, Empty, Skeleton } from '../../ui/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Skeleton } from '../../ui/page.tsx';
 import { When } from '../../ui/when.tsx';
 
 type Delivery = RpcResult<'webhooks.deliveries'>['deliveries'][number];

@@ -5,6 +5,7 @@ import { useCallback, useState, type ReactNode } from 'react';
 import type { SessionUser } from '../../api/session.ts';
 import { useApi, useSessionState } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
+import { Outside } from '../../frame/outside.tsx';
 import { useLanguage } from '../../preferences/language.tsx';
 import { Page } from '../../ui/page.tsx';
 import { storedModel, storeModel } from '../playground/stored-model.ts';
@@ -52,7 +53,7 @@ export function WelcomePage() {
     </Step>
   );
   return (
-    <main className="narrow narrow-wide">
+    <Outside isWide>
       <Page title={t('welcome.title')} intro={t('welcome.intro')}>
         {ordinary === undefined ? null : (
           <p className="note" role="status">
@@ -120,7 +121,7 @@ export function WelcomePage() {
           </>
         ) : null}
       </Page>
-    </main>
+    </Outside>
   );
 }
 

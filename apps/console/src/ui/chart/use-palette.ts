@@ -28,12 +28,19 @@ export function usePalette(): Palette {
 }
 
 function readPalette(): Palette {
-  const style = getComputedStyle(document.documentElement);
-  const token = (name: string): string => style.getPropertyValue(name).trim();
-  return {
-    series: Array.from({ length: SERIES }, (_, index) => token(`--series-${index + 1}`)),
-    text: token('--text-soft'),
-    line: token('--line'),
-    font: `12px ${token('--font')}`,
+  // A custom property is read as it was written; the color of an element is read as it is shown.
+  const probe = document.createElement('span');
+  document.body.append(probe);
+  const color = (name: string): string => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
   };
+  const palette = {
+    series: Array.from({ length: SERIES }, (_, index) => color(`--series-${index + 1}`)),
+    text: color('--text-soft'),
+    line: color('--line'),
+    font: `12px ${getComputedStyle(probe).fontFamily}`,
+  };
+  probe.remove();
+  return palette;
 }
