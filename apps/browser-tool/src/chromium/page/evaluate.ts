@@ -8,7 +8,6 @@ import { ToolError } from '../../errors.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Elements } from '../input/elements.ts';
 import { shownUrl, type Frame } from './frames.ts';
-import { looksLikeFunction, withoutEnd } from './function-text.ts';
 import type { Page } from './page.ts';
 import { checkResultSize } from '../../session/result-size.ts';
 
@@ -38,8 +37,8 @@ export async function evaluate(
       : await elementHandle(page, scripts, elements, frameId, target, call);
   const run = async (): Promise<EvaluateOutcome> => {
     const frame = page.frames.find(frameId) ?? page.main;
-    const { result, exceptionDetails } = await runSource(page, frame, request, element);
-    if (exceptionDetails !== undefined) throw evaluationError(exceptionDetails);
+    const { result, exceptionDetails, offset } = await runSource(page, frame, request, element);
+    if (exceptionDetails !== undefined) throw evaluationError(exceptionDetails, offset);
     return outcomeOf(page, frame, result);
   };
   const over = new AbortController();
@@ -114,57 +113,90 @@ async function elementHandle(
   return object.objectId ?? '';
 }
 
+/** A function declaration has no value, unless it is in parentheses. */
+const DECLARATION = /^\s*(?:async\s+)?function\b/;
+
+/** The answer to a script, and how far the caller's text is from the start of the text that ran. */
+interface ScriptAnswer extends RemoteAnswer {
+  readonly offset?: { readonly lines: number; readonly columns: number };
+}
+
+/** Runs an expression, or calls the function that it is. Anything else, such as statements, runs as it is. */
 async function runSource(
   page: Page,
   frame: Frame,
-  { function: source, args, awaitPromise }: EvaluateRequest,
+  { function: given, args, awaitPromise }: EvaluateRequest,
   element: string | undefined,
-): Promise<RemoteAnswer> {
-  const uniqueContextId = frame.mainContext?.uniqueId;
-  const context = uniqueContextId === undefined ? {} : { uniqueContextId };
-  if (element !== undefined || args.length > 0 || looksLikeFunction(source)) {
-    const given = [
-      ...(element === undefined ? [] : [{ objectId: element }]),
-      ...args.map(argument),
-    ];
-    const declaration = looksLikeFunction(source)
-      ? `${withoutEnd(source)}\n`
-      : `(element) => (${source}\n)`;
-    return page.send(
+): Promise<ScriptAnswer> {
+  const { sessionId, mainContext } = frame;
+  const context = mainContext === undefined ? {} : { uniqueContextId: mainContext.uniqueId };
+  const source = withoutSemicolons(given);
+  if (element !== undefined || args.length > 0) {
+    const answer = await page.send(
       'Runtime.callFunctionOn',
       {
-        functionDeclaration: declaration,
-        arguments: given,
+        // A function that an expression only refers to is not called.
+        functionDeclaration: `(element, ...rest) => { const value = (\n${source}\n);
+          const isLiteral = typeof value === 'function' && ${JSON.stringify(source)}.includes(value);
+          return isLiteral ? value(element, ...rest) : value; }`,
+        arguments: [
+          ...(element === undefined ? [] : [{ objectId: element }]),
+          ...args.map(argument),
+        ],
         awaitPromise,
         userGesture: true,
         ...context,
       },
-      frame.sessionId,
+      sessionId,
     );
+    return { ...answer, offset: { lines: 1, columns: 0 } };
   }
-  const answer = await evaluateText(page, frame, source, context);
+  const evaluateText = (expression: string): Promise<RemoteAnswer> =>
+    // As in a console: `await` works, and names can be declared again. A resulting promise is not awaited.
+    page.send(
+      'Runtime.evaluate',
+      { expression, awaitPromise: true, userGesture: true, replMode: true, ...context },
+      sessionId,
+    );
+  const declared = `(${source}\n)`;
+  const isDeclaration = DECLARATION.test(source) && (await compiles(page, declared, sessionId));
+  let answer = await evaluateText(isDeclaration ? declared : given);
   // Statements with a `return` are treated as a function body.
-  const isBody = /Illegal return/.test(answer.exceptionDetails?.exception?.description ?? '');
-  const final = isBody
-    ? await evaluateText(page, frame, `(async () => {${source}\n})()`, context)
-    : answer;
-  const { subtype, objectId } = final.result;
-  if (!awaitPromise || subtype !== 'promise' || objectId === undefined) return final;
-  return page.send('Runtime.awaitPromise', { promiseObjectId: objectId }, frame.sessionId);
+  if (/Illegal return/.test(answer.exceptionDetails?.exception?.description ?? ''))
+    answer = await evaluateText(`(async () => {${given}\n})()`);
+  const { type, subtype, objectId, description = '' } = answer.result;
+  const offset = { lines: 0, columns: isDeclaration ? 1 : 0 };
+  if (objectId === undefined || answer.exceptionDetails !== undefined) return { ...answer, offset };
+  if (type === 'function' && source.includes(description)) {
+    const called = await page.send(
+      'Runtime.callFunctionOn',
+      {
+        functionDeclaration: 'function () { return this() }',
+        objectId,
+        awaitPromise,
+        userGesture: true,
+      },
+      sessionId,
+    );
+    return { ...called, offset };
+  }
+  if (!awaitPromise || subtype !== 'promise') return { ...answer, offset };
+  const awaited = await page.send('Runtime.awaitPromise', { promiseObjectId: objectId }, sessionId);
+  return { ...awaited, offset };
 }
 
-/** Evaluates as in a console: `await` works, and names can be declared again. A resulting promise is not awaited. */
-function evaluateText(
-  page: Page,
-  frame: Frame,
-  expression: string,
-  context: { readonly uniqueContextId?: string },
-): Promise<RemoteAnswer> {
-  return page.send(
-    'Runtime.evaluate',
-    { expression, awaitPromise: true, userGesture: true, replMode: true, ...context },
-    frame.sessionId,
-  );
+/** Checks only the syntax; nothing runs. */
+async function compiles(page: Page, expression: string, sessionId: string): Promise<boolean> {
+  const script = { expression, sourceURL: '', persistScript: false };
+  const { exceptionDetails } = await page.send('Runtime.compileScript', script, sessionId);
+  return exceptionDetails === undefined;
+}
+
+/** Semicolons would end the expression too early. */
+function withoutSemicolons(source: string): string {
+  let text = source.trimEnd();
+  while (text.endsWith(';')) text = text.slice(0, -1).trimEnd();
+  return text;
 }
 
 function argument(value: unknown): Protocol.Runtime.CallArgument {
@@ -208,7 +240,10 @@ async function outcomeOf(
 }
 
 /** The exception of a script as an error for the caller. */
-function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError {
+function evaluationError(
+  details: Protocol.Runtime.ExceptionDetails,
+  offset = { lines: 0, columns: 0 },
+): ToolError {
   const { exception, lineNumber, columnNumber, stackTrace, text } = details;
   const stack = exception?.description ?? text;
   const [first = text] = stack.split('\n');
@@ -221,7 +256,8 @@ function evaluationError(details: Protocol.Runtime.ExceptionDetails): ToolError 
   const message = isError ? (parsed?.[2] ?? first) : thrownText(exception, first);
   // In console mode the position of the exception is off by one, but its stack is correct.
   const position = stackTrace?.callFrames[0] ?? { lineNumber, columnNumber };
-  const [line, column] = [position.lineNumber + 1, position.columnNumber + 1];
+  const line = position.lineNumber - offset.lines + 1;
+  const column = position.columnNumber - (line === 1 ? offset.columns : 0) + 1;
   return new ToolError(
     'EVALUATION_FAILED',
     `The script threw ${isError ? first : `${name} ${message}`} (line ${line}, column ${column}).`,
