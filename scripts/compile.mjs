@@ -18,6 +18,7 @@ for (const file of readdirSync('src', { recursive: true })) {
       parser: { syntax: 'typescript' },
       transform: { verbatimModuleSyntax: true },
       rewriteRelativeImportExtensions: true,
+      experimental: { keepImportAttributes: true },
     },
   });
   mkdirSync(dirname(target), { recursive: true });

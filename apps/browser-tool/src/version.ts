@@ -1,2 +1,4 @@
+import manifest from '../package.json' with { type: 'json' };
+
 /** The version of the tool. */
-export const TOOL_VERSION = '0.1.0';
+export const TOOL_VERSION: string = manifest.version;

@@ -1,2 +1,4 @@
+import manifest from '../package.json' with { type: 'json' };
+
 /** The version that `gateway --version` prints. */
-export const CLI_VERSION = '0.1.0';
+export const CLI_VERSION: string = manifest.version;

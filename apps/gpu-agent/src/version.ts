@@ -1,2 +1,4 @@
+import manifest from '../package.json' with { type: 'json' };
+
 /** The version that a node reports to the gateway. */
-export const AGENT_VERSION = '0.1.0';
+export const AGENT_VERSION: string = manifest.version;
