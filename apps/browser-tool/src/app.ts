@@ -72,8 +72,8 @@ export function createBrowserTool({ config, log, proxy, launch }: ToolOptions): 
         const { launchCdpEngine } = await import('./chromium/engine.ts');
         return launchCdpEngine(resolved, context, launch);
       }
-      const { createFfiEngine } = await import('./ffi/ffi-engine.ts');
-      return createFfiEngine(resolved, context);
+      const { launchForeignEngine } = await import('./foreign/engine.ts');
+      return launchForeignEngine(resolved, context);
     },
   });
   return {

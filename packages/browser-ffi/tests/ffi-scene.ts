@@ -5,14 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { silentLog, systemClock } from '@model-gateway/kernel';
-import { createCaptures, type Captures } from '../../src/capture/captures.ts';
-import type { BrowserEngine, EngineCall, EngineContext } from '../../src/engine.ts';
-import { createFfiEngine } from '../../src/ffi/ffi-engine.ts';
-import { createRefRegistry } from '../../src/session/ref-registry.ts';
+import { createCaptures, type Captures } from '../../../apps/browser-tool/src/capture/captures.ts';
+import type {
+  BrowserEngine,
+  EngineCall,
+  EngineContext,
+} from '../../../apps/browser-tool/src/engine.ts';
+import { launchForeignEngine } from '../../../apps/browser-tool/src/foreign/engine.ts';
+import { createRefRegistry } from '../../../apps/browser-tool/src/session/ref-registry.ts';
 import { startBrowserBehind, type BrowserBehind } from './browser-behind.ts';
 import { createEngineLibraries, type EngineLibraries } from './engine-library.ts';
 
-const hostProgram = fileURLToPath(new URL('../../dist/ffi/engine-host-main.js', import.meta.url));
+const hostProgram = fileURLToPath(new URL('../dist/engine-host-main.js', import.meta.url));
 const PAGES: Readonly<Record<string, string>> = {
   '/': `<title>Home</title><h1>Shop</h1><a href="/next">Next page</a>
     <button id="buy" onclick="out.textContent = 'bought ' + event.button + event.shiftKey">Buy</button>
@@ -78,7 +82,7 @@ export async function createFfiScene(): Promise<FfiScene> {
         ...changes,
       };
       const browser = { kind: 'ffi', backend: 'servo', library, resolvedBy: 'override' } as const;
-      const engine = await createFfiEngine(browser, context, { hostProgram });
+      const engine = await launchForeignEngine(browser, context, hostProgram);
       started.push(engine);
       return { engine, captures, ends };
     },

@@ -1,8 +1,8 @@
 import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
-import type { EngineCall } from '../engine.ts';
-import { HTTP_STATUS, ToolError, type ToolErrorCode } from '../errors.ts';
+import type { EngineCall } from './engine-call.ts';
 import type { EngineHost } from './engine-host.ts';
+import { EngineError, notSupported } from './errors.ts';
 import { NOT_SUPPORTED, type HostResponse, type HostRequest } from './host-messages.ts';
 
 /** The default timeout of a call. */
@@ -52,7 +52,7 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
 
   async function send(request: HostRequest, call: EngineCall, timeoutMs: number) {
     const response: HostResponse = await host.request(request, timeoutMs, call.signal);
-    if ('problem' in response) throw new ToolError('INTERNAL', `${response.message}.`);
+    if ('problem' in response) throw new EngineError('INTERNAL', `${response.message}.`);
     return response;
   }
 
@@ -61,14 +61,11 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
       const { status, json } = await send({ kind: 'navigate', url }, call, timeoutMs);
       if (status === 0) return tryParseJson(json);
       const { code, message = 'no reason given' } = failureOf(json);
-      throw new ToolError(
-        toolErrorCode(code) ?? 'NAVIGATION_FAILED',
-        `${url} could not be opened: ${message}.`,
-        {
-          hint: 'Check the address and the network.',
-          details: { url, net_error: code ?? message },
-        },
-      );
+      throw new EngineError('NAVIGATION_FAILED', `${url} could not be opened: ${message}.`, {
+        hint: 'Check the address and the network.',
+        details: { url, net_error: code ?? message },
+        engineCode: code,
+      });
     },
     async evaluate(source, call, timeoutMs) {
       const { status, json } = await send({ kind: 'evaluate', source }, call, timeoutMs);
@@ -81,7 +78,7 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
       const { status, bytes } = await send(request, call, CALL_TIMEOUT_MS);
       if (status === NOT_SUPPORTED) throw notSupported(backend, 'screenshot');
       if (status !== 0 || bytes === undefined || bytes.length === 0) {
-        throw new ToolError(
+        throw new EngineError(
           'INTERNAL',
           `the ${backend} engine returned no screenshot (status ${status}).`,
         );
@@ -98,27 +95,12 @@ export function createNativeCalls(host: EngineHost, backend: string): NativeCall
       }
       if (status === 0) return { value: tryParseJson(json) };
       const { code, message = 'no reason given' } = failureOf(json);
-      throw new ToolError(
-        toolErrorCode(code) ?? 'INTERNAL',
-        `the ${backend} engine could not ${method}: ${message}.`,
-        {
-          details: { method, ...(code === undefined ? {} : { engine_code: code }) },
-        },
-      );
+      throw new EngineError('INTERNAL', `the ${backend} engine could not ${method}: ${message}.`, {
+        details: { method, ...(code === undefined ? {} : { engine_code: code }) },
+        engineCode: code,
+      });
     },
   };
-}
-
-/** For a feature that neither the engine nor a script can provide. */
-export function notSupported(backend: string, what: string): ToolError {
-  return new ToolError(
-    'NOT_SUPPORTED_BY_ENGINE',
-    `the ${backend} engine does not support ${what}.`,
-    {
-      hint: 'Set BROWSER_BACKEND=auto to use a browser that does.',
-      details: { backend },
-    },
-  );
 }
 
 function failureOf(json: string | null): NativeFailure {
@@ -126,10 +108,4 @@ function failureOf(json: string | null): NativeFailure {
   return parsed.success
     ? parsed.data
     : { message: (json ?? '').slice(0, 500) || 'no reason given' };
-}
-
-/** An engine may use the error codes of the tool. */
-function toolErrorCode(code: string | undefined): ToolErrorCode | undefined {
-  const isKnown = (text: string): text is ToolErrorCode => Object.hasOwn(HTTP_STATUS, text);
-  return code !== undefined && isKnown(code) ? code : undefined;
 }

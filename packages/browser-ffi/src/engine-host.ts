@@ -1,9 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describeError, raceAbort, type Log } from '@model-gateway/kernel';
-import { childEnvironment } from '../process/child-environment.ts';
-import { ownEnvironment } from '../process/config.ts';
-import { ToolError } from '../errors.ts';
+import { EngineError } from './errors.ts';
 import type { HostResponse, HostMessage, NumberedRequest, HostRequest } from './host-messages.ts';
 
 const CLOSE_MS = 1_500;
@@ -17,20 +15,26 @@ export interface EngineHost {
   close(): Promise<void>;
 }
 
-interface HostOptions {
+export interface HostOptions {
   readonly log: Log;
+  /** The variables that the library may read. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly onEvent: (event: string) => void;
   /** Called once when the process ends unexpectedly. */
   readonly onEnd: (reason: string) => void;
-  /** The path of the host's program; a test may set another one. */
+  /** The path of the host's program, if it is not beside this module. */
   readonly program?: string;
 }
 
 /** Starts the process; the library is not loaded yet. */
-export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): EngineHost {
-  const child = startChild(
-    program ?? fileURLToPath(new URL('engine-host-main.js', import.meta.url)),
-  );
+export function startEngineHost({
+  log,
+  environment,
+  onEvent,
+  onEnd,
+  program = fileURLToPath(new URL('engine-host-main.js', import.meta.url)),
+}: HostOptions): EngineHost {
+  const child = startChild(program, environment);
   const pending = new Map<number, PendingRequest>();
   let last = 0;
   let previous: Promise<unknown> = Promise.resolve();
@@ -99,7 +103,7 @@ export function startEngineHost({ log, onEvent, onEnd, program }: HostOptions): 
 
 interface PendingRequest {
   resolve(response: HostResponse): void;
-  reject(error: ToolError): void;
+  reject(error: EngineError): void;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -111,11 +115,11 @@ function take(pending: Map<number, PendingRequest>, id: number): PendingRequest 
 }
 
 /** In its own group, so that the library's processes end with it. Its output goes to standard error, because standard output belongs to MCP. */
-function startChild(program: string): ChildProcess {
+function startChild(program: string, env: HostOptions['environment']): ChildProcess {
   return fork(program, {
     detached: true,
     execArgv: [],
-    env: childEnvironment(ownEnvironment()),
+    env,
     serialization: 'advanced',
     stdio: ['ignore', 2, 2, 'ipc'],
   });
@@ -131,20 +135,20 @@ function kill(child: ChildProcess): void {
   }
 }
 
-function cancelled({ reason }: AbortSignal): ToolError {
-  return reason instanceof ToolError
+function cancelled({ reason }: AbortSignal): Error {
+  return reason instanceof Error && reason.name !== 'AbortError'
     ? reason
-    : new ToolError('TIMEOUT', 'the call was cancelled before the engine had finished.');
+    : new EngineError('TIMEOUT', 'the call was cancelled before the engine had finished.');
 }
 
-function hung(kind: string, timeoutMs: number): ToolError {
-  return new ToolError('TIMEOUT', `the engine did not finish ${kind} within ${timeoutMs} ms.`, {
+function hung(kind: string, timeoutMs: number): EngineError {
+  return new EngineError('TIMEOUT', `the engine did not finish ${kind} within ${timeoutMs} ms.`, {
     hint: 'It was ended; the next call restarts it.',
   });
 }
 
-function crashed(reason: string): ToolError {
-  return new ToolError('BROWSER_CRASHED', `${reason.replace(/\.$/, '')}.`, {
+function crashed(reason: string): EngineError {
+  return new EngineError('BROWSER_CRASHED', `${reason.replace(/\.$/, '')}.`, {
     hint: 'The next call restarts it.',
   });
 }

@@ -1,17 +1,9 @@
-import { tryParseJson } from '@model-gateway/kernel';
 import { setTimeout as delay } from 'node:timers/promises';
+import { tryParseJson } from '@model-gateway/kernel';
 import { z } from 'zod';
-import type { EngineCall } from '../engine.ts';
-import type { ScriptResponse, ScriptMethods } from '../injected/main.ts';
-import { injectedSource } from '../injected-source.ts';
-import type { RefRegistry } from '../session/ref-registry.ts';
-import { ToolError } from '../errors.ts';
-import {
-  CALL_TIMEOUT_MS,
-  notSupported,
-  type NativeCalls,
-  type NativeFailure,
-} from './native-calls.ts';
+import type { EngineCall } from './engine-call.ts';
+import { EngineError, notSupported } from './errors.ts';
+import { CALL_TIMEOUT_MS, type NativeCalls, type NativeFailure } from './native-calls.ts';
 import { createPageState } from './page-actions.ts';
 
 const STATE = "document[Symbol.for('browser-tool')]";
@@ -43,6 +35,13 @@ export type PageResult =
   | { readonly ok: true; readonly response: PageResponse }
   | { readonly ok: false; readonly failure: NativeFailure };
 
+/** The counter of the refs that scripts give to elements. */
+export interface RefCounter {
+  readonly next: number;
+  /** Notes that a document issued the refs up to this one. */
+  advance(next: number, document: { readonly id: string; readonly url: string }): void;
+}
+
 /** Runs scripts in the page by `evaluate`, which every engine has. */
 export interface PageChannel {
   /** Runs a function `(state) => …` once. The response includes an error that it throws. */
@@ -54,28 +53,30 @@ export interface PageChannel {
   /** Whether the engine can run the tool's scripts. */
   runsScripts(call: EngineCall): Promise<boolean>;
   /** Calls a script of the tool; retries if the document is unloaded meanwhile. */
-  callScript<Method extends keyof ScriptMethods>(
-    method: Method,
-    parameters: Parameters<ScriptMethods[Method]>[0],
+  callScript(
+    method: string,
+    parameters: object,
     call: EngineCall,
     timeoutMs?: number,
-  ): Promise<ScriptResponse<Method>['value']>;
+  ): Promise<unknown>;
 }
 
 interface ChannelOptions {
   readonly backend: string;
   readonly native: NativeCalls;
-  readonly refs: RefRegistry;
+  /** An expression whose value has the tool's scripts: `callScript(method, parameters, nextRef)` and `elementOf(ref)`. */
+  readonly scripts: string;
+  readonly refs: RefCounter;
   /** Whether the tool must answer dialogs because the engine does not. */
   readonly handlesDialogs: boolean;
-  readonly onDialogs: (dialogs: PageResponse['dialogs'], call: EngineCall) => void;
+  readonly onDialogs: (dialogs: PageResponse['dialogs']) => void;
 }
 
 /** A channel to the current document. */
 export function createPageChannel(options: ChannelOptions): PageChannel {
-  const { backend, native, refs, handlesDialogs, onDialogs } = options;
+  const { backend, native, scripts, refs, handlesDialogs, onDialogs } = options;
   let scriptSupport: 'unknown' | 'supported' | 'unsupported' = 'unknown';
-  const install = `${STATE} ??= (${String(createPageState)})(${injectedSource}, ${handlesDialogs});`;
+  const install = `${STATE} ??= (${String(createPageState)})(${scripts}, ${handlesDialogs});`;
 
   async function run(
     body: string,
@@ -95,7 +96,7 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
       return { ok: false, failure: { message: 'the engine returned an unexpected value' } };
     }
     scriptSupport = 'supported';
-    onDialogs(envelope.data.dialogs, call);
+    onDialogs(envelope.data.dialogs);
     return { ok: true, response: envelope.data };
   }
 
@@ -111,30 +112,10 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
       if (!result.ok && tries >= TRIES_MAX && scriptSupport === 'unknown')
         scriptSupport = 'unsupported';
       if (scriptSupport === 'unsupported') throw cannotRunScripts(backend);
-      if (result.ok || tries >= TRIES_MAX) {
-        const reason = problem?.message ?? 'no reason given';
-        throw new ToolError('INTERNAL', `A script of the tool failed in the page: ${reason}.`);
-      }
+      if (result.ok || tries >= TRIES_MAX) throw scriptFailed(problem?.message);
       await delay(RETRY_MS);
       call.signal.throwIfAborted();
     }
-  }
-
-  async function callScript<Method extends keyof ScriptMethods>(
-    method: Method,
-    parameters: Parameters<ScriptMethods[Method]>[0],
-    call: EngineCall,
-    timeoutMs?: number,
-  ): Promise<ScriptResponse<Method>['value']> {
-    const given = JSON.stringify([method, parameters ?? {}, refs.next]);
-    const response = await runWithRetries(
-      `async (state) => state.scripts.callScript(...${given})`,
-      call,
-      timeoutMs,
-    );
-    const { value, next } = response.value as ScriptResponse<Method>;
-    refs.advance(next, { id: response.id, url: response.url });
-    return value;
   }
 
   const readDocument = (call: EngineCall): Promise<PageResponse> =>
@@ -146,17 +127,29 @@ export function createPageChannel(options: ChannelOptions): PageChannel {
     });
   return {
     run,
-    callScript,
     readDocument,
     tryReadDocument,
     async runsScripts(call) {
       if (scriptSupport === 'unknown') await tryReadDocument(call);
       return scriptSupport === 'supported';
     },
+    async callScript(method, parameters, call, timeoutMs) {
+      const given = JSON.stringify([method, parameters, refs.next]);
+      const body = `async (state) => state.scripts.callScript(...${given})`;
+      const response = await runWithRetries(body, call, timeoutMs);
+      const { value, next } = response.value as { readonly value: unknown; readonly next: number };
+      refs.advance(next, { id: response.id, url: response.url });
+      return value;
+    },
   };
 }
 
-function cannotRunScripts(backend: string): ToolError {
+/** An error of a script of the tool, which is a defect of the tool or of the engine. */
+export function scriptFailed(reason = 'no reason given'): EngineError {
+  return new EngineError('INTERNAL', `A script of the tool failed in the page: ${reason}.`);
+}
+
+function cannotRunScripts(backend: string): EngineError {
   return notSupported(
     backend,
     'this: its evaluate function cannot run the scripts of the tool, so it can only open pages, evaluate expressions and take screenshots',

@@ -2,11 +2,11 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { fileURLToPath } from 'node:url';
 import { silentLog } from '@model-gateway/kernel';
 import { waitUntil } from '@model-gateway/testkit';
-import { startEngineHost, type EngineHost } from '../../src/ffi/engine-host.ts';
-import type { HostRequest } from '../../src/ffi/host-messages.ts';
+import { startEngineHost, type EngineHost } from '../src/engine-host.ts';
+import type { HostRequest } from '../src/host-messages.ts';
 import { createEngineLibraries, type EngineLibraries } from './engine-library.ts';
 
-const program = fileURLToPath(new URL('../../dist/ffi/engine-host-main.js', import.meta.url));
+const program = fileURLToPath(new URL('../dist/engine-host-main.js', import.meta.url));
 const TIMEOUT_MS = 10_000;
 const HANG_MS = 300;
 
@@ -39,6 +39,7 @@ function startHost(): void {
   host = startEngineHost({
     program,
     log: silentLog,
+    environment: process.env,
     onEvent: (event) => events.push(event),
     onEnd: (reason) => ends.push(reason),
   });

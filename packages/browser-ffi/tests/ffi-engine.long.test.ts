@@ -1,6 +1,6 @@
 import { waitUntil } from '@model-gateway/testkit';
-import type { Captures } from '../../src/capture/captures.ts';
-import type { BrowserEngine } from '../../src/engine.ts';
+import type { Captures } from '../../../apps/browser-tool/src/capture/captures.ts';
+import type { BrowserEngine } from '../../../apps/browser-tool/src/engine.ts';
 import { createFfiScene, newCall, type FfiScene } from './ffi-scene.ts';
 
 /** For steps that must succeed, however busy the machine is. */

@@ -2,8 +2,12 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { homedir } from 'node:os';
 import { loadConfig, silentLog } from '@model-gateway/kernel';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { resolveBrowser, resolveConfigFrom, resolveSettings } from '../../src/resolve/index.ts';
-import { testBrowser } from '../test-browser.ts';
+import {
+  resolveBrowser,
+  resolveConfigFrom,
+  resolveSettings,
+} from '../../../apps/browser-tool/src/resolve/index.ts';
+import { testBrowser } from '../../../apps/browser-tool/tests/test-browser.ts';
 
 /** A real browser that the test engine asks, so that scripts run in true pages. */
 export interface BrowserBehind {

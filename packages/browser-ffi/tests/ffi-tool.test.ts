@@ -114,7 +114,7 @@ test('a hung engine is a time-out, and the next call has a new one', async () =>
 });
 
 test('what the library prints goes to standard error, never to standard output', async () => {
-  const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+  const main = fileURLToPath(new URL('../../../apps/browser-tool/dist/main.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'debug', '--port', '0', '--proxy', behind.url], {
     env: { TMPDIR: folder, BROWSER_BACKEND: 'servo', BROWSER_SERVO_ENGINE: library },
   });

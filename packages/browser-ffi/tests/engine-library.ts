@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const include = fileURLToPath(new URL('../../include', import.meta.url));
+const include = fileURLToPath(new URL('../include', import.meta.url));
 
 /** Where built libraries lie for as long as a test file runs. */
 export interface EngineLibraries {
