@@ -6,8 +6,8 @@ import type { PageChannel } from './page-channel.ts';
 
 const DEPTH_MAX = 20;
 const SCRIPT_MARGIN_MS = 1_000;
-const FUNCTION =
-  /^(?:\s|\/\/[^\n]*\n|\/\*.*?\*\/)*(?:(?:async\s+)?function\b|(?:async\s*)?(?:[\w$]+|\((?:[^()]|\([^()]*\))*\))\s*=>)/s;
+// For an engine that runs only the caller's text.
+const FUNCTION = /^\s*(?:(?:async\s+)?function\b|(?:async\s*)?(?:[\w$]+|\([^()]*\))\s*=>)/;
 
 /** A function, which gets the element of the ref, if any, and the arguments; or an expression. */
 export interface EvaluateRequest {
@@ -35,46 +35,68 @@ interface Evaluator {
 
 /** Evaluates a caller's function or expression in the page. */
 export async function evaluate(
-  { backend, native, channel, jsonForm }: Evaluator,
-  { source, args, ref, awaitPromise, timeoutMs }: EvaluateRequest,
+  evaluator: Evaluator,
+  request: EvaluateRequest,
   call: EngineCall,
 ): Promise<Evaluated> {
-  const given = args.map((value) => JSON.stringify(value) ?? 'undefined');
-  const limit = timeoutMs + SCRIPT_MARGIN_MS;
-  if (!(await channel.runsScripts(call))) {
-    // Such an engine evaluates the caller's text, and its response is the result.
-    if (ref !== undefined) throw notSupported(backend, 'scripts with an element');
-    const isPlain = given.length === 0 && !FUNCTION.test(source);
-    const evaluated = await native.evaluate(isPlain ? source : valueOf(source, given), call, limit);
-    if (!evaluated.ok) throw evaluationFailed(evaluated.failure);
-    const { value, type = value === null ? 'null' : typeof value } = evaluated;
-    return { json: JSON.stringify(value), type, truncated: false };
-  }
+  const { channel, jsonForm } = evaluator;
+  const { args, ref, awaitPromise, timeoutMs } = request;
+  if (!(await channel.runsScripts(call))) return evaluatePlain(evaluator, request, call);
+  const given = args.map(toSource);
   if (ref !== undefined) given.unshift(`state.scripts.elementOf(${JSON.stringify(ref)})`);
+  const source = withoutSemicolons(request.source);
+  // A function that an expression only refers to is not called.
   const body = `async (state) => {
-    const made = ${valueOf(source, given)};
-    const value = ${awaitPromise ? 'await made' : 'made'};
+    const given = [${given.join(', ')}];
+    ${given.length === 0 ? '' : 'const [element] = given;'}
+    const made = ${toExpression(source)};
+    const isLiteral = typeof made === 'function' && ${JSON.stringify(source)}.includes(made);
+    const called = isLiteral ? made(...given) : made;
+    const value = ${awaitPromise ? 'await called' : 'called'};
     const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     return { ...${jsonForm}.jsonForm(value, ${DEPTH_MAX}), type };
   }`;
-  const result = await channel.run(body, call, limit);
+  const result = await channel.run(body, call, timeoutMs + SCRIPT_MARGIN_MS);
   const problem = result.ok ? result.response.error : result.failure;
   if (!result.ok || problem !== undefined) throw evaluationFailed(problem ?? {});
   return result.response.value as Evaluated;
 }
 
-/** The script as an expression: a function is called, statements with `return` become a function body, others are evaluated. */
-function valueOf(text: string, given: readonly string[]): string {
-  let source = text.trimEnd();
-  while (source.endsWith(';')) source = source.slice(0, -1).trimEnd();
+/** For an engine that cannot run the tool's scripts: it evaluates the caller's text, and its response is the result. */
+async function evaluatePlain(
+  { backend, native }: Evaluator,
+  { source, args, ref, timeoutMs }: EvaluateRequest,
+  call: EngineCall,
+): Promise<Evaluated> {
+  if (ref !== undefined) throw notSupported(backend, 'scripts with an element');
+  const given = args.map(toSource).join(', ');
+  const expression = `(${withoutSemicolons(source)}\n)`;
+  const applied = FUNCTION.test(source) ? expression : `((element) => ${expression})`;
+  const isPlain = args.length === 0 && applied !== expression;
+  const text = isPlain ? source : `${applied}(${given})`;
+  const evaluated = await native.evaluate(text, call, timeoutMs + SCRIPT_MARGIN_MS);
+  if (!evaluated.ok) throw evaluationFailed(evaluated.failure);
+  const { value, type = value === null ? 'null' : typeof value } = evaluated;
+  return { json: JSON.stringify(value), type, truncated: false };
+}
+
+/** An expression as it is; statements with `return` or `await` as the body of a function, others evaluated. */
+function toExpression(source: string): string {
   const expression = `(${source}\n)`;
-  const isExpression = parses(`async () => ${expression}`);
-  if (isExpression && FUNCTION.test(source)) return `${expression}(${given.join(', ')})`;
-  if (given.length > 0) return `((element) => ${expression})(${given.join(', ')})`;
-  if (isExpression) return expression;
+  if (parses(`async () => ${expression}`)) return expression;
   const body = `(async () => {${source}\n})()`;
   if (/\b(return|await)\b/.test(source) && parses(body)) return body;
   return `(0, eval)(${JSON.stringify(source)})`;
+}
+
+function toSource(value: unknown): string {
+  return JSON.stringify(value) ?? 'undefined';
+}
+
+function withoutSemicolons(text: string): string {
+  let source = text.trimEnd();
+  while (source.endsWith(';')) source = source.slice(0, -1).trimEnd();
+  return source;
 }
 
 /** Checks only the syntax; nothing runs. */
