@@ -48,8 +48,6 @@ export interface ConsoleQuery {
 
 export interface ConsoleLog {
   add(message: ConsoleMessage): void;
-  /** Counts messages that were written but not captured. */
-  addMissed(count: number): void;
   /** The matching entries, oldest first. */
   query(query: ConsoleQuery): {
     readonly entries: readonly ConsoleEntry[];
@@ -77,7 +75,6 @@ interface StoredEntry {
 export function createConsoleLog({ next, clock, events, budget }: LogContext): ConsoleLog {
   const ring = createRing<StoredEntry>(CONSOLE_ENTRIES_MAX, ({ size }) => size.release());
   let pageStart = 0;
-  let missed = 0;
   let errors = 0;
   let warnings = 0;
 
@@ -102,9 +99,6 @@ export function createConsoleLog({ next, clock, events, budget }: LogContext): C
       if (message.level === 'warning') warnings += 1;
       events.publish('console', keep(message));
     },
-    addMissed(count) {
-      missed += count;
-    },
     query({ level = 'debug', source, since, limit, all }) {
       const levels = CONSOLE_LEVELS.slice(0, CONSOLE_LEVELS.indexOf(level) + 1);
       const from = Math.max(since ?? 0, all ? 0 : pageStart);
@@ -114,7 +108,7 @@ export function createConsoleLog({ next, clock, events, budget }: LogContext): C
         .filter((entry) => entry.seq > from && levels.includes(entry.level))
         .filter((entry) => source === undefined || entry.source === source);
       const { page: entries, next: following } = selectEntries(found, since, limit);
-      return { entries, next: following, dropped: ring.dropped + missed };
+      return { entries, next: following, dropped: ring.dropped };
     },
     failures() {
       const thrown = ring.entries().filter(({ entry }) => entry.source === 'exception');
@@ -132,7 +126,6 @@ export function createConsoleLog({ next, clock, events, budget }: LogContext): C
     clear() {
       errors = 0;
       warnings = 0;
-      missed = 0;
       return ring.clear();
     },
   };

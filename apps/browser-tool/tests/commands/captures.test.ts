@@ -160,9 +160,9 @@ describe('the console', () => {
     await waitUntil(async () => (await last()).entries[1]?.text === 'Error: after it');
     const { entries, dropped } = await last();
     expect(textsOf(entries)).toEqual(['THE END', 'Error: after it']);
-    // How much was dropped depends on how fast the rest was written.
-    expect(dropped).toBeGreaterThan(FLOOD / 10);
-    expect(dropped).toBeLessThan(FLOOD * 10);
+    // How many of them the tool got depends on how fast they were written.
+    expect(dropped).toBeGreaterThan(0);
+    expect(dropped).toBeLessThan(FLOOD);
     const thrown = (await tool.get('/errors')).data.errors as { text: string; count: number }[];
     expect(thrown.filter(({ text }) => text === 'Error: after it')).toMatchObject([{ count: 1 }]);
   });

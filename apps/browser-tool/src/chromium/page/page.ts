@@ -88,7 +88,7 @@ export function createPage(
   const changes = createChanges();
   const network = createNetworkCapture(environment.captures);
   const console = createConsoleCapture(environment.captures);
-  const throttle = createConsoleThrottle(connection, environment.captures);
+  const throttle = createConsoleThrottle(connection);
   // By session id, the target id of its frame or worker.
   const sessions = new Map([[sessionId, targetId]]);
   // The browser does not answer all commands of a tab that is closed, such as a press of a mouse button.
