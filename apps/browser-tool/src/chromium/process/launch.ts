@@ -15,7 +15,6 @@ import { connectToBrowser, type CdpConnection } from '../cdp-connection.ts';
 import type { BrowserPipe } from '../pipe-socket.ts';
 import { chromiumFlags } from './flags.ts';
 import { isSandboxError } from './sandbox-error.ts';
-import { startCrashCleanup, type CrashCleanup } from './crash-cleanup.ts';
 import { createProfile, newProfilePath, removeProfile, temporaryFolderFor } from './profile.ts';
 
 const START_TIMEOUT_MS = 30_000;
@@ -71,14 +70,12 @@ export async function launchChromium(options: LaunchOptions): Promise<RunningChr
 async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningChromium> {
   const profile = newProfilePath();
   const temporary = temporaryFolderFor(profile);
-  const crashCleanup = startCrashCleanup(profile, temporary);
   await createProfile(profile, temporary);
   const folders = { profile, temporary };
-  const { child, pipe } = await spawnChromium(options, folders, sandbox, crashCleanup);
+  const { child, pipe } = await spawnChromium(options, folders, sandbox);
   const { pid } = child;
   if (pid === undefined) {
     await removeProfile(profile);
-    crashCleanup.done();
     throw new LaunchFailure(options, 'the program could not be started');
   }
   const exited = exitOf(child);
@@ -91,7 +88,6 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningC
     await removeProfile(profile).catch((error: unknown) =>
       options.log.warn({ profile, error }, 'removing the profile failed'),
     );
-    crashCleanup.done();
   };
   const endOnce = (): Promise<void> => (ended ??= end());
   try {
@@ -107,7 +103,6 @@ async function spawnChromium(
   options: LaunchOptions,
   { profile, temporary }: { readonly profile: string; readonly temporary: string },
   sandbox: boolean,
-  crashCleanup: CrashCleanup,
 ): Promise<{ readonly child: ChildProcess; readonly pipe: BrowserPipe }> {
   const { executable, libraryFolder, viewport, proxyServer, allowedOrigins } = options;
   let child: ChildProcess | undefined;
@@ -128,7 +123,6 @@ async function spawnChromium(
         child = spawn(command, args, { ...spawnOptions, env });
         // Without a listener, a program that cannot be started would end our process.
         child.on('error', () => undefined);
-        if (child.pid !== undefined) crashCleanup.setGroup(child.pid);
         closeLogs(spawnOptions);
         return child;
       }) as typeof spawn,
