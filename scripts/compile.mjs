@@ -18,7 +18,7 @@ for (const file of readdirSync('src', { recursive: true })) {
       parser: { syntax: 'typescript' },
       transform: { verbatimModuleSyntax: true },
       rewriteRelativeImportExtensions: true,
-      experimental: { keepImportAttributes: true },
+      experimental: { keepImportAssertions: true },
     },
   });
   mkdirSync(dirname(target), { recursive: true });
