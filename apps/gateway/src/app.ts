@@ -56,6 +56,7 @@ import { createHttpCalls, type CallRoute } from './surface/http-call.ts';
 import { createIdentities } from './surface/identity.ts';
 import { sendError } from './surface/refusals.ts';
 import { createRequestLimiter } from './surface/request-limiter.ts';
+import { createSharedRequestLimiter } from './surface/shared-request-limiter.ts';
 import { createEmbeddingsRoute } from './routes/embeddings.ts';
 import { createModelRoute } from './routes/model.ts';
 import { createModelsRoute } from './routes/models.ts';
@@ -82,6 +83,8 @@ interface GatewayOptions {
   readonly bodyMemory?: BodyMemory;
   /** Whether a request may read the metrics; every request may if it is absent. */
   readonly mayReadMetrics?: (request: IncomingMessage) => boolean;
+  /** Whether other processes serve the same clients on the same port: then they share the limit of requests. */
+  readonly sharesRequestLimit?: boolean;
 }
 
 /** The REST surface: `/v1/*`, `/api/admin/*`, the docs and the probes. */
@@ -95,7 +98,11 @@ export function createGateway(
   const { router, quotas } = runtime;
   const cors = createCors(config.corsOrigins);
   const keys = createCachedKeys(context);
-  const limiter = createRequestLimiter({ requestsPerMinute: config.requestsPerMinute, clock });
+  const limiting = { requestsPerMinute: config.requestsPerMinute, clock };
+  const limiter =
+    options.sharesRequestLimit === true
+      ? createSharedRequestLimiter({ ...limiting, admission: bus.admission })
+      : createRequestLimiter(limiting);
   const clientIp = createClientIp(config.trustProxy);
   const signIns = createSignIns(context);
   const identities = createIdentities({ keys, limiter, signIns, clientIp, clock });

@@ -4,15 +4,11 @@ import {
   openStores,
   secretOrGenerated,
   warnOfShortAdminToken,
+  type SupervisedProcess,
 } from '@model-gateway/server-process';
+import { checkAddress, publicUrlOf } from '@model-gateway/http';
 import {
-  checkAddress,
-  createMeasuredBodyMemory,
-  createMetricsCheck,
-  listen,
-  publicUrlOf,
-} from '@model-gateway/http';
-import {
+  createDeferred,
   createMetrics,
   mergeMetrics,
   systemClock,
@@ -24,17 +20,15 @@ import { publishAddress } from '@model-gateway/embedded';
 import { tunnelKey } from '@model-gateway/router';
 import { createServiceRuntime } from '@model-gateway/service';
 import { openTracing } from '@model-gateway/telemetry';
-import { createAgentTunnel } from 'agent-tunnel/app';
-import { createGateway } from 'gateway/app';
-import { createRpc } from 'rpc/app';
 import { createVideoWorker } from 'video-worker/app';
 import { adminTokenOf } from './admin-token.ts';
 import { banner } from './banner.ts';
-import { combineApps } from './combined-app.ts';
 import type { StandaloneConfig } from './config.ts';
 import { openDemoBackend } from './demo-backend.ts';
 import { openEmbeddedStores, type StoreUrls } from './embedded-stores.ts';
 import { firstStepsOf } from './first-steps.ts';
+import type { GatewayAsks, GatewayBegin } from './gateway-process.ts';
+import { openServer, type ListeningAddress } from './open-server.ts';
 import { serveRecorder, type RecorderBegin } from './recorder-process.ts';
 
 /** Opens the missing stores, every server app, the demo backend and one port. */
@@ -46,7 +40,7 @@ export async function openStandalone(
   lifecycle: Lifecycle,
   log: Log,
 ): Promise<void> {
-  const { host, dataDir, drainDelaySecs, clientStallSecs } = config;
+  const { host, dataDir } = config;
   const notice = await openNotice(lifecycle);
   warnOfShortAdminToken(config.adminToken, log);
   warnOfUnknownSettings(config, log);
@@ -66,21 +60,29 @@ export async function openStandalone(
     stores: { ...storesConfig, migrate: false },
     pointsPerUsd: config.pointsPerUsd,
   };
+  const supervised = { script: config.script, log };
   const recorder = createSupervisedProcess({
+    ...supervised,
     name: 'recorder',
-    script: config.script,
     begin: recorderBegin,
     served: serveRecorder(stores.bus),
-    log,
   });
-  const snapshot = async (): Promise<MetricsSnapshot> =>
-    mergeMetrics([await own.snapshot(), await recorder.metrics()]);
-  const metrics = { ...own, snapshot, expose: async () => (await snapshot()).text };
-  const context = {
-    ...stores,
-    log,
+  const gateways: SupervisedProcess[] = [];
+  async function snapshot(): Promise<MetricsSnapshot> {
+    const ofOthers = [recorder, ...gateways].map((child) => child.metrics());
+    return mergeMetrics([await own.snapshot(), ...(await Promise.all(ofOthers))]);
+  }
+  const expose = async (): Promise<string> => (await snapshot()).text;
+  const metrics = { ...own, snapshot, expose };
+  const secrets = {
     jwtSecret: await secretOrGenerated(config.jwtSecret, dataDir, 'jwt-secret'),
     agentTunnelKey: tunnelKey(encryptionKey),
+    encryptionKey,
+  };
+  const context = {
+    ...stores,
+    ...secrets,
+    log,
     metrics,
     tracing,
     clock: systemClock,
@@ -91,40 +93,46 @@ export async function openStandalone(
   const isOnlyProcess = urls.redisUrl === undefined;
   const runtime = createServiceRuntime(config, context, { unlisted, isOnlyProcess });
   await lifecycle.start(runtime);
-  const bodyMemory = createMeasuredBodyMemory(config.requestBodiesBytesMax, metrics);
-  const app = combineApps(
-    {
-      gateway: createGateway({ ...config, adminToken: admin.value }, context, {
-        runtime,
-        bodyMemory,
-        mayReadMetrics: createMetricsCheck([admin.value, config.metricsToken]),
-      }),
-      rpc: createRpc({ ...config, adminToken: admin.value }, context, { runtime, bodyMemory }),
-      agentTunnel: createAgentTunnel(config, context, { isOnlyProcess }),
-      videoWorker: createVideoWorker(
-        { ...config, queueRedisUrl: urls.queueRedisUrl, queueRedisAccess: urls.redisAccess },
+  const adminToken = admin.value;
+  const videoWorker = createVideoWorker(
+    { ...config, queueRedisUrl: urls.queueRedisUrl, queueRedisAccess: urls.redisAccess },
+    context,
+    { router: runtime.router, recorder },
+  );
+
+  /** Starts the gateway processes; resolves to where they listen. */
+  async function openGateways(): Promise<ListeningAddress> {
+    await lifecycle.start(videoWorker);
+    const begin: GatewayBegin = {
+      role: 'gateway',
+      logLevel: config.logLevel,
+      stopsOnSignals: true,
+      urls,
+      secrets: { ...secrets, adminToken },
+      unlisted,
+    };
+    const listening = createDeferred<ListeningAddress>();
+    const served: GatewayAsks = { listening: listening.resolve, metrics: expose };
+    for (let number = 1; number <= config.processes; number += 1) {
+      const name = `gateway ${number}`;
+      gateways.push(createSupervisedProcess({ ...supervised, name, begin, served }));
+    }
+    await lifecycle.open(
+      'gateway processes',
+      () => Promise.all(gateways.map((gateway) => gateway.start())),
+      async () => void (await Promise.all(gateways.map((gateway) => gateway.stop()))),
+    );
+    return listening.promise;
+  }
+
+  const { address, port } = await (config.processes > 1
+    ? openGateways()
+    : openServer(
+        config,
         context,
-        { router: runtime.router, recorder },
-      ),
-    },
-    log,
-  );
-  await lifecycle.start(app);
-  const { address, port } = await lifecycle.open(
-    'port',
-    () =>
-      listen({
-        app,
-        host,
-        port: config.port,
-        drainDelaySecs,
-        clientStallSecs,
-        log,
-        metrics,
-        tracing,
-      }),
-    (server) => server.drain(),
-  );
+        { adminToken, runtime, videoWorker, isOneOfSeveral: false, isOnlyProcess },
+        lifecycle,
+      ));
   // Opened after the port, so that it is gone before the port closes.
   await lifecycle.open(
     'address of the service',

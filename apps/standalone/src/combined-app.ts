@@ -6,8 +6,8 @@ interface CombinedApps {
   readonly gateway: ServerApp;
   readonly rpc: ServerApp;
   readonly agentTunnel: ServerApp;
-  /** It has no paths of its own here: the gateway serves the probes. */
-  readonly videoWorker: ServerApp;
+  /** It has no paths of its own here: the gateway serves the probes. Undefined where it runs elsewhere. */
+  readonly videoWorker?: ServerApp | undefined;
 }
 
 const RPC_PATHS = /^\/(?:api\/usage\.csv$|(?:api\/rpc|api\/session|auth\/oidc)(?:\/|$))/;
@@ -17,7 +17,12 @@ export function combineApps(
   { gateway, rpc, agentTunnel, videoWorker }: CombinedApps,
   log: Log,
 ): ServerApp {
-  const startOrder = [videoWorker, agentTunnel, rpc, gateway];
+  const startOrder = [
+    ...(videoWorker === undefined ? [] : [videoWorker]),
+    agentTunnel,
+    rpc,
+    gateway,
+  ];
 
   function ownerOf(path: string): ServerApp {
     if (RPC_PATHS.test(path)) return rpc;

@@ -33,6 +33,7 @@ import { gatewaySettings } from 'gateway/app';
 import { accountSettings, checkOidcSettings } from 'rpc/app';
 import { videoWorkerSettings } from 'video-worker/app';
 import { commandLineOf } from './command-line.ts';
+import { processesSetting } from './processes.ts';
 
 const PORT_DEFAULT = 8080;
 
@@ -69,6 +70,7 @@ export const processSettings = {
     defaultText: 'unset',
     secret: true,
   }),
+  processes: processesSetting,
   demo: setting('SERVICE_DEMO', withDefault(flag(), true), {
     description:
       'Whether `npm start` runs the demo backend (`demo-chat` and the other models of the guide "The demo model"). They are listed while no backend is registered, and answer afterwards too.',

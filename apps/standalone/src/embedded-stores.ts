@@ -6,7 +6,7 @@ import {
   startQueueRedis,
   startRedis,
 } from '@model-gateway/embedded';
-import type { Lifecycle, Log } from '@model-gateway/kernel';
+import { startupError, type Lifecycle, type Log } from '@model-gateway/kernel';
 import type { StandaloneConfig } from './config.ts';
 
 /** The URLs of the stores of this process. */
@@ -16,6 +16,8 @@ export interface StoreUrls {
   readonly redisUrl: string | undefined;
   /** How a configured Redis is reached; nothing of it applies to the embedded one. */
   readonly redisAccess: RedisAccess;
+  /** Whether no other service uses that Redis: then the usage journal is files of the data directory. */
+  readonly isRedisPrivate: boolean;
   /** Whether a Redis is embedded. */
   readonly hasEmbeddedRedis: boolean;
   /** The Redis of the queues. */
@@ -41,15 +43,20 @@ export async function openEmbeddedStores(
       databaseUrl,
       redisUrl,
       redisAccess: config,
+      isRedisPrivate: false,
       hasEmbeddedRedis: false,
       queueRedisUrl: redisUrl,
     };
   }
   const embeddedUrl = await openRedis(config, lifecycle, log);
+  const isShared = config.processes > 1;
+  if (isShared && embeddedUrl === undefined)
+    throw startupError('processes_need_redis', { processes: config.processes });
   return {
     databaseUrl,
-    redisUrl: undefined,
+    redisUrl: isShared ? embeddedUrl : undefined,
     redisAccess: {},
+    isRedisPrivate: true,
     hasEmbeddedRedis: embeddedUrl !== undefined,
     queueRedisUrl: embeddedUrl ?? (await openQueueRedis(lifecycle)),
   };

@@ -2,6 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { rpcCall, startProcess, waitUntil, type TestProcess } from '@model-gateway/testkit';
 
 const START_TIMEOUT_MS = 180_000;
+/** Runs the tests with several gateway processes: `TEST_PROCESSES=2 npm test -- apps/standalone`. */
+const { TEST_PROCESSES } = process.env;
+const PROCESSES = TEST_PROCESSES === undefined ? {} : { SERVICE_PROCESSES: TEST_PROCESSES };
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 
 /** Runs the built standalone app as a separate process. */
@@ -13,13 +16,34 @@ export async function startStandalone(
   const standalone = await startProcess({
     app: 'standalone',
     ...(port === undefined ? {} : { port }),
-    env: { PATH, SERVICE_DATA_DIR: dataDir, ...env },
+    env: { PATH, SERVICE_DATA_DIR: dataDir, ...PROCESSES, ...env },
     readyTimeoutMs: START_TIMEOUT_MS,
   });
   await waitUntil(() => standalone.output().includes('Ctrl-C stops everything.'), {
     what: 'the banner',
   });
   return standalone;
+}
+
+/** The processes that a service has started beside its stores, by their parent. */
+export async function childrenOf(parent: number): Promise<readonly number[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const stat = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '');
+      const [, parentId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const command = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+      return Number(parentId) === parent && command.includes('main.js') ? [Number(id)] : [];
+    }),
+  );
+  return found.flat().toSorted((left, right) => left - right);
+}
+
+/** The value of a metric without labels, or the sum over its series. */
+export async function metric(baseUrl: string, name: string): Promise<number> {
+  const text = await (await fetch(`${baseUrl}/metrics`)).text();
+  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (.+)$`, 'gm'))];
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
 /** Registers an account, creates a key and sends one chat; returns the credentials. */

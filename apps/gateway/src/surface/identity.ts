@@ -103,7 +103,7 @@ export function createIdentities(dependencies: IdentitiesDependencies): Identiti
           if (isCounted) return granted;
           isCounted = true;
           const { keyId } = known.grant.holder;
-          if (limiter.admits(keyId)) return granted;
+          if (await limiter.admits(keyId)) return granted;
           // A cached key may have been revoked: then the response is 401, not 429.
           if (isUsable) await find(secret);
           throw refusedByLimit(response, limiter, keyId);
@@ -119,7 +119,7 @@ export function createIdentities(dependencies: IdentitiesDependencies): Identiti
         : await readerSignedIn(bearer);
       if (reader === undefined) throw refusedCredential(INVALID_READER_TEXT);
       const { limitedAs, modelPolicy } = reader;
-      if (!limiter.admits(limitedAs)) throw refusedByLimit(response, limiter, limitedAs);
+      if (!(await limiter.admits(limitedAs))) throw refusedByLimit(response, limiter, limitedAs);
       return { modelPolicy, limitHeaders: requestHeaders(limiter, limitedAs) };
     },
   };

@@ -1,13 +1,17 @@
 import type { Clock } from '@model-gateway/kernel';
 
-/** Limits the requests of each key within any 60 seconds, in the memory of this process. */
+/** Limits the requests of each key within any 60 seconds. */
 export interface RequestLimiter {
   /** 0 refuses everything. */
   readonly requestsPerMinute: number;
   /** Counts a request if it is within the limit; a refused request is not counted. */
-  admits(key: string): boolean;
+  admits(key: string): boolean | Promise<boolean>;
   /** The counted requests of a key. */
   windowOf(key: string): RequestWindow;
+}
+
+interface LocalRequestLimiter extends RequestLimiter {
+  admits(key: string): boolean;
 }
 
 /** The requests of a key in the last 60 seconds. */
@@ -30,7 +34,8 @@ const KEYS_MAX = 100_000;
 const INITIAL_RING_LENGTH = 8;
 const NO_REQUESTS: RequestWindow = { count: 0, nextFreeMs: 0 };
 
-export function createRequestLimiter(options: RequestLimiterOptions): RequestLimiter {
+/** Counts in the memory of this process. */
+export function createRequestLimiter(options: RequestLimiterOptions): LocalRequestLimiter {
   const { requestsPerMinute, clock, keysMax = KEYS_MAX } = options;
   // Ordered by last request, so that expired entries are always first.
   const windows = new Map<string, RequestTimes>();

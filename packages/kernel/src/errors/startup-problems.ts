@@ -126,6 +126,11 @@ export const STARTUP_PROBLEMS = {
     says: 'the embedded Postgres failed: {reason}',
     remedy: 'repair what the reason names, or set DATABASE_URL to a PostgreSQL 15 or newer',
   },
+  processes_need_redis: {
+    says: 'SERVICE_PROCESSES is {processes}, but there is no Redis that the processes can share',
+    remedy:
+      'set REDIS_URL, put a redis-server of version 7 or newer on the PATH, or set SERVICE_PROCESSES=1',
+  },
   redis_not_started: {
     says: 'the embedded Redis failed: {reason}',
     remedy: 'repair what the reason names, or set REDIS_URL to a Redis of your own',

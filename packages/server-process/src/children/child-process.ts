@@ -9,17 +9,20 @@ import {
 } from '@model-gateway/kernel';
 import { createProcessLink, type Calls, type ProcessLink } from './process-link.ts';
 
-/** What a child process is told when it begins. */
+/** What a child process is told when it begins, beside its name. */
 export interface ChildBegin {
   readonly logLevel: LogLevel;
   /** Whether a signal stops it by itself. Otherwise its parent does, when the other processes need it no more. */
   readonly stopsOnSignals: boolean;
 }
 
+/** The name is in each line of its log. */
+export type NamedBegin = ChildBegin & { readonly name: string };
+
 /** What every child process is asked by its parent. */
 export interface ChildCalls extends Calls {
   /** Opens the parts of the process; answered once it is ready. */
-  readonly begin: (begin: ChildBegin) => Promise<void>;
+  readonly begin: (begin: NamedBegin) => Promise<void>;
   /** Drains and stops them. */
   readonly stop: (value: null) => Promise<void>;
   readonly metrics: (value: null) => Promise<MetricsSnapshot | null>;
@@ -48,8 +51,8 @@ export function runChildProcess<Begin extends ChildBegin, Asked extends Calls>({
   let metrics: Metrics | undefined;
   for (const signal of SIGNALS) process.on(signal, () => undefined);
 
-  async function begin(told: Begin): Promise<void> {
-    const log = createLog({ level: told.logLevel, app });
+  async function begin(told: Begin & NamedBegin): Promise<void> {
+    const log = createLog({ level: told.logLevel, app }).child({ process: told.name });
     const lifecycle = createLifecycle({ log });
     stop = () => lifecycle.stop();
     const end = (status: number): void => {
@@ -67,7 +70,7 @@ export function runChildProcess<Begin extends ChildBegin, Asked extends Calls>({
 
   const served: ChildCalls = {
     // The parent is of the same build and tells what this takes.
-    begin: (told) => begin(told as Begin),
+    begin: (told) => begin(told as Begin & NamedBegin),
     async stop() {
       await stop?.();
       // After the answer.

@@ -38,7 +38,7 @@ const RESTART_DELAY_MS_MIN = 250;
 const RESTART_DELAY_MS_MAX = 30_000;
 /** A process that ran for this long is started again without a longer pause. */
 const STABLE_MS = 60_000;
-const METRICS_TIMEOUT_MS = 1_000;
+const METRICS_TIMEOUT_MS = 2_000;
 
 export function createSupervisedProcess(options: SupervisedOptions): SupervisedProcess {
   const { name, script, begin, served, log } = options;
@@ -60,7 +60,7 @@ export function createSupervisedProcess(options: SupervisedOptions): SupervisedP
     });
     worker.on('error', (error) => link.end(error.message));
     const launched = { worker, link, exited };
-    await link.call('begin', begin).catch(async (error: unknown) => {
+    await link.call('begin', { ...begin, name }).catch(async (error: unknown) => {
       worker.kill('SIGKILL');
       await exited;
       throw error;
