@@ -89,7 +89,8 @@ function joinedChunks(events: readonly Fields[]): Fields {
     const choice = fieldsOf(listOf(event['choices'])[0]);
     finish = choice['finish_reason'] ?? finish;
     const delta = fieldsOf(choice['delta']);
-    for (const name of ['content', 'reasoning_content', 'refusal']) append(name, delta[name]);
+    for (const name of ['content', 'reasoning_content', 'reasoning', 'refusal'])
+      append(name, delta[name]);
     details.push(...listOf(delta['reasoning_details']));
     for (const piece of listOf(delta['tool_calls'])) addCall(calls, piece);
   }
@@ -144,7 +145,7 @@ function readCompletion(answer: Fields): ModelAnswer {
     });
   });
   const [detail] = listOf(message['reasoning_details']);
-  const thought = message['reasoning_content'];
+  const thought = message['reasoning_content'] ?? message['reasoning'];
   return present({
     thought:
       typeof thought === 'string'

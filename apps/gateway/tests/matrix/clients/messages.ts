@@ -14,6 +14,7 @@ import type { MatrixClient } from './client.ts';
 
 const FINISH: Readonly<Record<string, ModelAnswer['finish']>> = {
   end_turn: 'stop',
+  stop_sequence: 'stop',
   max_tokens: 'length',
   tool_use: 'tool_calls',
   refusal: 'content_filter',
@@ -129,6 +130,7 @@ function readMessage(answer: Fields): ModelAnswer {
   );
   const usage = fieldsOf(answer['usage']);
   const cached = Number(usage['cache_read_input_tokens']);
+  const written = Number(usage['cache_creation_input_tokens'] ?? 0);
   return present({
     thought:
       thought === undefined
@@ -141,7 +143,7 @@ function readMessage(answer: Fields): ModelAnswer {
     calls: calls.length === 0 ? undefined : calls,
     finish: FINISH[String(answer['stop_reason'])] ?? ('' as ModelAnswer['finish']),
     usage: present({
-      prompt: Number(usage['input_tokens']) + cached,
+      prompt: Number(usage['input_tokens']) + cached + written,
       completion: Number(usage['output_tokens']),
       cached,
       reasoning: fieldsOf(usage['output_tokens_details'])['thinking_tokens'] as number | undefined,
