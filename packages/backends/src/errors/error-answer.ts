@@ -35,15 +35,20 @@ export function readUpstreamError(body: string): ErrorAnswer {
     reasonsOf(property(fields, 'errors') ?? property(parsed, 'errors')),
     property(parsed, 'message'),
   ];
+  const message = messages.find((one) => typeof one === 'string' && one !== '');
   return {
-    ...textField(
-      'message',
-      messages.find((message) => typeof message === 'string' && message !== ''),
-    ),
+    ...textField('message', withReason(message, property(property(error, 'metadata'), 'raw'))),
     ...textField('type', property(fields, 'type')),
     ...textField('code', property(fields, 'code') ?? property(base, 'status_code')),
     ...textField('param', property(fields, 'param')),
   };
+}
+
+/** A router of other providers, such as OpenRouter, says what a provider answered beside a message of its own. */
+function withReason(message: unknown, raw: unknown): unknown {
+  if (typeof message !== 'string' || typeof raw !== 'string') return message;
+  const { message: reason } = readUpstreamError(raw);
+  return reason === undefined ? message : `${message}: ${reason}`;
 }
 
 /** The reasons of a list, or of a field with a list: texts, or objects with a text and the place of the problem. */

@@ -24,6 +24,16 @@ test.each([
   expect(message(400, body)).toBe('upstream 400: no such model');
 });
 
+test.each(['at most one image', JSON.stringify({ error: { message: 'at most one image' } })])(
+  'a router says what the provider answered: %s',
+  (raw) => {
+    const error = { message: 'Provider returned error', code: 400, metadata: { raw } };
+    expect(message(400, { error })).toBe(
+      'upstream 400: Provider returned error: at most one image',
+    );
+  },
+);
+
 test('each reason of a list is named with its place, the first three of them', () => {
   const detail = ['messages', 'model', 'seed', 'stop'].map((field) => ({
     loc: ['body', field],
@@ -167,6 +177,17 @@ test.each([
   [undefined, undefined],
 ])('a retry-after of %j means %j seconds', (header, seconds) => {
   expect(readRetryAfter(header, NOW)).toBe(seconds);
+});
+
+const google = (details: object) => [{ error: { code: 400, message: 'no', details: [details] } }];
+
+test('Google says in the body when to try again, and that a key is refused', () => {
+  expect(refused(429, google({ retryDelay: '33.2s' })).retryAfterSecs).toBe(34);
+  expect(refused(429, google({ retryDelay: '33.2s' }), '7').retryAfterSecs).toBe(7);
+  expect(refused(400, google({ reason: 'API_KEY_INVALID' }))).toMatchObject({
+    code: 'upstream_auth',
+    status: 401,
+  });
 });
 
 test('the time of the next try is part of the failure', () => {

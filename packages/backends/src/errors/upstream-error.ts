@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { describeError } from '@model-gateway/kernel';
 import { UpstreamFailure } from '@model-gateway/router';
 import { readUpstreamError } from './error-answer.ts';
+import { retryDelayIn, statusOf } from './google-error.ts';
 import { isModelMissing } from './model-missing.ts';
 import { readRetryAfter } from './retry-after.ts';
 
@@ -16,11 +17,12 @@ const TIMEOUT = /time.?d?.?out|took longer/i;
 
 /** The failure of an upstream that responded with an error status or an error body. */
 export function upstreamRefused(
-  status: number,
+  given: number,
   body: string,
   secret: string | null,
   retryAfter?: string,
 ): UpstreamFailure {
+  const status = statusOf(given, body);
   const hadNoEffect = status === TOO_MANY_REQUESTS;
   const isBackendAtFault = status < 400 || status >= 500 || hadNoEffect;
   const { message = '', ...labels } = readUpstreamError(body);
@@ -37,7 +39,7 @@ export function upstreamRefused(
     isModelMissing: isModelMissing(upstream),
     status,
     upstream,
-    retryAfterSecs: readRetryAfter(retryAfter, Date.now()),
+    retryAfterSecs: readRetryAfter(retryAfter ?? retryDelayIn(body), Date.now()),
     loggedAs: `upstream ${status}`,
   });
 }

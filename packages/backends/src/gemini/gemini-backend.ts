@@ -2,7 +2,8 @@ import { ServiceError } from '@model-gateway/contracts';
 import { isCheapJson, numberOf, tryParseJson } from '@model-gateway/kernel';
 import type { AnswerWatch, Backend, Probe } from '@model-gateway/router';
 import { z } from 'zod';
-import { unreadableAnswer } from '../errors/upstream-error.ts';
+import { statusOf } from '../errors/google-error.ts';
+import { unreadableAnswer, upstreamRefused } from '../errors/upstream-error.ts';
 import type { ExternalOptions } from '../external/external-backend.ts';
 import { unlistedProbe } from '../external/probe-result.ts';
 import { begunStream } from '../transport/answers/begun-stream.ts';
@@ -12,7 +13,6 @@ import { readJson, readSmallJson, readText } from '../transport/answers/read-tex
 import { isVector, readVectors, textsOfVectors } from '../transport/answers/read-vectors.ts';
 import { createUpstreamHttp, isSuccess } from '../transport/upstream-http.ts';
 import { answerOf, partsOfAnswer } from './gemini-answer.ts';
-import { geminiRefused, statusOf } from './refusals.ts';
 import { generateRequest } from './gemini-request.ts';
 import { JSON_HEADERS } from '../transport/plain-answers.ts';
 
@@ -74,7 +74,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
   ): Promise<string> {
     const request = { ...posted(model, method, body, call.signal), watch: call.watch };
     const { status, text, retryAfter } = await http.requestWhole(request, answerBytesMax);
-    if (!isSuccess(status)) throw geminiRefused(status, text, apiKey, retryAfter);
+    if (!isSuccess(status)) throw upstreamRefused(status, text, apiKey, retryAfter);
     return text;
   }
 
@@ -100,7 +100,7 @@ export function createGeminiBackend(options: GeminiOptions): Backend {
       const response = await http.request(posted(turn.model, method, sent, signal));
       if (!isSuccess(response.status)) {
         const detail = await readText(response.body, ERROR_BODY_BYTES_MAX);
-        throw geminiRefused(response.status, detail, apiKey, response.retryAfter);
+        throw upstreamRefused(response.status, detail, apiKey, response.retryAfter);
       }
       const parts = await begunStream(partsOfAnswer(response.body, apiKey));
       return { form: 'parts', parts, ignored };
