@@ -71,6 +71,25 @@ test.each([
   expect(() => read(body)).toThrow('not a chat completion');
 });
 
+test('calls get an id and arguments that are text', () => {
+  const call = { function: { name: 'look', arguments: { at: 'Rome' } } };
+  const message = { role: 'assistant', content: null, tool_calls: [{ id: '', ...call }] };
+  const { completion } = read({ ...whole, choices: [{ ...whole.choices[0], message }] });
+  expect(completion.choices[0]?.message).toMatchObject({
+    tool_calls: [
+      {
+        id: expect.stringMatching(/^call_/) as string,
+        function: { name: 'look', arguments: '{"at":"Rome"}' },
+      },
+    ],
+  });
+});
+
+test.each(['error', 'abort'])('an answer that ended with %s is not whole', (reason) => {
+  const choices = [{ ...whole.choices[0], finish_reason: reason }];
+  expect(() => read({ ...whole, choices })).toThrow(`'${reason}'`);
+});
+
 test('a long answer is passed on as it was written', () => {
   const message = { role: 'assistant', content: 'a"'.repeat(300_000) };
   const long = { ...whole, choices: [{ index: 0, message, finish_reason: 'stop' }] };

@@ -8,11 +8,16 @@ import {
 import { newId, type Clock } from '@model-gateway/kernel';
 import type { UpstreamAnswer } from '@model-gateway/router';
 import { z } from 'zod';
-import { chatParts } from '@model-gateway/dialects';
+import { chatParts, failureIn, wholeCall } from '@model-gateway/dialects';
 import type { AnswerContext } from '../answer-head.ts';
 import { readExactJson } from '../transport/answers/read-text.ts';
 import type { WholeResponse } from '../transport/upstream-http.ts';
-import { unreadableAnswer, upstreamRefused } from '../errors/upstream-error.ts';
+import {
+  brokenOff,
+  cleanMessage,
+  unreadableAnswer,
+  upstreamRefused,
+} from '../errors/upstream-error.ts';
 import { isObject, isWholeCompletion } from './whole-completion.ts';
 
 // A field of another type counts as absent.
@@ -43,6 +48,8 @@ export function readCompletion(
 ): CompletionAnswer {
   const body = readExactJson(text);
   if (isErrorBody(body)) throw upstreamRefused(status, text, secret);
+  const failure = failureIn(body);
+  if (failure !== undefined) throw brokenOff(cleanMessage(failure, secret));
   if (isWholeCompletion(body)) return { completion: body, text };
   if (!isObject(body) || hasTooManyChoices(body)) throw notACompletion();
   const completion = upstreamCompletionSchema.safeParse({
@@ -81,10 +88,14 @@ function withCompleteChoices(body: object): { readonly choices?: unknown } {
       ...choice,
       index: read.index ?? index,
       finish_reason: read.finish_reason,
-      message: { ...message, ...roleSchema.parse(message) },
+      message: { ...message, ...roleSchema.parse(message), ...wholeCalls(message) },
     };
   });
   return { choices };
+}
+
+function wholeCalls({ tool_calls: calls }: Readonly<Record<string, unknown>>) {
+  return Array.isArray(calls) ? { tool_calls: calls.map(wholeCall) } : {};
 }
 
 /** Unreadable usage counts as missing: the response itself is good. */

@@ -1,4 +1,5 @@
 import type { UpstreamCompletion } from '@model-gateway/contracts';
+import { isWholeCall } from '@model-gateway/dialects';
 import { numberOf } from '@model-gateway/kernel';
 
 /**
@@ -26,9 +27,13 @@ function isWholeChoice(choice: unknown): boolean {
     isWhole(index) &&
     isObject(message) &&
     typeof message['role'] === 'string' &&
+    hasWholeCalls(message) &&
     (finish_reason === null || typeof finish_reason === 'string')
   );
 }
+
+const hasWholeCalls = ({ tool_calls: calls }: Readonly<Record<string, unknown>>): boolean =>
+  calls === undefined || calls === null || (Array.isArray(calls) && calls.every(isWholeCall));
 
 function isUsage(usage: unknown): boolean {
   if (!isObject(usage)) return false;

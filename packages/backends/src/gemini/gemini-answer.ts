@@ -46,6 +46,7 @@ export async function* partsOfAnswer(
   secret: string | null,
 ): AsyncGenerator<AnswerPart, void, undefined> {
   let hasBegun = false;
+  let model: string | undefined;
   let usage: GeminiAnswer['usage'];
   let callCount = 0;
   let hasContent = false;
@@ -54,6 +55,7 @@ export async function* partsOfAnswer(
     const value = tryParseExactJson(data);
     if (hasError(value)) throw upstreamRefused(errorStatus(value), data, secret);
     const answer = readAnswer(value);
+    model ??= answer.model;
     usage = answer.usage ?? usage;
     for (const part of answer.parts) {
       // Images and hidden thoughts are not in an estimate, and a client may leave at any time.
@@ -71,7 +73,8 @@ export async function* partsOfAnswer(
   if (finish === undefined) {
     throw upstreamFailed('the upstream ended the stream before the answer was complete');
   }
-  yield { events: [{ type: 'finish', reason: finish }] };
+  // An answer of thoughts alone has no other part.
+  yield { events: [{ type: 'finish', reason: finish }], model };
   if (usage !== undefined) yield { events: [{ type: 'usage', usage }] };
 }
 

@@ -11,14 +11,13 @@ import {
   type TurnEvent,
   type TurnUsage,
 } from '@model-gateway/contracts';
-import { numberOf, randomToken } from '@model-gateway/kernel';
+import { numberOf } from '@model-gateway/kernel';
 import { callSignatureOf } from '../turn/call-signatures.ts';
 import { countField, fieldOf, listField, present, textField } from '../turn/fields.ts';
 import { imagePartsOf } from './images.ts';
+import { callsOf, createCallPieces, givenText, newCallId } from './tool-calls.ts';
 import { citationsOf } from './url-citations.ts';
 import { reasoningPartsOf, toolCallPartOf } from './reply-parts.ts';
-
-const CALL_ID_BYTES = 12;
 
 /** Reads a chat completion; only its first choice, since other APIs have one answer. */
 export function answerOfChat(completion: unknown): TurnAnswer {
@@ -67,40 +66,17 @@ function thoughtOf(thinking: unknown): string {
 
 /** Reads the chunks of one streamed chat completion, one after the other. */
 export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
-  /** The call that each index of the upstream stands for now. */
-  const current = new Map<number, { readonly index: number; readonly id: string | undefined }>();
-  let begun = 0;
+  const pieceOf = createCallPieces();
 
   function toolCall(call: unknown, position: number): readonly TurnEvent[] {
-    const place = countField(call, 'index');
-    const called = fieldOf(call, 'function');
-    const id = givenText(call, 'id');
-    const name = givenText(called, 'name');
-    const events: TurnEvent[] = [];
-    let known = current.get(place ?? position);
-    // Some upstreams give all calls the same index, or none: then another name with another id begins a call.
-    const isOther =
-      name !== undefined &&
-      (id === undefined || known?.id === undefined ? place === undefined : id !== known.id);
-    if (known === undefined || isOther) {
-      known = { index: begun, id };
-      begun += 1;
-      current.set(place ?? position, known);
-      const signature = callSignatureOf(call);
-      events.push({
-        type: 'tool_call',
-        index: known.index,
-        id: id ?? newCallId(),
-        name: name ?? '',
-        ...present({ signature }),
-      });
-    }
-    const { index } = known;
-    const given = fieldOf(called, 'arguments');
-    const text = typeof given === 'object' && given !== null ? JSON.stringify(given) : given;
-    if (typeof text === 'string' && text !== '')
-      events.push({ type: 'tool_arguments', index, text });
-    return events;
+    const { index, isFirst, id, name, text = '' } = pieceOf(call, position);
+    const signature = callSignatureOf(call);
+    return [
+      ...(isFirst
+        ? [{ type: 'tool_call' as const, index, id, name, ...present({ signature }) }]
+        : []),
+      ...(text === '' ? [] : [{ type: 'tool_arguments' as const, index, text }]),
+    ];
   }
 
   return (chunk) => {
@@ -115,7 +91,7 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
       ...(refusal === '' ? [] : [{ type: 'refusal' as const, text: refusal }]),
       ...citationsOf(delta).map((citation) => ({ type: 'citation' as const, citation })),
       ...imagePartsOf(delta),
-      ...listField(delta, 'tool_calls').flatMap(toolCall),
+      ...callsOf(delta).flatMap(toolCall),
     ];
     const reason = fieldOf(choice, 'finish_reason');
     if (typeof reason === 'string') {
@@ -128,11 +104,20 @@ export function createChunkReader(): (chunk: unknown) => readonly TurnEvent[] {
   };
 }
 
-const newCallId = (): string => `call_${randomToken(CALL_ID_BYTES)}`;
+/** Reasons by which servers say that an answer is not whole. */
+const FAILED: ReadonlySet<unknown> = new Set(['error', 'abort']);
 
-function givenText(value: unknown, field: string): string | undefined {
-  const text = textField(value, field);
-  return text === '' ? undefined : text;
+/** Why a completion or a chunk ended without being whole, such as a call that the model wrote wrong. */
+export function failureIn(answer: unknown): string | undefined {
+  const choice = listField(answer, 'choices').find((one) =>
+    FAILED.has(fieldOf(one, 'finish_reason')),
+  );
+  if (choice === undefined) return undefined;
+  const reason = textField(choice, 'native_finish_reason') ?? textField(choice, 'finish_reason');
+  return (
+    textField(fieldOf(choice, 'error'), 'message') ??
+    `the upstream ended the answer with '${reason}'`
+  );
 }
 
 function finishOf(reason: unknown): FinishReason {
@@ -152,7 +137,9 @@ function usageOfChat(answer: unknown): TurnUsage | undefined {
     ...present({
       cachedTokens: readCachedTokens(usage),
       cacheWriteTokens: readCacheWriteTokens(usage),
-      reasoningTokens: countField(completion, 'reasoning_tokens'),
+      // SGLang has them beside the other counts.
+      reasoningTokens:
+        countField(completion, 'reasoning_tokens') ?? countField(usage, 'reasoning_tokens'),
       mediaTokens: readMediaTokens(usage),
     }),
   };

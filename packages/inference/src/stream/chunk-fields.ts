@@ -1,3 +1,4 @@
+import { failureIn } from '@model-gateway/dialects';
 import { numberOf, tryParseJson } from '@model-gateway/kernel';
 
 /** Whether a chunk has usage and nothing else: it is sent only to clients that requested usage. */
@@ -10,7 +11,7 @@ export function isUsageOnly(chunk: unknown): boolean {
 export function errorOf(chunk: unknown): string | undefined {
   const error = property(chunk, 'error');
   if (error === undefined || error === null)
-    return isBareError(chunk) ? messageOf(chunk) : undefined;
+    return isBareError(chunk) ? messageOf(chunk) : failureIn(chunk);
   const message = typeof error === 'string' ? error : property(error, 'message');
   return typeof message === 'string' ? message : JSON.stringify(error);
 }
@@ -25,9 +26,13 @@ function messageOf(error: unknown): string {
 }
 
 const ERROR_EVENT = /^event: ?error\s*$/;
+/** As llama.cpp wrote it for long. */
+const ERROR_LINE = /^error: ?(?=\{)/;
 
 /** The text of an event that is an error by its name, whatever its data is; undefined for other events. */
 export function errorOfNamed(lines: readonly string[], data: string): string | undefined {
+  const own = lines.find((line) => ERROR_LINE.test(line));
+  if (own !== undefined) return messageOf(tryParseJson(own.replace(ERROR_LINE, '')));
   if (!lines.some((line) => ERROR_EVENT.test(line))) return undefined;
   const error = tryParseJson(data);
   return errorOf(error) ?? messageOf(error);

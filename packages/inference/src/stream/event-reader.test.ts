@@ -96,6 +96,13 @@ test.each([
   ['event:error\ndata: {"error":{"message":"overloaded"}}', 'overloaded'],
   ['event: error\ndata: Internal Server Error', 'the upstream reported an error'],
   ['event: error', 'the upstream reported an error'],
+  ['error: {"code":500,"message":"no memory"}', 'no memory'],
+  ['data: {"choices":[{"finish_reason":"error","error":{"message":"timeout"}}]}', 'timeout'],
+  [
+    'data: {"choices":[{"finish_reason":"error","native_finish_reason":"MALFORMED"}]}',
+    "the upstream ended the answer with 'MALFORMED'",
+  ],
+  ['data: {"choices":[{"finish_reason":"abort"}]}', "the upstream ended the answer with 'abort'"],
 ])('the error %j ends the reading', (event, message) => {
   const { read } = reader();
   expect(read(text('a'), `${event}\n\n`)).toEqual({
@@ -222,7 +229,7 @@ test('of several choices the first is the reply, and all of them are billed', ()
 test('an event that begins and ends like those before it, with more between, is parsed', () => {
   const { observer, read } = reader();
   const [before, after] = text('|').split('|');
-  const call = { function: { name: 'look', arguments: '{}' } };
+  const call = { id: 'c1', function: { name: 'look', arguments: '{}' } };
   const calls = JSON.stringify([{ index: 0, ...call }]);
   const more = `${before}a","tool_calls":${calls},"role":"assistant${after}`;
   const events = [text('one'), text(' two'), more, text(' three')];

@@ -1,5 +1,5 @@
 import type { AnswerPart } from '@model-gateway/contracts';
-import { chatParts, type ChunkHead } from '@model-gateway/dialects';
+import { chatParts, createCallRepair, type ChunkHead } from '@model-gateway/dialects';
 import { hasTooManyNumbers, isCheapJson, tryParseExactJson, type Log } from '@model-gateway/kernel';
 import { choicesOf, errorOf, errorOfNamed, isUsageOnly } from './chunk-fields.ts';
 import type { StreamObserver } from './stream-observer.ts';
@@ -81,6 +81,7 @@ export interface EventReader {
 export function createEventReader(options: EventReaderOptions): EventReader {
   const { observer, passesUsage, head, parsesAll, onPart, log } = options;
   const partOf = onPart && chatParts();
+  const repaired = createCallRepair();
   // What surrounds the text of an earlier event. Most upstreams write the same around every token.
   let before = '';
   let after = '';
@@ -123,11 +124,13 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     }
     const error = errorOf(chunk);
     if (error !== undefined) return { passes: false, error };
-    observer.observe(chunk);
-    if (partOf !== undefined && isFields(chunk)) onPart?.(partOf(chunk));
-    if (!passesUsage && isUsageOnly(chunk)) return { passes: false };
-    const replacement = head && completed(chunk, head);
-    const json = replacement === undefined ? data : JSON.stringify(replacement);
+    if (!isFields(chunk)) return { passes: true };
+    const whole = repaired(chunk);
+    observer.observe(whole);
+    if (partOf !== undefined) onPart?.(partOf(whole));
+    if (!passesUsage && isUsageOnly(whole)) return { passes: false };
+    const complete = (head && completed(whole, head)) ?? whole;
+    const json = complete === chunk ? data : JSON.stringify(complete);
     return { passes: true, json: passesUsage ? json : withoutMember(json, USAGE_FIELD) };
   }
 
@@ -248,8 +251,7 @@ function readUnusual(event: string, readParsed: (data: string) => ParsedEvent): 
 const encode = (json: string): Buffer => Buffer.from(`data: ${json}\n\n`);
 
 /** The chunk with the fields that its upstream omitted; undefined if there are none. */
-function completed(chunk: unknown, head: ChunkHead): object | undefined {
-  if (typeof chunk !== 'object' || chunk === null) return undefined;
+function completed(chunk: object, head: ChunkHead): object | undefined {
   const choices = choicesOf(chunk);
   const isWhole = Object.keys(head).every((name) => name in chunk) && choices.every(isWholeChoice);
   if (isWhole) return undefined;

@@ -178,7 +178,7 @@ export function createStreamObserver({ keepsReply }: StreamObserverOptions): Str
     observe(chunk) {
       if (model === undefined) {
         const named = property(chunk, 'model');
-        if (typeof named === 'string') model = named;
+        if (typeof named === 'string' && named !== '') model = named;
       }
       for (const choice of choicesOf(chunk)) observeChoice(choice);
       const usageFields = property(chunk, 'usage');
