@@ -9,9 +9,9 @@ import type {
 } from '../engine.ts';
 import type { WaitRequest } from '../commands/params.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
-import { notReadyError } from '../session/not-ready.ts';
+import { notReadyError } from '../session/element-errors.ts';
 import { parseTarget } from '../session/target.ts';
-import { ToolError } from '../errors.ts';
+import { pageError, type ToolError } from '../errors.ts';
 import { createActions } from './input/actions.ts';
 import { readAddress } from './navigation/address.ts';
 import { createPageScripts, isDocumentUnloaded } from './page/page-scripts.ts';
@@ -304,14 +304,9 @@ async function isResponsive(page: Page): Promise<boolean> {
 }
 
 function crashError(page: Page): ToolError {
-  return new ToolError('BROWSER_CRASHED', `The tab of ${shownUrl(page.main)} crashed.`, {
-    hint: 'Call again: a new tab is opened.',
-  });
+  return pageError('tabCrashed', { tab: `The tab of ${shownUrl(page.main)}` });
 }
 
 function navigatedError(page: Page | undefined): ToolError {
-  const now = page === undefined ? 'another page' : shownUrl(page.main);
-  return new ToolError('STALE_REF', `The page navigated to ${now} while the command ran.`, {
-    hint: 'Call browser_snapshot to see the current page, then call again.',
-  });
+  return pageError('navigated', { now: page === undefined ? 'another page' : shownUrl(page.main) });
 }

@@ -1,4 +1,4 @@
-import { elementText } from '../session/not-ready.ts';
+import { elementText } from '../session/element-errors.ts';
 import { ACTING, command, runCall, ELEMENT_ALIASES } from './command.ts';
 import { actionData, elementOf } from './fields.ts';
 import { typeParams } from './params.ts';

@@ -1,8 +1,8 @@
 import { characterKey, parseKeyPress } from '../chromium/input/keys.ts';
 import type { EngineCall, EngineMethod } from '../engine.ts';
 import type { ReadinessRequest } from '../injected/readiness.ts';
-import { editingError } from '../session/editing-error.ts';
-import { notFocusedError, notReadyError } from '../session/not-ready.ts';
+import { pageError } from '../errors.ts';
+import { editingError, elementText, notReadyError } from '../session/element-errors.ts';
 import { callScript, queryOf, refOf, type ForeignPage } from './foreign-page.ts';
 
 const SCRIPT_MARGIN_MS = 5_000;
@@ -81,8 +81,13 @@ async function focus(page: ForeignPage, target: string, timeoutMs: number, call:
   const ready = { action: 'press', position: undefined, force: false, timeoutMs } as const;
   const { element, before } = await makeReady(page, target, ready, call);
   const outcome = await callScript(page, 'focus', { ref: element.ref }, call);
-  if (outcome === 'stale') throw notReadyError(target, { ok: false, why: 'stale' }, 0);
-  if (outcome === 'not-focused') throw notFocusedError(target, element);
+  if (outcome === 'stale') throw pageError('removed', { target }, { target });
+  if (outcome === 'not-focused')
+    throw pageError(
+      'notFocusable',
+      { element: elementText(element) },
+      { field: 'target', target, element },
+    );
   return before;
 }
 

@@ -3,7 +3,7 @@ import type { EngineCall } from '../engine.ts';
 import { HTTP_STATUS, ToolError, type ToolErrorCode } from '../errors.ts';
 import type { PageQuery } from '../injected/find-elements.ts';
 import type { ScriptMethods, ScriptResults } from '../injected/main.ts';
-import { notReadyError } from '../session/not-ready.ts';
+import { notReadyError } from '../session/element-errors.ts';
 import type { RefRegistry } from '../session/ref-registry.ts';
 import { parseTarget } from '../session/target.ts';
 

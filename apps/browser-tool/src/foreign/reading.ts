@@ -3,7 +3,7 @@ import { notSupported } from '@model-gateway/browser-ffi';
 import { imageSize } from '../chromium/page/image-size.ts';
 import type { EngineCall, EngineMethod } from '../engine.ts';
 import { ToolError } from '../errors.ts';
-import { notReadyError } from '../session/not-ready.ts';
+import { notReadyError } from '../session/element-errors.ts';
 import { checkResultSize } from '../session/result-size.ts';
 import { callScript, queryOf, refOf, type ForeignPage } from './foreign-page.ts';
 

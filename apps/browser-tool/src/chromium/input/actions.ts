@@ -1,12 +1,7 @@
 import type { ActionOutcome, ElementReport, EngineCall, EngineMethod } from '../../engine.ts';
 import type { ClickRequest, TypeRequest } from '../../commands/params.ts';
-import { editingError, focusTakenError } from '../../session/editing-error.ts';
-import {
-  missedClickError,
-  notFocusedError,
-  notReadyError,
-  type MissedClick,
-} from '../../session/not-ready.ts';
+import { pageError } from '../../errors.ts';
+import { editingError, elementText } from '../../session/element-errors.ts';
 import { readAddress, destinationOf } from '../navigation/address.ts';
 import { isDocumentUnloaded, type PageScripts } from '../page/page-scripts.ts';
 import type { Browser } from '../browser.ts';
@@ -90,8 +85,13 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       await scripts.focusFrame(page, frameId, call);
       outcome = await focusIt();
     }
-    if (outcome === 'stale') throw notReadyError(target, { ok: false, why: 'stale' }, 0);
-    if (outcome === 'not-focused') throw notFocusedError(target, element);
+    if (outcome === 'stale') throw pageError('removed', { target }, { target });
+    if (outcome === 'not-focused')
+      throw pageError(
+        'notFocusable',
+        { element: elementText(element) },
+        { field: 'target', target, element },
+      );
     return frameId;
   }
 
@@ -101,7 +101,7 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       for (let { timeoutMs } = request; ; timeoutMs = Math.round(end - performance.now())) {
         const clicked = await clickOnce(page, { ...request, timeoutMs }, call);
         if ('outcome' in clicked) return { target: clicked.element, ...clicked.outcome };
-        if (performance.now() >= end) throw missedClickError(request, clicked);
+        if (performance.now() >= end) throw missedClick(request, clicked);
       }
     },
 
@@ -202,7 +202,9 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
     }
     if (!started.ok) throw editingError(target, element, text, started);
     if (started.kind === 'done') return;
-    if (started.focusedMarkup !== undefined) throw focusTakenError(target, element, started);
+    const { focusedMarkup: other } = started;
+    if (other !== undefined)
+      throw pageError('focusTaken', { element: elementText(element), other }, { target, element });
     if (text === '') {
       if (clear) await pressKey(page, parseKeyPress('Delete'));
     } else if (slowly) {
@@ -212,6 +214,22 @@ export function createActions(browser: Browser, scripts: PageScripts, elements: 
       }
     } else await page.send('Input.insertText', { text });
   }
+}
+
+/** A click that did not arrive at its element. */
+interface MissedClick {
+  readonly element: ElementReport;
+  /** The element that was in its place. */
+  readonly otherMarkup: string | undefined;
+}
+
+function missedClick(
+  { target, timeoutMs: ms }: ClickRequest,
+  { element, otherMarkup }: MissedClick,
+): Error {
+  const why = otherMarkup === undefined ? '' : `: ${otherMarkup} was in its place`;
+  const values = { element: elementText(element), ms, why };
+  return pageError('missedClick', values, { target, element });
 }
 
 /** The HTTP status of the document that an action opened. */

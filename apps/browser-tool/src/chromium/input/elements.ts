@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineCall, ElementReport } from '../../engine.ts';
 import type { PageQuery } from '../../injected/find-elements.ts';
 import type { NotReady, ReadinessRequest, ReadyPoint } from '../../injected/readiness.ts';
-import { notReadyError } from '../../session/not-ready.ts';
+import { notReadyError } from '../../session/element-errors.ts';
 import type { RefRegistry } from '../../session/ref-registry.ts';
 import { parseTarget } from '../../session/target.ts';
-import { ToolError } from '../../errors.ts';
+import { pageError } from '../../errors.ts';
 import {
   DocumentUnloadedError,
   isDocumentUnloaded,
@@ -76,23 +76,11 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
 
   function frameOfRef(page: Page, ref: string): string {
     const document = refs.find(Number(ref.slice(1)));
-    if (document === undefined) {
-      throw new ToolError('ELEMENT_NOT_FOUND', `${ref} was never issued.`, {
-        hint: 'Call browser_snapshot for refs.',
-        details: { target: ref },
-      });
-    }
+    if (document === undefined) throw pageError('neverIssued', { target: ref }, { target: ref });
     const frame = framesOf(page).find((each) => documentIdOf(each) === document.id);
     if (frame !== undefined) return frame.id;
-    const now = shownUrl(page.main);
-    throw new ToolError(
-      'STALE_REF',
-      `${ref} belonged to ${document.url} which is no longer loaded (now ${now}).`,
-      {
-        hint: 'Call browser_snapshot for fresh refs.',
-        details: { target: ref, was: document.url, now },
-      },
-    );
+    const [was, now] = [document.url, shownUrl(page.main)];
+    throw pageError('staleDocument', { target: ref, was, now }, { target: ref, was, now });
   }
 
   /** Whether a frame has the answer to a query: its elements, or that it is no valid selector. */
@@ -164,7 +152,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
       query.kind === 'ref' ? frameOfRef(page, query.ref) : await frameWith(page, query, call);
     if (frameId === undefined) return undefined;
     const frame = page.frames.find(frameId);
-    if (frame !== undefined && !(await respondsToScripts(page, frame))) throw silentFrame(frame);
+    if (frame !== undefined && !(await respondsToScripts(page, frame))) throw frameSilent(frame);
     try {
       const state = await scripts.call(page, frameId, 'ready', { query, ...options }, call);
       if (!state.ok) return state;
@@ -219,10 +207,7 @@ export function createElements(scripts: PageScripts, refs: RefRegistry): Element
 }
 
 /** The target is in a frame that runs no scripts. */
-function silentFrame(frame: Frame): ToolError {
+function frameSilent(frame: Frame): Error {
   const url = shownUrl(frame);
-  return new ToolError('TIMEOUT', `The frame of ${url || 'another site'} does not respond.`, {
-    hint: 'A script in it does not end: use the rest of the page, or navigate to it again.',
-    details: { frame: url },
-  });
+  return pageError('frameSilent', { frame: url || 'another site' }, { frame: url });
 }

@@ -1,7 +1,7 @@
 import { withTimeout } from '@model-gateway/kernel';
 import type { DialogReport, EngineCall, LoadState, NavigationOutcome } from '../../engine.ts';
 import type { NavigateRequest } from '../../commands/params.ts';
-import { ToolError } from '../../errors.ts';
+import { pageError, ToolError } from '../../errors.ts';
 import { readAddress, destinationOf } from './address.ts';
 import type { PageScripts } from '../page/page-scripts.ts';
 import { shownUrl } from '../page/frames.ts';
@@ -120,13 +120,7 @@ async function historyEntry(
   const { currentIndex, entries } = await page.send('Page.getNavigationHistory');
   const entry = entries[currentIndex + (direction === 'back' ? -1 : 1)];
   if (entry !== undefined) return entry;
-  throw new ToolError(
-    'NO_HISTORY',
-    `There is no page to go ${direction} to from ${destinationOf(page)}.`,
-    {
-      hint: 'Navigate to an address instead.',
-    },
-  );
+  throw pageError('noHistory', { direction, url: destinationOf(page) });
 }
 
 interface NavigationAnswer {
@@ -270,15 +264,16 @@ async function failureOf(
 
 /** The origin of a page, or of its redirect target, is not allowed. */
 function originBlocked(url: string, target: string | undefined): ToolError {
-  const what = target === undefined ? `${url} is` : `${url} redirects to ${target}, which is`;
-  return new ToolError('URL_BLOCKED', `${what} not among the allowed origins.`, {
-    hint: `Add ${new URL(target ?? url).origin} to BROWSER_ALLOWED_ORIGINS.`,
-    details: {
+  const page = target === undefined ? `${url} is` : `${url} redirects to ${target}, which is`;
+  return pageError(
+    'originBlocked',
+    { page, origin: new URL(target ?? url).origin },
+    {
       url,
       net_error: 'net::ERR_BLOCKED_BY_CLIENT',
       ...(target === undefined ? {} : { redirected_to: target }),
     },
-  });
+  );
 }
 
 /** An error response without a page. */
@@ -339,8 +334,5 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Stops the navigation, so that the tab is ready for the next command. */
 async function stopAndTimeOut(page: Page, what: string, timeoutMs: number): Promise<ToolError> {
   await withTimeout(page.send('Page.stopLoading'), STOP_TIMEOUT_MS).catch(() => undefined);
-  return new ToolError('TIMEOUT', `${what} did not load within ${timeoutMs} ms.`, {
-    hint: 'Raise timeoutMs, or wait for less with waitUntil:"commit".',
-    details: { timeout_ms: timeoutMs },
-  });
+  return pageError('loadTimeout', { page: what, ms: timeoutMs }, { timeout_ms: timeoutMs });
 }

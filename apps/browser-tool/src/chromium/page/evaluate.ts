@@ -4,7 +4,7 @@ import type { EvaluateRequest } from '../../commands/params.ts';
 import type { EngineCall, EvaluateOutcome } from '../../engine.ts';
 import type { JsonForm } from '../../injected/json-value.ts';
 import { jsonFormSource } from '../../injected-source.ts';
-import { ToolError } from '../../errors.ts';
+import { pageError, ToolError } from '../../errors.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
 import type { Elements } from '../input/elements.ts';
 import { shownUrl, type Frame } from './frames.ts';
@@ -99,9 +99,7 @@ async function elementHandle(
   const objectId = await scripts.handle(page, frameId, element.ref, call);
   const frame = page.frames.find(frameId);
   if (objectId === undefined || frame?.mainContext === undefined) {
-    throw new ToolError('STALE_REF', `${target} is no longer in the page.`, {
-      hint: 'Call browser_snapshot for fresh refs.',
-    });
+    throw pageError('removed', { target });
   }
   // From the tool's context to the page's main context.
   const { node } = await page.send('DOM.describeNode', { objectId }, frame.sessionId);
@@ -295,21 +293,10 @@ async function failAfter(
 }
 
 /** A page that is navigating does not run scripts: then that is the reason, and not the script. */
-function lateError({ loading }: Page, timeoutMs: number): ToolError {
-  if (loading.isNavigating) {
-    return new ToolError(
-      'TIMEOUT',
-      `The page is navigating to ${loading.pendingUrl ?? 'another page'}, which did not load within ${timeoutMs} ms.`,
-      {
-        hint: 'Call again with a higher timeoutMs, or navigate to another page.',
-        details: { timeout_ms: timeoutMs, url: loading.pendingUrl },
-      },
-    );
-  }
-  return new ToolError('TIMEOUT', `The script did not finish within ${timeoutMs} ms.`, {
-    hint: 'Raise timeoutMs, or make the script do less.',
-    details: { timeout_ms: timeoutMs },
-  });
+function lateError({ loading }: Page, ms: number): ToolError {
+  if (!loading.isNavigating) return pageError('scriptTimeout', { ms }, { timeout_ms: ms });
+  const { pendingUrl: url } = loading;
+  return pageError('stillNavigating', { url: url ?? 'another page', ms }, { timeout_ms: ms, url });
 }
 
 /** Fails when the page navigates, because the script's promise would never settle. */

@@ -1,9 +1,9 @@
 import type { Protocol } from 'devtools-protocol';
 import type { ScreenshotRequest } from '../../commands/params.ts';
 import type { EngineCall, Rect, ScreenshotOutcome } from '../../engine.ts';
-import { notReadyError } from '../../session/not-ready.ts';
+import { notReadyError } from '../../session/element-errors.ts';
 import { parseTarget } from '../../session/target.ts';
-import { ToolError } from '../../errors.ts';
+import { pageError, type ToolError } from '../../errors.ts';
 import { CdpError } from '../cdp-connection.ts';
 import type { PageScripts } from './page-scripts.ts';
 import type { Browser } from '../browser.ts';
@@ -88,15 +88,8 @@ const isNotDrawn = (error: unknown): boolean =>
 
 /** The browser has not enough memory for an image of this size. */
 function notDrawn({ width, height }: Rect, factor: number): ToolError {
-  const [wide, high] = [Math.round(width * factor), Math.round(height * factor)];
-  return new ToolError(
-    'RESULT_TOO_LARGE',
-    `The browser could not draw an image of ${wide}x${high} pixels.`,
-    {
-      hint: 'Ask for a smaller one with maxDimension, or resize the viewport.',
-      details: { width: wide, height: high },
-    },
-  );
+  const size = { width: Math.round(width * factor), height: Math.round(height * factor) };
+  return pageError('notDrawn', size, size);
 }
 
 type Metrics = Protocol.Page.GetLayoutMetricsResponse;

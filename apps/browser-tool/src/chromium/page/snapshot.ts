@@ -1,7 +1,7 @@
 import type { SnapshotRequest } from '../../commands/params.ts';
 import type { AccessibleNode, EngineCall, SnapshotOutcome } from '../../engine.ts';
 import type { PageNode } from '../../injected/accessible-tree.ts';
-import { notReadyError } from '../../session/not-ready.ts';
+import { notReadyError } from '../../session/element-errors.ts';
 import { parseTarget } from '../../session/target.ts';
 import { readAddress } from '../navigation/address.ts';
 import { isDocumentUnloaded, type PageScripts } from './page-scripts.ts';
