@@ -11,15 +11,9 @@ export { countTokens, tokensOf } from './answering/tokens.ts';
 export { argumentPieces, type ToolCall } from './answering/tool-calls.ts';
 export { createChat } from './chat/chat.ts';
 export { chatError } from './chat/completion-shapes.ts';
-export {
-  listModels,
-  operationAt,
-  operationOf,
-  REFUSALS,
-  type JsonAnswer,
-  type ModelOperation,
-} from './demo-api.ts';
+export { listModels, operationAt, REFUSALS, type JsonAnswer } from './demo-api.ts';
 export type { Chunk, Operation, OperationReply } from './operations/operation.ts';
+export { OPERATIONS, type OperationName } from './operations/operations.ts';
 export { BodyError, readBody } from './wire/body.ts';
 export {
   asList,

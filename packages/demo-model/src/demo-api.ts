@@ -1,10 +1,5 @@
-import { createChat } from './chat/chat.ts';
 import { chatError } from './chat/completion-shapes.ts';
-import type { Operation } from './operations/operation.ts';
-import { OPERATION_PATHS, OPERATIONS, type OperationName } from './operations/operations.ts';
-
-/** The operations of the API with a model. */
-export type ModelOperation = OperationName | 'chat';
+import { OPERATION_PATHS, type OperationName } from './operations/operations.ts';
 
 /** A whole answer in JSON. */
 export interface JsonAnswer {
@@ -13,13 +8,12 @@ export interface JsonAnswer {
 }
 
 /** What the models of the demo can do together. */
-export const DEMO_CAPABILITIES: readonly ModelOperation[] = [
-  'chat',
+export const DEMO_CAPABILITIES: readonly OperationName[] = [
   ...new Set(Object.values(OPERATION_PATHS)),
 ];
 
 /** The models of the demo and what each is for. `demo-reasoner` always shows its reasoning. */
-export const DEMO_MODEL_CAPABILITIES: Readonly<Record<string, readonly ModelOperation[]>> = {
+export const DEMO_MODEL_CAPABILITIES: Readonly<Record<string, readonly OperationName[]>> = {
   // The one that newcomers know, so that their first request of any kind works.
   'demo-chat': DEMO_CAPABILITIES,
   'demo-reasoner': ['chat', 'completions'],
@@ -40,20 +34,13 @@ export function operationAt(
   method: string,
   path: string,
   prefix = PREFIX,
-): ModelOperation | 'models' | undefined {
+): OperationName | 'models' | undefined {
   if (!path.startsWith(`${prefix}/`)) return undefined;
   const place = path.slice(prefix.length);
-  if (method === 'POST' && place === '/chat/completions') return 'chat';
   if (method === 'POST' && Object.hasOwn(OPERATION_PATHS, place)) return OPERATION_PATHS[place];
   const isListing = place === '/models' || place.startsWith('/models/');
   return method === 'GET' && isListing ? 'models' : undefined;
 }
-
-const chat = createChat();
-
-/** How requests of an operation are answered. */
-export const operationOf = (name: ModelOperation): Operation =>
-  name === 'chat' ? chat : OPERATIONS[name];
 
 /** The list of the models, or the one that a path names. */
 export function listModels(models: readonly string[], path: string, prefix = PREFIX): JsonAnswer {

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DEMO_MODELS, listModels, operationAt, operationOf, REFUSALS } from './demo-api.ts';
-import type { JsonAnswer } from './demo-api.ts';
+import { DEMO_MODELS, listModels, operationAt, REFUSALS, type JsonAnswer } from './demo-api.ts';
 import type { Chunk } from './operations/operation.ts';
+import { OPERATIONS } from './operations/operations.ts';
 import { BodyError, readBody } from './wire/body.ts';
 import { asObject, asText } from './wire/json.ts';
 
@@ -75,7 +75,7 @@ async function serve(
   const body = asObject(read.body);
   const model = asText(body.model) ?? '';
   if (!DEMO_MODELS.includes(model)) return sendJson(response, REFUSALS.model(model));
-  const reply = await operationOf(name)({ model, body, withUsage: true });
+  const reply = await OPERATIONS[name]({ model, body, withUsage: true });
   if (typeof reply === 'string') return sendJson(response, REFUSALS.request(reply));
   if ('content' in reply) return send(response, 200, reply.contentType, reply.content);
   response.writeHead(200, { 'content-type': reply.contentType, 'cache-control': 'no-cache' });

@@ -1,3 +1,4 @@
+import { createChat } from '../chat/chat.ts';
 import { complete } from './completions.ts';
 import { embed } from './embeddings.ts';
 import { generateImages } from './images.ts';
@@ -7,8 +8,9 @@ import { rerank } from './rerank.ts';
 import { speak } from './speech.ts';
 import { transcribe } from './transcription.ts';
 
-/** Every operation besides chat, by its name. */
+/** Every operation, by its name. */
 export const OPERATIONS = {
+  chat: createChat(),
   embeddings: embed,
   completions: complete,
   rerank,
@@ -22,6 +24,7 @@ export type OperationName = keyof typeof OPERATIONS;
 
 /** The operations by their paths below the base path. */
 export const OPERATION_PATHS: Readonly<Record<string, OperationName>> = {
+  '/chat/completions': 'chat',
   '/embeddings': 'embeddings',
   '/completions': 'completions',
   '/rerank': 'rerank',

@@ -1,8 +1,8 @@
-import type { ModelOperation } from '@model-gateway/demo-model/answers';
+import type { OperationName } from '@model-gateway/demo-model/answers';
 import type { ChatFault } from '../faults/stream-faults.ts';
 
 /** The operations that a fault can apply to; by default all but the list of models, which probes read. */
-export type ChatOperation = ModelOperation | 'models';
+export type ChatOperation = OperationName | 'models';
 
 /** A request can set its fault with this header, as `status:503` or `cut:3`. */
 export const FAULT_HEADER = 'x-upstream-fault';

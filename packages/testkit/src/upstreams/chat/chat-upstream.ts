@@ -5,13 +5,13 @@ import {
   createChat,
   listModels,
   operationAt,
-  operationOf,
+  OPERATIONS,
   REFUSALS,
   chatError,
   type AnswerText,
   type JsonAnswer,
-  type ModelOperation,
   type Operation,
+  type OperationName,
 } from '@model-gateway/demo-model/answers';
 import { createFaultPlan, faultOf, type FaultPlan } from '../faults/fault-plan.ts';
 import { applyHttpFaults } from '../faults/http-faults.ts';
@@ -79,11 +79,11 @@ export async function startChatUpstream(
 
 /** Chat answers with the faults applied; the other operations as they are. */
 function faulty(
-  name: ModelOperation,
+  name: OperationName,
   textOf: AnswerText | undefined,
   faults: readonly ChatFault[],
 ): Operation {
-  if (name !== 'chat') return operationOf(name);
+  if (name !== 'chat') return OPERATIONS[name];
   return createChat({
     textOf,
     edit: (answer) => applyStreamFaults(answer, faults),

@@ -1,4 +1,4 @@
-import { asObject, asText, operationOf } from '@model-gateway/demo-model/answers';
+import { asObject, asText, OPERATIONS } from '@model-gateway/demo-model/answers';
 import { answerOperation } from '../chat/answer-operation.ts';
 import { createChanges } from '../recording/changes.ts';
 import { createServedLog } from '../recording/served-log.ts';
@@ -24,7 +24,7 @@ export function startProviderApi(
     if (operation === 'models') return send(exchange, provider.listing);
     const model = asText(asObject(exchange.json).model) ?? '';
     if (!provider.models.includes(model)) return send(exchange, provider.unknownModel(model));
-    const turn = { exchange, operation: operationOf(operation), model, faults: [], served };
+    const turn = { exchange, operation: OPERATIONS[operation], model, faults: [], served };
     const problem = await answerOperation(turn);
     return problem === undefined ? undefined : send(exchange, refused(problem));
   }
