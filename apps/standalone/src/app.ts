@@ -64,6 +64,7 @@ export async function openStandalone(
   const recorder = createSupervisedProcess({
     ...supervised,
     name: 'recorder',
+    environment: { NODE_OPTIONS: config.nodeOptions },
     begin: recorderBegin,
     served: serveRecorder(stores.bus),
   });

@@ -84,6 +84,8 @@ export type StandaloneConfig = ReturnType<typeof readStandaloneConfig>;
 export function readStandaloneConfig(environment: Environment = process.env): ConfigOf<
   typeof processSettings
 > & {
+  /** The options of Node.js for processes that do not serve. */
+  readonly nodeOptions: string;
   /** The search path for programs. */
   readonly programPath: string;
   /** How a person calls the command line. */
@@ -100,9 +102,14 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
     commandLine: commandLineOf(environment, process.argv[1]),
     settings: effectiveSettings(processSettings, environment),
     unknownSettings: unknownSettings(processSettings, environment),
+    nodeOptions: withoutPreloads(environment['NODE_OPTIONS'] ?? ''),
     programPath: environment['PATH'] ?? ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
   };
 }
+
+/** Preloaded modules are for the process that serves; some open a port, which only one process can. */
+const withoutPreloads = (options: string): string =>
+  options.replaceAll(/(?<!\S)(?:--import|--require|-r)[= ]\S+/g, '').trim();
 
 /** For `pnpm config:check`: the variables of a configuration file, and the folder that the command was called in. */
 export const readCheckConfig = (environment: Environment = process.env) => ({

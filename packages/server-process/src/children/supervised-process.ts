@@ -15,6 +15,8 @@ interface SupervisedOptions {
   readonly name: string;
   /** The script that the process runs. */
   readonly script: string;
+  /** Variables that differ from those of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** What it is told when it begins, each time. */
   readonly begin: ChildBegin;
   /** What it can ask. */
@@ -50,7 +52,7 @@ export function createSupervisedProcess(options: SupervisedOptions): SupervisedP
 
   async function launch(): Promise<Running> {
     cluster.setupPrimary({ exec: script, args: [] });
-    const worker = cluster.fork();
+    const worker = cluster.fork(options.environment);
     const link = createProcessLink<ChildCalls>(worker, served);
     const exited = new Promise<void>((resolve) => {
       worker.once('exit', () => {
