@@ -86,6 +86,18 @@ test('the query of an operation is described by its parameters', () => {
     { name: 'provider', in: 'query' },
   ]);
   expect(valuesOf(rest.paths['/api/admin/audit'], 'name')).toEqual(['from', 'to', 'after']);
+  expect(valuesOf(rest.paths['/v1/responses/{id}/input_items'], 'name')).toEqual(
+    expect.arrayContaining(['id', 'after', 'limit', 'order']),
+  );
+});
+
+test('the streams that end with an end mark say so, and no others', () => {
+  const ends = (path: string) =>
+    valuesOf(rest.paths[path], 'text/event-stream').map((stream) =>
+      JSON.stringify(stream).includes('[DONE]'),
+    );
+  expect(ends('/v1/chat/completions')).toEqual([true]);
+  expect(ends('/v1/messages')).toEqual([false]);
 });
 
 test('a message of the Messages API needs a number of tokens, and its errors have the form of that API', () => {

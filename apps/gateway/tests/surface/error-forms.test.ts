@@ -82,8 +82,10 @@ async function expectOpenAi(headers: Headers, setting = 'auto'): Promise<void> {
     code: 'invalid_api_key',
     param: null,
   });
-  const failed = await ask(headers, { setting });
-  expect([failed.status, errorOf(failed)]).toEqual([400, TOO_LONG]);
+  for (const path of ['chat/completions', 'embeddings']) {
+    const failed = await ask(headers, { setting, path });
+    expect([failed.status, errorOf(failed)]).toEqual([400, TOO_LONG]);
+  }
 }
 
 async function expectSpecified(headers: Headers, setting = 'auto'): Promise<void> {
@@ -109,6 +111,12 @@ test.each<[string, Headers]>([
   ['async-openai', { accept: '*/*' }],
 ])("%s gets OpenAI's form", async (_name, headers) => {
   await expectOpenAi(headers);
+  const limited = await ask(headers, { setting: 'closed' });
+  expect([limited.status, isJson(limited), limited.headers['retry-after']]).toEqual([
+    429,
+    true,
+    '60',
+  ]);
   await expectOpenAi(headers, 'openai');
   await expectSpecified(headers, 'specified');
   await expectSpecified({ ...headers, 'x-service-errors': 'specified' });
