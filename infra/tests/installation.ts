@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestProcess } from '@model-gateway/testkit';
 import { deployApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
-import { runJob, startPod } from './kubelet.ts';
+import { runJob, startPod } from './pod-processes.ts';
 import { containerOf, findWorkload, readBase } from './manifest.ts';
 import { openStores, type Stores } from './stores.ts';
 

@@ -16,7 +16,7 @@ import { appSettings, requiredVariables, serverSettings } from './app-settings.t
 import { deployApps, type DeployedApps } from './deployed-apps.ts';
 import { makeEnvironmentFile, readEnvironmentFile } from './environment-file.ts';
 import { infraFolder } from './infra-folder.ts';
-import { commandOf, runContainer, startPod } from './kubelet.ts';
+import { commandOf, runContainer, startPod } from './pod-processes.ts';
 import { containerOf, readBase } from './manifest.ts';
 import { openStores, type Stores } from './stores.ts';
 
