@@ -6,6 +6,8 @@ import type { PageChannel } from './page-channel.ts';
 
 const DEPTH_MAX = 20;
 const SCRIPT_MARGIN_MS = 1_000;
+// What may be before a function.
+const BEFORE = /^(?:[\s(]|\/\/[^\n]*\n|\/\*(?:(?!\*\/).)*\*\/)*/s;
 // For an engine that runs only the caller's text.
 const FUNCTION = /^\s*(?:(?:async\s+)?function\b|(?:async\s*)?(?:[\w$]+|\([^()]*\))\s*=>)/;
 
@@ -45,13 +47,14 @@ export async function evaluate(
   const given = args.map(toSource);
   if (ref !== undefined) given.unshift(`state.scripts.elementOf(${JSON.stringify(ref)})`);
   const source = withoutSemicolons(request.source);
-  // A function that an expression only refers to is not called.
+  // A function that an expression assigns or only refers to is not called.
+  const last = BEFORE.exec(source)?.[0].length ?? 0;
   const body = `async (state) => {
     const given = [${given.join(', ')}];
     ${given.length === 0 ? '' : 'const [element] = given;'}
     const made = ${toExpression(source)};
-    const isLiteral = typeof made === 'function' && ${JSON.stringify(source)}.includes(made);
-    const called = isLiteral ? made(...given) : made;
+    const at = typeof made === 'function' ? ${JSON.stringify(source)}.indexOf(made) : -1;
+    const called = at >= 0 && at <= ${last} ? made(...given) : made;
     const value = ${awaitPromise ? 'await called' : 'called'};
     const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     return { ...${jsonForm}.jsonForm(value, ${DEPTH_MAX}), type };

@@ -206,6 +206,7 @@ describe('with an engine that offers nothing but scripts', () => {
     expect(await evaluate('const a = 2; a * 3')).toMatchObject({ result: 6 });
     expect(await evaluate('() => 7;')).toMatchObject({ result: 7 });
     expect(await evaluate('document.querySelector')).toMatchObject({ type: 'function' });
+    expect(await evaluate('window.onresize = () => 7')).toMatchObject({ type: 'function' });
     expect(await evaluate('await Promise.resolve(8)')).toMatchObject({ result: 8 });
     expect(await evaluate('element.id', { target: '#buy' })).toMatchObject({ result: 'buy' });
     expect(await evaluate('async (a, b) => a + b', { args: [1, 2] })).toMatchObject({ result: 3 });

@@ -36,6 +36,7 @@ describe('scripts', () => {
     { expression: 'return 9', result: 9, type: 'number' },
     { expression: '() => 10', result: 10, type: 'number' },
     { expression: '() => 10; ', result: 10, type: 'number' },
+    { expression: '/* ten */ (() => 10)', result: 10, type: 'number' },
     { expression: '() => 10 // ten', result: 10, type: 'number' },
     { expression: 'Symbol("s")', result: 'Symbol(s)', type: 'symbol' },
     { expression: 'async () => { return 11 }', result: 11, type: 'number' },
@@ -65,6 +66,30 @@ describe('scripts', () => {
     const { data } = await tool.post('/evaluate', { expression: '[1, { a: [2] }]' });
     await tool.post('/evaluate', { expression: 'delete Array.prototype.toJSON; 0' });
     expect(data.result).toEqual([1, { a: [2] }]);
+  });
+
+  test('a function that a script assigns or returns is not called', async () => {
+    const run = async (body: object): Promise<unknown> => (await tool.post('/evaluate', body)).data;
+    const handler = '() => { document.title = "called" }';
+    expect(await run({ expression: `window.onresize = ${handler}` })).toMatchObject({
+      result: handler,
+      type: 'function',
+    });
+    await run({ expression: `element.onclick = ${handler}`, target: 'h1' });
+    await run({ expression: `window.handler = (element) => (${handler})()`, args: [1] });
+    expect(await run({ expression: `const later = ${handler}; later` })).toMatchObject({
+      type: 'function',
+    });
+    expect(await run({ expression: '(class A {})' })).toMatchObject({ type: 'function' });
+    expect(await run({ expression: 'document.title' })).toMatchObject({ result: 'Shop' });
+  });
+
+  test('a function gets its arguments on a page that changes what functions are as texts', async () => {
+    const change = 'Function.prototype.toString = String.prototype.startsWith = () => ""; 0';
+    await tool.post('/evaluate', { expression: change });
+    const { data } = await tool.post('/evaluate', { function: '(a, b) => a + b', args: [1, 2] });
+    await tool.open(`${site.url}/shop`);
+    expect(data.result).toBe(3);
   });
 
   test('circular values are cut and marked', async () => {

@@ -111,6 +111,8 @@ async function elementHandle(
   return object.objectId ?? '';
 }
 
+/** What may be before a function. */
+const BEFORE = /^(?:[\s(]|\/\/[^\n]*\n|\/\*(?:(?!\*\/).)*\*\/)*/s;
 /** A function declaration has no value, unless it is in parentheses. */
 const DECLARATION = /^\s*(?:async\s+)?function\b/;
 
@@ -129,48 +131,34 @@ async function runSource(
   const { sessionId, mainContext } = frame;
   const context = mainContext === undefined ? {} : { uniqueContextId: mainContext.uniqueId };
   const source = withoutSemicolons(given);
-  if (element !== undefined || args.length > 0) {
-    const answer = await page.send(
-      'Runtime.callFunctionOn',
-      {
-        // A function that an expression only refers to is not called.
-        functionDeclaration: `(element, ...rest) => { const value = (\n${source}\n);
-          const isLiteral = typeof value === 'function' && ${JSON.stringify(source)}.includes(value);
-          return isLiteral ? value(element, ...rest) : value; }`,
-        arguments: [
-          ...(element === undefined ? [] : [{ objectId: element }]),
-          ...args.map(argument),
-        ],
-        awaitPromise,
-        userGesture: true,
-        ...context,
-      },
-      sessionId,
-    );
-    return { ...answer, offset: { lines: 1, columns: 0 } };
-  }
-  const evaluateText = (expression: string): Promise<RemoteAnswer> =>
-    // As in a console: `await` works, and names can be declared again. A resulting promise is not awaited.
-    page.send(
-      'Runtime.evaluate',
-      { expression, awaitPromise: true, userGesture: true, replMode: true, ...context },
-      sessionId,
-    );
-  const declared = `(${source}\n)`;
-  const isDeclaration = DECLARATION.test(source) && (await compiles(page, declared, sessionId));
-  let answer = await evaluateText(isDeclaration ? declared : given);
-  // Statements with a `return` are treated as a function body.
-  if (/Illegal return/.test(answer.exceptionDetails?.exception?.description ?? ''))
-    answer = await evaluateText(`(async () => {${given}\n})()`);
+  const callArguments = [
+    ...(element === undefined ? [] : [{ objectId: element }]),
+    ...args.map(argument),
+  ];
+  const answer: ScriptAnswer =
+    callArguments.length === 0
+      ? await runText(page, given, source, context, sessionId)
+      : await page.send(
+          'Runtime.callFunctionOn',
+          {
+            functionDeclaration: `(element) => (\n${source}\n)`,
+            arguments: callArguments,
+            awaitPromise,
+            userGesture: true,
+            ...context,
+          },
+          sessionId,
+        );
+  const { offset = { lines: 1, columns: 0 } } = answer;
   const { type, subtype, objectId, description = '' } = answer.result;
-  const offset = { lines: 0, columns: isDeclaration ? 1 : 0 };
   if (objectId === undefined || answer.exceptionDetails !== undefined) return { ...answer, offset };
-  if (type === 'function' && source.includes(description)) {
+  if (type === 'function' && isFunctionText(source, description)) {
     const called = await page.send(
       'Runtime.callFunctionOn',
       {
-        functionDeclaration: 'function () { return this() }',
+        functionDeclaration: 'function (...given) { return this(...given) }',
         objectId,
+        arguments: callArguments,
         awaitPromise,
         userGesture: true,
       },
@@ -181,6 +169,36 @@ async function runSource(
   if (!awaitPromise || subtype !== 'promise') return { ...answer, offset };
   const awaited = await page.send('Runtime.awaitPromise', { promiseObjectId: objectId }, sessionId);
   return { ...awaited, offset };
+}
+
+/** Runs a text as in a console: `await` works, and names can be declared again. A resulting promise is not awaited. */
+async function runText(
+  page: Page,
+  given: string,
+  source: string,
+  context: { readonly uniqueContextId?: string },
+  sessionId: string,
+): Promise<ScriptAnswer> {
+  const evaluateText = (expression: string): Promise<RemoteAnswer> =>
+    page.send(
+      'Runtime.evaluate',
+      { expression, awaitPromise: true, userGesture: true, replMode: true, ...context },
+      sessionId,
+    );
+  const declared = `(${source}\n)`;
+  const isDeclaration = DECLARATION.test(source) && (await compiles(page, declared, sessionId));
+  const offset = { lines: 0, columns: isDeclaration ? 1 : 0 };
+  const answer = await evaluateText(isDeclaration ? declared : given);
+  // Statements with a `return` are treated as a function body.
+  return /Illegal return/.test(answer.exceptionDetails?.exception?.description ?? '')
+    ? { ...(await evaluateText(`(async () => {${given}\n})()`)), offset }
+    : { ...answer, offset };
+}
+
+/** Whether a text is a function, and not an expression that assigns or returns one. A class cannot be called. */
+function isFunctionText(source: string, description: string): boolean {
+  const at = description.startsWith('class') ? -1 : source.indexOf(description);
+  return at >= 0 && at <= (BEFORE.exec(source)?.[0].length ?? 0);
 }
 
 /** Checks only the syntax; nothing runs. */
