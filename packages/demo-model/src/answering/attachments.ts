@@ -59,20 +59,13 @@ function readPart(part: JsonObject, index: number): Attachment {
   }
 }
 
-const ARTICLES = {
-  image: 'an image',
-  audio: 'an audio recording',
-  file: 'a file',
-  video: 'a video',
-  other: 'a part of an unknown type',
-} as const satisfies Record<Attachment['kind'], string>;
-const PLURALS = {
-  image: 'images',
-  audio: 'audio recordings',
-  file: 'files',
-  video: 'videos',
-  other: 'parts of unknown types',
-} as const satisfies Record<Attachment['kind'], string>;
+const NAMES = {
+  image: ['an image', 'images'],
+  audio: ['an audio recording', 'audio recordings'],
+  file: ['a file', 'files'],
+  video: ['a video', 'videos'],
+  other: ['a part of an unknown type', 'parts of unknown types'],
+} as const satisfies Record<Attachment['kind'], readonly [string, string]>;
 
 /** A sentence about attachments; empty without any. */
 export function describeAttachments(attachments: readonly Attachment[]): string {
@@ -83,7 +76,8 @@ export function describeAttachments(attachments: readonly Attachment[]): string 
       .map((attachment) => attachment.details)
       .filter((text) => text !== '')
       .slice(0, DESCRIBED_MAX);
-    const subject = same.length === 1 ? ARTICLES[kind] : `${same.length} ${PLURALS[kind]}`;
+    const [one, several] = NAMES[kind];
+    const subject = same.length === 1 ? one : `${same.length} ${several}`;
     return details.length === 0 ? subject : `${subject} (${details.join('; ')})`;
   });
   return phrases.length === 0 ? '' : `You also sent ${phrases.join(' and ')}.`;
