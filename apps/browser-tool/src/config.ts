@@ -15,7 +15,6 @@ import {
   type Environment,
   type Log,
 } from '@model-gateway/kernel';
-import { bundleSettings } from './bundle-settings.ts';
 import { resolveConfigFrom, resolveSettings } from './resolve/index.ts';
 
 const TABS_DEFAULT = 20;
@@ -35,6 +34,20 @@ const origins = list()
 function isOrigin(entry: string): boolean {
   return URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol);
 }
+
+/** Which shared libraries are shipped with the tool. */
+const bundleSettings = {
+  bundleLibs: setting('BROWSER_BUNDLE_LIBS', optional(text()), {
+    description:
+      'Shared libraries to ship, separated as in PATH; the build copies them to `dist/lib`.',
+    defaultText: 'none',
+  }),
+  bundleManifest: setting('BROWSER_BUNDLE_MANIFEST', optional(text()), {
+    description:
+      'A TOML file of `[[lib]]` tables (`path`, `optional`, `target_os`) with more libraries to ship.',
+    defaultText: 'none',
+  }),
+};
 
 /** All settings of the tool. */
 export const processSettings = {
