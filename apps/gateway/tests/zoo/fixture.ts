@@ -2,9 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** The kinds of backends that speak HTTP. */
-export const FIXTURE_KINDS = ['external', 'azure', 'anthropic', 'gemini', 'local-server'] as const;
-
 const callSchema = z.strictObject({
   /** Undefined where the server sends none: then the gateway makes one. */
   id: z.string().optional(),
@@ -48,7 +45,9 @@ const errorSchema = z.strictObject({
 const fixtureSchema = z
   .strictObject({
     /** The kind of backend that the server is registered as. */
-    kind: z.enum(FIXTURE_KINDS),
+    kind: z.enum(['external', 'azure', 'anthropic', 'gemini', 'local-server']),
+    /** The server is asked in the API of the client: then only its clients are played. */
+    dialects: z.array(z.literal('responses')).optional(),
     status: z.int().default(200),
     headers: z.record(z.string(), z.string()).default({}),
     /** Line ends of a stream. */

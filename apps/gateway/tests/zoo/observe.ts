@@ -46,13 +46,13 @@ const eventsIn = (text: string): readonly Fields[] =>
 /** With zeros for what an API leaves out, and without signatures, which no file says. */
 function readBy(client: ClientName, whole: Fields) {
   const { usage, thought, text, calls, finish } = CLIENTS[client].read(whole);
-  const { prompt, completion, cached = 0, reasoning = 0 } = usage;
+  const { prompt, completion, cached, reasoning } = usage;
   return {
     text,
     thought: thought?.text,
     calls: calls?.map(unsigned),
     finish,
-    usage: { prompt, completion, cached, reasoning },
+    usage: { prompt, completion, cached: cached || 0, reasoning: reasoning || 0 },
   };
 }
 

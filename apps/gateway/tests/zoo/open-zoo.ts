@@ -3,7 +3,7 @@ import { readStream, type ReadStream } from '@model-gateway/testkit';
 import { registerBackend, startGateway, type GatewayUnderTest } from '../gateway.ts';
 import type { Fields } from '../matrix/facts.ts';
 import { takeUsage } from '../money/usage-journal.ts';
-import { FIXTURE_KINDS, type Fixture } from './fixture.ts';
+import type { Fixture } from './fixture.ts';
 import { startRawUpstream, type RawAnswer, type RawUpstream } from './raw-upstream.ts';
 
 /** A request of a client. */
@@ -36,7 +36,7 @@ interface Question extends Asked {
   readonly answer: RawAnswer;
 }
 
-/** One gateway and one upstream for all files. */
+/** One gateway for all files, and one upstream for each of its backends. */
 export interface Zoo {
   /** Plans a request to the server of a fixture, which answers with this text; resolves to what the client got. */
   plan(fixture: Fixture, text: string, asked: Asked): () => Promise<Heard>;
@@ -44,6 +44,9 @@ export interface Zoo {
   askAll(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The name of the backend of a fixture. */
+const backendOf = ({ kind, dialects = [] }: Fixture): string => [kind, ...dialects].join('-');
 
 /** How many requests are under way at once. */
 const LANES = 8;
@@ -53,14 +56,24 @@ export function createZoo(): Zoo {
   const answers = new Map<string, Promise<Omit<Heard, 'attempts' | 'row'>>>();
   const rows = new Map<string | null, UsageEvent>();
   let gateway: GatewayUnderTest | undefined;
-  let upstream: RawUpstream | undefined;
+  const upstreams: RawUpstream[] = [];
 
-  async function register(kind: Fixture['kind'], { url }: RawUpstream, to: GatewayUnderTest) {
-    const models = questions.flatMap(({ fixture, model }) => (fixture.kind === kind ? model : []));
-    const capabilities = ['chat', 'embeddings'];
-    const backend = { type: kind, name: kind, url, models, capabilities };
-    const response = await registerBackend(to, backend);
-    if (!response.ok) throw new Error(`${kind}: ${await response.text()}`);
+  /** Each backend has an upstream that lists its own models. */
+  async function register(name: string, own: readonly Question[], to: GatewayUnderTest) {
+    const upstream = await startRawUpstream(
+      new Map(own.map(({ model, answer }) => [model, answer])),
+    );
+    upstreams.push(upstream);
+    const { url } = upstream;
+    const { kind: type, dialects } = own[0]?.fixture ?? {};
+    const backend = { type, name, url, capabilities: ['chat', 'embeddings'] };
+    const models = own.map(({ model }) => model);
+    const response = await registerBackend(to, {
+      ...backend,
+      models,
+      ...(dialects === undefined ? {} : { dialects }),
+    });
+    if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
   }
 
   return {
@@ -70,7 +83,7 @@ export function createZoo(): Zoo {
       return async () => {
         const answered = await answers.get(model);
         if (answered === undefined) throw new Error(`${model} was not asked`);
-        const attempts = upstream?.requestsOf(model) ?? 0;
+        const attempts = upstreams.reduce((sum, { requestsOf }) => sum + requestsOf(model), 0);
         return { ...answered, attempts, row: rows.get(model) };
       };
     },
@@ -80,10 +93,10 @@ export function createZoo(): Zoo {
         SERVICE_BREAKER_FAILURES: '100000',
       });
       gateway = started;
-      upstream = await startRawUpstream(
-        new Map(questions.map(({ model, answer }) => [model, answer])),
-      );
-      for (const kind of FIXTURE_KINDS) await register(kind, upstream, started);
+      for (const name of new Set(questions.map(({ fixture }) => backendOf(fixture)))) {
+        const own = questions.filter(({ fixture }) => backendOf(fixture) === name);
+        await register(name, own, started);
+      }
       const waiting = questions.values();
       const lanes = Array.from({ length: LANES }, async () => {
         for (const question of waiting) {
@@ -100,7 +113,7 @@ export function createZoo(): Zoo {
     },
     async close() {
       await gateway?.test.close();
-      await upstream?.close();
+      await Promise.all(upstreams.map((upstream) => upstream.close()));
     },
   };
 }
@@ -132,7 +145,7 @@ async function ask(
   const response = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'x-service-ref': model, ...headers },
-    body: JSON.stringify({ ...body, model, provider: { only: [fixture.kind] } }),
+    body: JSON.stringify({ ...body, model, provider: { only: [backendOf(fixture)] } }),
   });
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const { status, headers: got } = response;

@@ -16,7 +16,7 @@ export interface RawAnswer {
 export interface RawUpstream {
   readonly url: string;
   /** How many requests named a model. */
-  requestsOf(model: string): number;
+  readonly requestsOf: (model: string) => number;
   close(): Promise<void>;
 }
 

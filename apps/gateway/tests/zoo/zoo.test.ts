@@ -41,7 +41,7 @@ const TURNS = FIXTURES.flatMap((fixture) =>
 );
 
 const ROWS = TURNS.flatMap(({ fixture, text, isStream }) =>
-  CLIENT_NAMES.map((client) => ({
+  (fixture.dialects ?? CLIENT_NAMES).map((client) => ({
     name: `${fixture.name}, ${client}${isStream ? ', streamed' : ''}`,
     client,
     hear: zoo.plan(fixture, text, chatOf(client, isStream)),
@@ -54,8 +54,8 @@ test.each(ROWS)('$name', async ({ client, hear, expected }) => {
 });
 
 const REFUSED = TURNS.flatMap(({ fixture, text, isStream }) => {
-  const { name, error } = fixture;
-  if (error === undefined || error.after !== undefined) return [];
+  const { name, error, dialects } = fixture;
+  if (error === undefined || error.after !== undefined || dialects !== undefined) return [];
   const hear = zoo.plan(fixture, text, { ...chatOf('chat', isStream), headers: {} });
   return [{ name: `${name}${isStream ? ', streamed' : ''}`, error, hear }];
 });

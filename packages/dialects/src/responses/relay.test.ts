@@ -117,7 +117,13 @@ test('a response gets the id of the gateway, and its usage where it has none', (
 describe('a stream', () => {
   const head = { id: 'x', model: 'm', created: 1, promptTokens: () => 1 };
   const created = { type: 'response.created', response, sequence_number: 0 };
-  const delta = { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'a\nb' };
+  const delta = {
+    output_index: 0,
+    content_index: 0,
+    type: 'response.output_text.delta',
+    item_id: 'msg_1',
+    delta: 'a\nb',
+  };
   const open = (signs = 0) => {
     const request = completed({ model: 'm', input: 'Hi' });
     const stream = responsesDialect.relayStream(request, signs);
@@ -148,6 +154,38 @@ describe('a stream', () => {
     const [last, mark] = stream.end({ kept: true }).split('\n\n');
     expect(parsed(last ?? '')).toEqual([{ ...ending, response: { kept: true } }]);
     expect(mark).toBe('data: [DONE]');
+  });
+
+  it('gives events the numbers and indexes that llama.cpp leaves out', () => {
+    const stream = open();
+    const added = (own: string) => ({ type: 'response.output_item.added', item: { id: own } });
+    const of = (own: string, type: string) => ({
+      type: `response.${type}`,
+      item_id: own,
+      delta: '',
+    });
+    const events = [
+      added('rs_1'),
+      of('rs_1', 'reasoning_text.delta'),
+      added('fc_2'),
+      of('fc_2', 'function_call_arguments.delta'),
+      { type: 'response.output_item.done', item: { id: 'rs_1' } },
+    ];
+    const relayed = events.flatMap((event) => parsed(stream.relay(event)));
+    expect(relayed.map((event) => [event['sequence_number'], event['output_index']])).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 1],
+      [3, 1],
+      [4, 0],
+    ]);
+    expect(relayed.map((event) => event['content_index'])).toEqual([
+      undefined,
+      0,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('goes on where signs of life began it', () => {

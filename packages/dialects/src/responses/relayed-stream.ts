@@ -16,6 +16,9 @@ const ENDINGS: ReadonlySet<unknown> = new Set([
   'response.failed',
 ]);
 
+/** An event about a part of an item. */
+const PART_EVENT = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
+
 /** The response of an upstream that speaks this API, as a response of the gateway. */
 export function relayResponse(
   response: Item,
@@ -30,6 +33,8 @@ export class RelayedResponsesStream implements RelayWriter {
   readonly #request: ResponsesRequest;
   /** The items that are complete, by their index. */
   readonly #output = new Map<unknown, unknown>();
+  /** The indexes of items that came without. */
+  readonly #places = new Map<string, number>();
   #response: Item | undefined;
   #ending: Item | undefined;
   #hasError = false;
@@ -66,7 +71,7 @@ export class RelayedResponsesStream implements RelayWriter {
       this.#ahead -= 1;
       return '';
     }
-    const own = this.#renumbered(ownEvent(event, this.#request));
+    const own = this.#renumbered(ownEvent(this.#placed(event), this.#request));
     const response = fieldOf(own, 'response');
     if (isItem(response)) this.#response = response;
     this.#keepItem(own);
@@ -102,9 +107,20 @@ export class RelayedResponsesStream implements RelayWriter {
 
   #renumbered(event: Item): Item {
     const sequence = numberOf(event['sequence_number']);
-    return this.#ahead === 0 || sequence === undefined
-      ? event
-      : { ...event, sequence_number: sequence + this.#ahead };
+    if (sequence === undefined) return { ...event, sequence_number: this.#sequence };
+    return this.#ahead === 0 ? event : { ...event, sequence_number: sequence + this.#ahead };
+  }
+
+  /** Clients tell the items and parts of a response apart by their index, which llama.cpp leaves out. */
+  #placed(event: Item): Item {
+    const { type, item, item_id: given, output_index: index } = event;
+    const id = textField(item, 'id') ?? given;
+    if (index !== undefined || typeof id !== 'string') return event;
+    const output_index = this.#places.get(id) ?? this.#places.size;
+    this.#places.set(id, output_index);
+    return PART_EVENT.test(String(type))
+      ? { content_index: 0, ...event, output_index }
+      : { ...event, output_index };
   }
 
   #keepItem({ type, output_index: index, item }: Item): void {
