@@ -123,7 +123,7 @@ test('the browsers of two sessions of mcp --http listen on no port', async () =>
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
     });
     const id = response.headers.get('mcp-session-id') ?? '';
-    return { id, answer: (await response.json()) as unknown };
+    return { id, answer: await response.json() };
   };
   const params = {
     protocolVersion: '2025-06-18',

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 
 // The transport routes nothing by its address.
@@ -42,5 +41,5 @@ async function send(answer: Response, response: ServerResponse): Promise<void> {
   // The first event may come much later than the headers.
   response.flushHeaders();
   // A client that disconnects cancels the stream, which is no failure.
-  await pipeline(Readable.fromWeb(answer.body as ReadableStream), response).catch(() => undefined);
+  await pipeline(Readable.fromWeb(answer.body), response).catch(() => undefined);
 }
