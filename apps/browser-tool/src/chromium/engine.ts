@@ -5,12 +5,8 @@ import type {
   EngineContext,
   EngineStatus,
   ResponseBody,
-  WaitOutcome,
 } from '../engine.ts';
-import type { WaitRequest } from '../commands/params.ts';
 import type { ResolvedBrowser } from '../resolve/index.ts';
-import { notReadyError } from '../session/element-errors.ts';
-import { parseTarget } from '../session/target.ts';
 import { pageError, type ToolError } from '../errors.ts';
 import { createActions } from './input/actions.ts';
 import { readAddress } from './navigation/address.ts';
@@ -27,14 +23,11 @@ import type { Page } from './page/page.ts';
 import { proxyServer } from './capture/request-rules.ts';
 import { screenshot } from './page/screenshot.ts';
 import { snapshot } from './page/snapshot.ts';
+import { inspect, waitFor } from './page/matches.ts';
 import { startOriginFilter } from './process/origin-filter.ts';
 import { proxyLogin } from './process/proxy-login.ts';
 import { watchForSilence } from './process/watchdog.ts';
 
-const WAIT_PAUSES_MS = [0, 16, 50];
-const WAIT_PAUSE_MS = 100;
-// The minimum, so that a timeout of 0 still gets a result.
-const COUNT_MS_MIN = 1_000;
 const BUSY_TIMEOUT_MS = 1_000;
 const PING_TIMEOUT_MS = 2_000;
 const START_PAGE_MS = 10_000;
@@ -170,42 +163,6 @@ function createCdpEngine(
     }
   }
 
-  async function waitFor(
-    first: Page,
-    request: WaitRequest,
-    call: EngineCall,
-  ): Promise<WaitOutcome> {
-    const { target, state, timeoutMs } = request;
-    const deadline = performance.now() + timeoutMs;
-    let page = first;
-    for (let attempt = 0; ; attempt += 1) {
-      if (page.hasEnded) page = await browser.activePage();
-      const countMs = Math.max(COUNT_MS_MIN, deadline - performance.now());
-      const counted = await withTimeout(countAt(page, target, call), countMs, () => undefined);
-      if (counted !== undefined && !counted.ok) throw notReadyError(target, counted, 0);
-      const { count = 0, visible = 0 } = counted ?? {};
-      const found =
-        counted !== undefined &&
-        { attached: count > 0, visible: visible > 0, hidden: visible === 0, detached: count === 0 }[
-          state
-        ];
-      const rest = deadline - performance.now();
-      if (found || rest <= 0) return { found, count };
-      const pause = Math.min(WAIT_PAUSES_MS[attempt] ?? WAIT_PAUSE_MS, rest);
-      await page.changes.until(() => page.hasEnded, { timeoutMs: pause, signal: call.signal });
-    }
-  }
-
-  async function countAt(page: Page, target: string, call: EngineCall) {
-    try {
-      const frameId = await elements.frameFor(page, target, call);
-      return await scripts.call(page, frameId, 'count', { query: parseTarget(target) }, call);
-    } catch (error) {
-      if (isDocumentUnloaded(error)) return undefined;
-      throw error;
-    }
-  }
-
   /** Reads a captured request from the browser; undefined if the browser dropped it. */
   async function readRequest(
     id: string,
@@ -242,19 +199,11 @@ function createCdpEngine(
       }),
     screenshot: (request, call) =>
       onPage(call, (page) => screenshot(page, browser, scripts, elements, request, call)),
-    waitFor: (request, call) => onPage(call, (page) => waitFor(page, request, call), true),
+    waitFor: (request, call) =>
+      onPage(call, (page) => waitFor(page, browser, scripts, elements, request, call), true),
     snapshot: (request, call) =>
       onPage(call, (page) => snapshot(page, scripts, elements, request, call)),
-    dom: (request, call) =>
-      onPage(call, async (page) => {
-        const { selector, ...options } = request;
-        const frameId =
-          selector === undefined ? page.main.id : await elements.frameFor(page, selector, call);
-        const query = selector === undefined ? undefined : parseTarget(selector);
-        const found = await scripts.call(page, frameId, 'inspect', { query, ...options }, call);
-        if (!found.ok) throw notReadyError(selector ?? '', found, 0);
-        return { count: found.count, matches: found.matches, truncated: found.truncated };
-      }),
+    dom: (request, call) => onPage(call, (page) => inspect(page, scripts, elements, request, call)),
     resize: ({ width, height, deviceScaleFactor, mobile }, call) =>
       onPage(call, async () => {
         await browser.resize([width, height], deviceScaleFactor ?? 1, mobile);

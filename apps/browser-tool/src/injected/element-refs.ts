@@ -1,3 +1,4 @@
+import type { ElementReport } from '../engine.ts';
 import { accessibleName } from './accessible-name.ts';
 import { propertyOf } from './composed-tree.ts';
 import { clipText } from './page-text.ts';
@@ -17,13 +18,6 @@ function createElementRefs(): ElementRefs {
 
 /** The refs of the document that this script runs in. */
 export const elementRefs = createElementRefs();
-
-export interface PageElementReport {
-  readonly ref: string;
-  readonly role: string;
-  readonly name: string;
-  readonly tag: string;
-}
 
 /** The ref of an element; always the same one. */
 export function refOf(element: Element): string {
@@ -53,7 +47,7 @@ export function elementOf(ref: string): Element | undefined {
 }
 
 /** The description of an element for callers. */
-export function reportElement(element: Element): PageElementReport {
+export function reportElement(element: Element): ElementReport {
   const role = roleOf(element);
   const name = clipText(accessibleName(element, role), 200);
   return { ref: refOf(element), role, name, tag: element.localName };

@@ -1,3 +1,4 @@
+import type { DomRequest } from '../commands/params.ts';
 import type { DomElement } from '../engine.ts';
 import { matchesSelector, propertyOf } from './composed-tree.ts';
 import { refOf } from './element-refs.ts';
@@ -6,14 +7,8 @@ import type { NotReady } from './readiness.ts';
 import { clipText, normalizeText } from './page-text.ts';
 import { isVisible } from './visibility.ts';
 
-interface InspectionRequest {
+interface InspectionRequest extends Omit<DomRequest, 'selector'> {
   readonly query?: PageQuery | undefined;
-  readonly attribute?: string | undefined;
-  readonly all: boolean;
-  readonly computed: boolean | readonly string[];
-  readonly html: 'outer' | 'inner' | 'none';
-  readonly limit: number;
-  readonly maxChars: number;
 }
 
 const COMPUTED_PROPERTIES: readonly string[] = [

@@ -1,5 +1,6 @@
+import type { ElementReport } from '../engine.ts';
 import { isComposedAncestor, matchesSelector, propertyOf, searchRoots } from './composed-tree.ts';
-import { refOf, reportElement, type PageElementReport } from './element-refs.ts';
+import { refOf, reportElement } from './element-refs.ts';
 import { findElements, preferVisible, type PageQuery } from './find-elements.ts';
 import { coverAt } from './hit-test.ts';
 import { tagMarkup } from './page-text.ts';
@@ -37,14 +38,14 @@ export interface NotReady {
     | 'disabled'
     | 'not-editable'
     | 'covered';
-  readonly element?: PageElementReport;
+  readonly element?: ElementReport;
   readonly cover?: {
     readonly markup: string;
     readonly ref: string;
     /** Whether it contains the element, which then lets clicks through. */
     readonly isAround?: boolean;
   };
-  readonly candidates?: readonly PageElementReport[];
+  readonly candidates?: readonly ElementReport[];
   readonly count?: number;
   readonly message?: string;
   /** Whether to check again, because the document cannot wait itself. */
@@ -53,7 +54,7 @@ export interface NotReady {
 
 type Readiness =
   | NotReady
-  | { readonly ok: true; readonly element: PageElementReport; readonly point: ReadyPoint };
+  | { readonly ok: true; readonly element: ElementReport; readonly point: ReadyPoint };
 
 const COVER_TIMEOUT_MS = 1_000;
 

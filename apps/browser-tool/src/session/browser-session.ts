@@ -160,9 +160,9 @@ export function createBrowserSession({
       lastAddress = addressIn(result) ?? lastAddress;
       return { result, notes, restarted };
     } catch (error) {
-      const failed = withNotes(asToolError(error, options), notes);
+      const failed = withContext(asToolError(error, options), notes, restarted);
       mayHang = failed.code === 'TIMEOUT' || failed.code === 'BROWSER_CRASHED';
-      throw restarted ? withRestart(failed) : failed;
+      throw failed;
     } finally {
       deadline.stop();
     }
@@ -257,29 +257,22 @@ function launchError(error: unknown): ToolError {
   });
 }
 
-/** Adds the notes to the details of an error, such as a dismissed dialog. */
-function withNotes(error: ToolError, { dialogs, downloads }: CallNotes): ToolError {
-  if (dialogs.length + downloads.length === 0) return error;
-  return new ToolError(error.code, error.message, {
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-    details: {
-      ...error.details,
-      ...(dialogs.length === 0 ? {} : { dialogs }),
-      ...(downloads.length === 0 ? {} : { downloads }),
-    },
-    cause: error,
+/** Adds the notes to an error, such as a dismissed dialog, and a restart, because it makes earlier refs and pages invalid. */
+function withContext(
+  { code, message, hint, details, cause }: ToolError,
+  { dialogs, downloads }: CallNotes,
+  restarted: boolean,
+): ToolError {
+  const more = {
+    ...details,
+    ...(dialogs.length === 0 ? {} : { dialogs }),
+    ...(downloads.length === 0 ? {} : { downloads }),
+    ...(restarted ? { restarted: true } : {}),
+  };
+  const restart = restarted ? ' (The browser was restarted before this call.)' : '';
+  return new ToolError(code, `${message}${restart}`, {
+    ...(hint === undefined ? {} : { hint }),
+    ...(Object.keys(more).length === 0 ? {} : { details: more }),
+    cause,
   });
-}
-
-/** Adds the restart to an error, because it makes earlier refs and pages invalid. */
-function withRestart(error: ToolError): ToolError {
-  return new ToolError(
-    error.code,
-    `${error.message} (The browser was restarted before this call.)`,
-    {
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      details: { ...error.details, restarted: true },
-      cause: error,
-    },
-  );
 }
