@@ -1,6 +1,6 @@
 import { accessibleTree } from './accessible-tree.ts';
 import { clickOption, focusedElement, focusElement, readField, startEditing } from './editing.ts';
-import { countRefsFrom, elementOf, elementRefs, refOf, reportElement } from './element-refs.ts';
+import { countRefsFrom, elementOf, nextRef, refOf, reportElement } from './element-refs.ts';
 import { findElements, type PageQuery } from './find-elements.ts';
 import { coverAt } from './hit-test.ts';
 import { inspectElements } from './inspection.ts';
@@ -53,7 +53,7 @@ export async function callScript(
   countRefsFrom(next);
   const run = scriptMethods[method] as (given: object) => unknown;
   const value = await run(parameters);
-  return { value, next: elementRefs.next };
+  return { value, next: nextRef() };
 }
 
 /** Longer titles are cut, because every result contains the title. */
@@ -151,7 +151,7 @@ export async function pointInParent(
       : { cover: { markup: tagMarkup(cover), ref: refOf(cover) } };
   // An engine may have no visual viewport.
   const scale = globalThis.visualViewport?.scale ?? 1;
-  return { ...point, ...report, scale, next: elementRefs.next };
+  return { ...point, ...report, scale, next: nextRef() };
 }
 
 /** Scrolls the page or an element, and returns the new scroll position. */

@@ -12,24 +12,14 @@ export type PressArrival =
 
 /** The press that the tool is about to send to this document. */
 interface ExpectedPress {
-  target: Element | undefined;
-  mayBeInFrame: boolean;
-  endsAt: number;
+  readonly target: Element;
+  readonly mayBeInFrame: boolean;
+  readonly endsAt: number;
   arrival: PressArrival | undefined;
   isReleased: boolean;
 }
 
-function createExpectedPress(): ExpectedPress {
-  return {
-    target: undefined,
-    mayBeInFrame: false,
-    endsAt: 0,
-    arrival: undefined,
-    isReleased: false,
-  };
-}
-
-const expectedPress = createExpectedPress();
+let expected: ExpectedPress | undefined;
 
 /** After this time a press is not from the tool, which may have been killed. */
 const PRESS_TIMEOUT_MS = 10_000;
@@ -62,16 +52,20 @@ export function expectPress(
   const hit = deepElementFromPoint(x, y);
   // A frame receives the presses at its element.
   if (hit === undefined || matchesSelector(hit, FRAME_ELEMENTS)) return;
-  expectedPress.target = target;
-  expectedPress.mayBeInFrame = hit.localName.includes('-') || matchesSelector(hit, SHADOW_HOSTS);
-  expectedPress.endsAt = performance.now() + PRESS_TIMEOUT_MS;
+  expected = {
+    target,
+    mayBeInFrame: hit.localName.includes('-') || matchesSelector(hit, SHADOW_HOSTS),
+    endsAt: performance.now() + PRESS_TIMEOUT_MS,
+    arrival: undefined,
+    isReleased: false,
+  };
   // The page may have removed the listeners, by document.open().
   listenForPresses();
 }
 
 /** Stops expecting a press. */
 export function forgetPress(): void {
-  Object.assign(expectedPress, createExpectedPress());
+  expected = undefined;
 }
 
 /** Adds the listeners. Those that are added before the page's own cannot be bypassed by the page. */
@@ -80,12 +74,11 @@ export function listenForPresses(): void {
 }
 
 function handlePressEvent(event: Event): void {
-  const { target, endsAt } = expectedPress;
-  if (target === undefined || !event.isTrusted || performance.now() > endsAt) return;
+  if (expected === undefined || !event.isTrusted || performance.now() > expected.endsAt) return;
   // While a dialog is open the browser drops events: of a click both, or only one.
-  if (PRESSED_EVENTS.includes(event.type)) expectedPress.arrival ??= arrivalOf(event, target);
-  if (RELEASED_EVENTS.includes(event.type)) expectedPress.isReleased = true;
-  if (expectedPress.arrival?.at !== 'other-element') return;
+  if (PRESSED_EVENTS.includes(event.type)) expected.arrival ??= arrivalOf(event, expected.target);
+  if (RELEASED_EVENTS.includes(event.type)) expected.isReleased = true;
+  if (expected.arrival?.at !== 'other-element') return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }
@@ -106,10 +99,11 @@ function arrivalOf(event: Event, target: Element): PressArrival {
 
 /** Returns where the expected press arrived, and stops expecting it. To be called once the browser has sent it. */
 export function readPressArrival(): PressArrival {
-  const { target, mayBeInFrame, endsAt, arrival, isReleased } = expectedPress;
+  const press = expected;
   forgetPress();
+  if (press === undefined) return { at: 'unknown' };
+  const { mayBeInFrame, endsAt, arrival, isReleased } = press;
   if (arrival?.at === 'target') return { at: 'target', isReleased };
   if (arrival !== undefined) return arrival;
-  const isExpected = target !== undefined && performance.now() <= endsAt;
-  return isExpected ? { at: 'nowhere', mayBeInFrame } : { at: 'unknown' };
+  return performance.now() <= endsAt ? { at: 'nowhere', mayBeInFrame } : { at: 'unknown' };
 }
