@@ -6,6 +6,8 @@ import { ChatAnthropic } from '@langchain/anthropic';
 import { ChatOpenAI } from '@langchain/openai';
 import { OpenAI as LlamaOpenAI } from '@llamaindex/openai';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
+import { Agent, Runner } from '@openai/agents-core';
+import { OpenAIProvider } from '@openai/agents-openai';
 import { streamText, type LanguageModel } from 'ai';
 import OpenAI from 'openai';
 import { startBothSurfaces, type BothSurfaces } from './both-surfaces.ts';
@@ -77,6 +79,8 @@ const READERS: Readonly<
       baseURL: baseURL(),
       maxRetries: 0,
     }).chat({ messages, stream: true }),
+  '@openai/agents, chat': () => runAgent(false),
+  '@openai/agents, responses': () => runAgent(true),
   '@ai-sdk/openai-compatible': () =>
     read(createOpenAICompatible({ name: 'g', baseURL: baseURL(), apiKey: apiKey() })(MODEL)),
   '@ai-sdk/openai, chat': () =>
@@ -85,6 +89,12 @@ const READERS: Readonly<
     read(createOpenAI({ baseURL: baseURL(), apiKey: apiKey() })(MODEL)),
   '@ai-sdk/anthropic': () => read(createAnthropic({ baseURL: baseURL(), apiKey: apiKey() })(MODEL)),
 };
+
+const runAgent = (useResponses: boolean): Promise<AsyncIterable<unknown>> =>
+  new Runner({
+    modelProvider: new OpenAIProvider({ apiKey: apiKey(), baseURL: baseURL(), useResponses }),
+    tracingDisabled: true,
+  }).run(new Agent({ name: 'cut off', model: MODEL }), QUESTION, { stream: true });
 
 /** The AI SDK tells a failure as a part of the stream. */
 async function* read(model: LanguageModel): AsyncGenerator {
