@@ -147,6 +147,20 @@ export default {
       to: { path: '^packages/', pathNot: packages(['client', 'contracts']) },
     },
     {
+      name: 'browser-parts-on-demand',
+      comment:
+        'A browser starts without the engines with a C interface and without the readers of binaries.',
+      severity: 'error',
+      from: {
+        path: '^apps/browser-tool/src/',
+        pathNot: '/(foreign/|(run-bundle|finish-build|index|config)\\.ts$)',
+      },
+      to: {
+        path: ['^packages/browser-', '^apps/browser-tool/src/(foreign/|run-bundle)'],
+        dynamic: false,
+      },
+    },
+    {
       name: 'packages-import-no-app',
       comment: 'The tests of foreign engines start the browser tool with one.',
       severity: 'error',
