@@ -1,6 +1,5 @@
 import { fuzz } from './run/fuzz.ts';
 import { readOptions, USAGE, type Options } from './run/options.ts';
-import { startStallWatch } from './run/stall-watch.ts';
 import { startBrowserMcpProcess, startBrowserProcess } from './scenes/browser-process.ts';
 import { startStandaloneProcess } from './scenes/standalone-process.ts';
 import type { AnyScene } from './target.ts';
@@ -28,16 +27,14 @@ const START = {
 const options = optionsOrExit();
 print(`seed ${options.seed}`);
 const scenes = new Map<AnyScene['kind'], Promise<AnyScene>>();
-const watch = await startStallWatch();
 const sceneOf = (kind: AnyScene['kind']): Promise<AnyScene> => {
   const scene = scenes.get(kind) ?? START[kind]();
   scenes.set(kind, scene);
   return scene;
 };
 try {
-  const findings = await fuzz({ options, watch, sceneOf, print });
+  const findings = await fuzz({ options, sceneOf, print });
   process.exitCode = findings === 0 ? 0 : 1;
 } finally {
   for (const scene of scenes.values()) await (await scene).close();
-  await watch.close();
 }

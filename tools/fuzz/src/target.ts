@@ -1,6 +1,7 @@
 import type { Arbitrary } from 'fast-check';
 import type { SecretSearch } from './run/secret-search.ts';
 import type { ScriptedUpstreams } from './scenes/scripted-upstreams.ts';
+import type { WatchedProcess } from './scenes/watched-process.ts';
 
 /** One protocol of the service: what is sent, and what must hold of the answers. */
 export interface Target<Case = unknown, Scene extends AnyScene = AnyScene> {
@@ -16,20 +17,19 @@ export interface Target<Case = unknown, Scene extends AnyScene = AnyScene> {
   run(each: Case, scene: Scene): Promise<readonly string[]>;
 }
 
+/** What a process tells about itself. */
+export interface Measured {
+  /** For how long one piece of work kept its event loop busy since the last call, in CPU time. */
+  readonly busyMs: number;
+  /** Whether the prototype of objects has changed. */
+  readonly isPolluted: boolean;
+}
+
 /** What runs while cases are sent to it. */
-interface Running {
+interface Running extends WatchedProcess {
   /** Replaces `{{name}}` in a case. */
   readonly values: Readonly<Record<string, string>>;
   readonly secrets: SecretSearch;
-  /** An address that answers at once while the event loop is free; undefined where it is not asked for. */
-  readonly healthUrl: string | undefined;
-  /** For how long one piece of work kept the event loop busy since the last call, in CPU time, where that is measured. */
-  busyMs?(): Promise<number>;
-  /** What went wrong since the last call besides the answers: an ended process, a secret or an error in its log. */
-  takeProblems(): readonly string[];
-  /** Starts it again if it has ended. */
-  ensureRunning(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** The server apps, with scripted upstreams, users and a node. */

@@ -28,5 +28,7 @@ createServer((_request, response) => {
     response.end(JSON.stringify(calledFiles(taken)));
   });
 })
+  // Processes that it starts load this too; the first one is asked.
+  .on('error', () => undefined)
   .listen(Number(process.env['TRACE_PORT']), '127.0.0.1')
   .unref();

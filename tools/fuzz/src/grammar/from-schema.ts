@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { z } from 'zod';
-import { listTree, objectTree, rawTree, treeOf, type JsonTree } from './json-tree.ts';
 
 /** A JSON Schema, as far as ours use it. */
 export interface Schema {
@@ -14,7 +13,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema | readonly Schema[];
+  readonly items?: Schema;
   readonly minItems?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -22,20 +21,14 @@ export interface Schema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: string;
-  readonly definitions?: Readonly<Record<string, Schema>>;
 }
 
 /** Values that fields of a name usually have, such as `{{model}}` for `model`. */
-export type FieldValues = Readonly<Record<string, readonly string[]>>;
+export type FieldValues = Readonly<Record<string, readonly unknown[]>>;
 
-interface Context {
-  readonly fields: FieldValues;
-  find(reference: string): Schema;
-}
-
-const ITEMS_MAX = 3;
+const ITEMS_MAX = 4;
 const LETTERS_MAX = 24;
-const DEPTH_MAX = 6;
+const DEPTH_MAX = 8;
 const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uuid: fc.uuid(),
   email: fc.emailAddress(),
@@ -44,85 +37,82 @@ const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
     .map((date) => date.toISOString()),
 };
 
-/** Valid values of a declared shape, as a caller sends them. */
-export function fromShape(shape: z.ZodType, fields: FieldValues): fc.Arbitrary<JsonTree> {
-  const schema = z.toJSONSchema(shape, {
-    io: 'input',
-    target: 'draft-7',
-    unrepresentable: 'any',
-  }) as Schema;
-  return fromSchema(schema, fields, (reference) => {
-    const name = reference.replace('#/definitions/', '');
-    return schema.definitions?.[name] ?? {};
-  });
-}
+/** Valid values of a shape of our contracts, as a caller sends them. */
+export const fromShape = (shape: z.ZodType, fields: FieldValues = {}): fc.Arbitrary<unknown> =>
+  fromSchema(
+    z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as Schema,
+    fields,
+  );
 
-/** Valid values of a schema. */
+/** Valid values of a schema; `find` resolves its references. */
 export function fromSchema(
-  schema: Schema,
-  fields: FieldValues,
-  find: (reference: string) => Schema,
-): fc.Arbitrary<JsonTree> {
-  return valuesOf(schema, { fields, find }, 0);
-}
+  root: Schema,
+  fields: FieldValues = {},
+  find: (reference: string) => Schema = (reference) => inside(root, reference),
+): fc.Arbitrary<unknown> {
+  return valuesOf(root, 0);
 
-const anything = fc.jsonValue({ maxDepth: 2 }).map(treeOf);
+  function valuesOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
+    if (depth > DEPTH_MAX) return fc.constant(null);
+    const deeper = (each: Schema): fc.Arbitrary<unknown> => valuesOf(each, depth + 1);
+    const same = (each: Schema): fc.Arbitrary<unknown> => valuesOf(each, depth);
+    const alternatives = schema.anyOf ?? schema.oneOf;
+    const [first] = schema.allOf ?? [];
+    if (schema.$ref !== undefined) return deeper(find(schema.$ref));
+    if (schema.const !== undefined) return fc.constant(schema.const);
+    if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+    if (alternatives !== undefined) return fc.oneof(...alternatives.map(same));
+    if (first !== undefined) return same(first);
+    const types = [schema.type ?? (schema.properties === undefined ? [] : 'object')].flat();
+    if (types.length === 0) return fc.jsonValue({ maxDepth: 2 });
+    return fc.oneof(...types.map((type) => valuesOfType(type, schema, deeper)));
+  }
 
-function valuesOf(schema: Schema, context: Context, depth: number): fc.Arbitrary<JsonTree> {
-  if (depth > DEPTH_MAX) return fc.constant(rawTree('null'));
-  const deeper = (each: Schema): fc.Arbitrary<JsonTree> => valuesOf(each, context, depth + 1);
-  if (schema.$ref !== undefined) return deeper(context.find(schema.$ref));
-  if (schema.const !== undefined) return fc.constant(treeOf(schema.const));
-  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum.map(treeOf));
-  const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return fc.oneof(...choices.map(deeper));
-  const [first] = schema.allOf ?? [];
-  if (first !== undefined) return deeper(first);
-  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
-  if (types.length === 0) return anything;
-  return fc.oneof(...types.map((type) => valuesOfType(type, schema, context, depth)));
-}
-
-function valuesOfType(
-  type: string,
-  schema: Schema,
-  context: Context,
-  depth: number,
-): fc.Arbitrary<JsonTree> {
-  switch (type) {
-    case 'null':
-      return fc.constant(rawTree('null'));
-    case 'boolean':
-      return fc.boolean().map(treeOf);
-    case 'integer':
-      return numbers(schema, 1).map((value) => treeOf(Math.round(value)));
-    case 'number':
-      return numbers(schema, 0).map(treeOf);
-    case 'string':
-      return texts(schema).map(treeOf);
-    case 'array':
-      return fc
-        .array(valuesOf(itemsOf(schema), context, depth + 1), {
-          minLength: Math.min(schema.minItems ?? 0, ITEMS_MAX),
-          maxLength: ITEMS_MAX,
-        })
-        .map(listTree);
-    default:
-      return objects(schema, context, depth);
+  function valuesOfType(
+    type: string,
+    schema: Schema,
+    deeper: (each: Schema) => fc.Arbitrary<unknown>,
+  ): fc.Arbitrary<unknown> {
+    if (type === 'null') return fc.constant(null);
+    if (type === 'boolean') return fc.boolean();
+    if (type === 'integer') return numbers(schema).map(Math.round);
+    if (type === 'number') return numbers(schema);
+    if (type === 'string') return texts(schema);
+    if (type === 'array') {
+      const minLength = Math.min(schema.minItems ?? 0, ITEMS_MAX);
+      return fc.array(deeper(schema.items ?? {}), { minLength, maxLength: ITEMS_MAX });
+    }
+    const { properties = {}, required = [], additionalProperties: more = {} } = schema;
+    if (Object.keys(properties).length === 0 && more !== false) {
+      const values = deeper(more === true ? {} : more);
+      return fc.dictionary(fc.string({ maxLength: 8 }), values, { maxKeys: 3 });
+    }
+    const known = Object.entries(properties).map(([name, each]) => {
+      const usual = fields[name]?.map((value) => fc.constant(value)) ?? [];
+      const declared = deeper(each);
+      const value = usual.length === 0 ? declared : fc.oneof(fc.oneof(...usual), declared);
+      return [name, required.includes(name) ? value : rarely(value)] as const;
+    });
+    return fc.record(Object.fromEntries(known), { noNullPrototype: true });
   }
 }
 
-function itemsOf({ items }: Schema): Schema {
-  return Array.isArray(items) ? ((items as readonly Schema[])[0] ?? {}) : ((items ?? {}) as Schema);
+/** Many optional fields at once are hardly valid. */
+const rarely = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+
+/** The part of a schema that a reference such as `#/$defs/name` names. */
+function inside(root: Schema, reference: string): Schema {
+  const names = reference.split('/').slice(1);
+  return names.reduce<unknown>((part, name) => Reflect.get(Object(part), name), root) as Schema;
 }
 
-function numbers(schema: Schema, step: number): fc.Arbitrary<number> {
-  const above = schema.exclusiveMinimum === undefined ? 0 : schema.exclusiveMinimum + step;
-  const min = schema.minimum ?? above;
-  const max = Math.max(min, Math.min(schema.maximum ?? 1000, 1e9));
-  return step === 1
-    ? fc.integer({ min: Math.ceil(min), max: Math.floor(max) })
-    : fc.double({ min, max, noNaN: true });
+function numbers({ minimum, maximum = 1000, exclusiveMinimum }: Schema): fc.Arbitrary<number> {
+  const min = minimum ?? (exclusiveMinimum === undefined ? 0 : exclusiveMinimum + 1);
+  return fc.oneof(
+    fc.integer({ min: Math.ceil(min), max: Math.floor(Math.max(min, Math.min(maximum, 1e9))) }),
+    fc.double({ min, max: Math.max(min, Math.min(maximum, 1e9)), noNaN: true }),
+  );
 }
 
 function texts({ format, minLength = 0, maxLength = LETTERS_MAX }: Schema): fc.Arbitrary<string> {
@@ -130,40 +120,4 @@ function texts({ format, minLength = 0, maxLength = LETTERS_MAX }: Schema): fc.A
   if (formatted !== undefined) return formatted;
   const length = { minLength, maxLength: Math.max(minLength, Math.min(maxLength, LETTERS_MAX)) };
   return fc.oneof(fc.string(length), fc.string({ ...length, unit: 'grapheme' }));
-}
-
-function objects(schema: Schema, context: Context, depth: number): fc.Arbitrary<JsonTree> {
-  const { properties = {}, required = [], additionalProperties } = schema;
-  const names = Object.keys(properties);
-  if (names.length === 0 && additionalProperties !== false) {
-    const inner = typeof additionalProperties === 'object' ? additionalProperties : {};
-    return fc
-      .array(fc.tuple(fc.string({ maxLength: 8 }), valuesOf(inner, context, depth + 1)), {
-        maxLength: ITEMS_MAX,
-      })
-      .map((fields) => ({ kind: 'object', fields }));
-  }
-  const model = Object.fromEntries(
-    names.map((name) => {
-      const value = fieldValues(name, properties[name] ?? {}, context, depth);
-      const isRequired = required.includes(name);
-      return [name, isRequired ? value : fc.option(value, { nil: undefined, freq: 1 })];
-    }),
-  );
-  return fc.record(model).map(objectTree);
-}
-
-function fieldValues(
-  name: string,
-  schema: Schema,
-  context: Context,
-  depth: number,
-): fc.Arbitrary<JsonTree> {
-  const declared = valuesOf(schema, context, depth + 1);
-  const usual = context.fields[name];
-  if (usual === undefined) return declared;
-  return fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom(...usual.map((text) => rawTree(text))) },
-    { weight: 1, arbitrary: declared },
-  );
 }

@@ -1,5 +1,4 @@
 import * as fc from 'fast-check';
-import { changeTree, writeTree, type JsonTree, type TreeChange } from './json-tree.ts';
 
 const nested = (open: string, close: string, depth: number): string =>
   `${open.repeat(depth)}${close.repeat(depth)}`;
@@ -82,40 +81,9 @@ export const hostileValue: fc.Arbitrary<string> = fc.oneof(
 /** Fields that reserve tokens or choices, also inside `extra`. */
 const COUNTS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'best_of'];
 
-const hostileName = fc.oneof(
+/** The name of a field. */
+export const hostileName = fc.oneof(
   fc.constantFrom(...COUNTS),
   fc.constantFrom('__proto__', 'constructor', 'toString', 'hasOwnProperty', '', '\u0000', 'then'),
   fc.string(),
 );
-
-const treeChange: fc.Arbitrary<TreeChange> = fc.record({
-  at: fc.nat(200),
-  kind: fc.constantFrom(
-    'replace',
-    'replace',
-    'replace',
-    'remove',
-    'repeat',
-    'wrap',
-    'rename',
-    'add',
-  ),
-  text: hostileValue,
-  name: hostileName,
-});
-
-/** Mostly a valid tree with a few changes; sometimes the valid one, so that the service does real work too. */
-export function mutated(valid: fc.Arbitrary<JsonTree>): fc.Arbitrary<JsonTree> {
-  return fc
-    .tuple(
-      valid,
-      fc.oneof(
-        { weight: 1, arbitrary: fc.constant([]) },
-        { weight: 3, arbitrary: fc.array(treeChange, { minLength: 1, maxLength: 3 }) },
-      ),
-    )
-    .map(([tree, changes]) => changes.reduce(changeTree, tree));
-}
-
-/** The text of a tree. */
-export const textOf = (tree: fc.Arbitrary<JsonTree>): fc.Arbitrary<string> => tree.map(writeTree);

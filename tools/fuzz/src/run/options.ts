@@ -11,7 +11,7 @@ export const USAGE = `pnpm fuzz [options]
   --target NAMES   only these targets, separated by commas
   --seed N         the first seed; a random one by default
   --path PATH      with --seed and one target: only the case that a finding names
-  --save           write findings into fuzz/corpus, which every later run and \`npm test\` start with
+  --save           write findings into tools/fuzz/corpus, which every later run and \`npm test\` start with
   --help           this text
 
 Targets:

@@ -91,9 +91,3 @@ export function send(baseUrl: string, message: Message): Promise<Answer> {
     })();
   });
 }
-
-/** Waits until the service has seen that the client left, which it logs before it answers what came later. */
-export async function afterHangUp(baseUrl: string): Promise<readonly string[]> {
-  await send(baseUrl, { method: 'GET', path: '/healthz', headers: {}, pieces: [] });
-  return [];
-}

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { startGuarded, SYSTEM_ENVIRONMENT, type GuardedProcess } from '@model-gateway/kernel';
+import { resolve } from 'node:path';
 import { createSecretSearch } from '../run/secret-search.ts';
 import type { BrowserMcpScene, BrowserScene } from '../target.ts';
-import { createLogWatch } from './watch-log.ts';
+import { startWatched } from './watched-process.ts';
 
-const MAIN = fileURLToPath(new URL('../../../../apps/browser-tool/dist/main.js', import.meta.url));
-const STOP_GRACE_SECONDS = 20;
+const MAIN = resolve(import.meta.dirname, '../../../../apps/browser-tool/dist/main.js');
 const LISTENING = /(?:listens on|serves MCP at) (http:\/\/[^\s/]+)/;
 
 interface ProcessOptions {
@@ -30,62 +28,33 @@ async function start<Kind extends 'browser' | 'browser-mcp'>(
   { hasBrowser = true }: ProcessOptions,
 ): Promise<SceneOf<Kind>> {
   const secrets = createSecretSearch();
-  const watch = createLogWatch(secrets);
   const token = randomBytes(24).toString('hex');
   secrets.add('browser_token', token);
-  let child: GuardedProcess | undefined;
   let url = '';
-  let isStopping = false;
-
-  async function startProcess(): Promise<void> {
-    url = await new Promise<string>((resolve, reject) => {
-      const started = startGuarded({
-        command: [process.execPath, MAIN, ...args],
-        graceSeconds: STOP_GRACE_SECONDS,
-        environment: {
-          ...SYSTEM_ENVIRONMENT,
-          HOME: '/tmp',
-          BROWSER_TOKEN: token,
-          BROWSER_SKIP_BROWSER_FETCH: '1',
-          // Pages of cases must not reach into any network.
-          BROWSER_ALLOWED_ORIGINS: 'http://127.0.0.1:1',
-          ...(hasBrowser ? {} : { BROWSER_BACKEND: 'servo' }),
-        },
-        onLine: (line) => {
-          watch.onLine(line);
-          const [, address] = LISTENING.exec(line) ?? [];
-          if (address !== undefined) resolve(address);
-        },
-      });
-      child = started;
-      void started.exited.then((status) => {
-        child = undefined;
-        if (isStopping) return;
-        const problem = `the process ended with status ${status}:\n${started.lastLines().join('\n')}`;
-        watch.add(problem);
-        reject(new Error(problem));
-      });
-    });
-  }
-
-  await startProcess();
+  const process = await startWatched({
+    args: [MAIN, ...args],
+    graceSeconds: 20,
+    secrets,
+    environment: {
+      HOME: '/tmp',
+      BROWSER_TOKEN: token,
+      BROWSER_SKIP_BROWSER_FETCH: '1',
+      // Pages of cases must not reach into any network.
+      BROWSER_ALLOWED_ORIGINS: 'http://127.0.0.1:1',
+      ...(hasBrowser ? {} : { BROWSER_BACKEND: 'servo' }),
+    },
+    readyLine: LISTENING,
+    async untilReady(line) {
+      url = LISTENING.exec(await line)?.[1] ?? '';
+    },
+  });
   return {
+    ...process,
     kind,
     get url() {
       return url;
     },
     values: { browser_token: token },
     secrets,
-    get healthUrl() {
-      return `${url}/health`;
-    },
-    takeProblems: watch.take,
-    async ensureRunning() {
-      if (child === undefined) await startProcess();
-    },
-    async close() {
-      isStopping = true;
-      await child?.stop();
-    },
   };
 }

@@ -8,9 +8,8 @@ import {
 import * as fc from 'fast-check';
 import { WebSocket } from 'ws';
 import { fromShape } from '../grammar/from-schema.ts';
-import { hostileValue, mutated, textOf } from '../grammar/hostile.ts';
-import { objectTree, treeOf, type JsonTree } from '../grammar/json-tree.ts';
-import { tunnelFrame } from '../grammar/tunnel-frame.ts';
+import { hostileText, jsonText } from '../grammar/json-text.ts';
+import { tunnelFrame } from './tunnel-frame.ts';
 import { bytesOf, onTheWire, type WireText } from '../grammar/wire-text.ts';
 import { ANSWER_TIMEOUT_MS } from '../run/send.ts';
 import type { ServiceScene, Target } from '../target.ts';
@@ -29,34 +28,22 @@ const USUAL_HELLO = JSON.stringify({
 });
 const LAST_FRAME = '{"jsonrpc":"2.0","id":"last","method":"Agent.Heartbeat","params":{}}';
 
-const request = (method: string, params: fc.Arbitrary<JsonTree>): fc.Arbitrary<JsonTree> =>
-  fc
-    .record({ params, id: fc.option(fc.constantFrom(1, 'x', 'last2')) })
-    .map(({ id, params: given }) =>
-      objectTree({
-        jsonrpc: treeOf('2.0'),
-        id: id === null ? undefined : treeOf(id),
-        method: treeOf(method),
-        params: given,
-      }),
-    );
+const request = (method: string, params: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.record({
+    jsonrpc: fc.constant('2.0'),
+    id: fc.constantFrom(undefined, 1, 'x', 'last2'),
+    method: fc.constant(method),
+    params,
+  });
 
-const hello = request('Agent.Hello', fromShape(agentHelloSchema, {}));
+const hello = request('Agent.Hello', fromShape(agentHelloSchema));
 const textFrame = fc.oneof(
-  request('Agent.Heartbeat', fromShape(agentHeartbeatSchema, {})),
-  request('Agent.Progress', fromShape(agentProgressSchema, { model_id: ['"fuzz-node"'] })),
+  request('Agent.Heartbeat', fromShape(agentHeartbeatSchema)),
+  request('Agent.Progress', fromShape(agentProgressSchema, { model_id: ['fuzz-node'] })),
   hello,
-  fromShape(agentDeployedSchema, {}).map((result) =>
-    objectTree({ jsonrpc: treeOf('2.0'), id: treeOf(1), result }),
-  ),
+  fromShape(agentDeployedSchema).map((result) => ({ jsonrpc: '2.0', id: 1, result })),
 );
-const text = onTheWire(
-  fc.oneof(
-    { weight: 9, arbitrary: textOf(mutated(textFrame)) },
-    { weight: 1, arbitrary: hostileValue },
-    { weight: 1, arbitrary: fc.string() },
-  ),
-);
+const text = onTheWire(hostileText(textFrame));
 
 /** Frames of a GPU node: JSON-RPC, and the binary frames of its HTTP tunnel. */
 export const agent: Target<AgentCase, ServiceScene> = {
@@ -67,7 +54,7 @@ export const agent: Target<AgentCase, ServiceScene> = {
   cases: () =>
     Promise.resolve(
       fc.record({
-        hello: fc.option(onTheWire(textOf(mutated(hello))), { freq: 2 }),
+        hello: fc.option(onTheWire(jsonText(hello)), { freq: 2 }),
         frames: fc.array(
           fc.oneof(
             { weight: 6, arbitrary: fc.record({ body: text, isBinary: fc.constant(false) }) },

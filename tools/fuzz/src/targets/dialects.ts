@@ -1,21 +1,9 @@
 import * as fc from 'fast-check';
-import { bearerAmong, bearerHeader, type Bearer } from '../grammar/bearer.ts';
-import { DIALECT_BODIES } from '../grammar/dialect-body.ts';
-import { mutated, textOf } from '../grammar/hostile.ts';
-import { rarely } from '../grammar/rarely.ts';
-import { bytesOf, cutAt, cuts, onTheWire, type WireText } from '../grammar/wire-text.ts';
-import { checkAnswer } from '../run/check-answer.ts';
-import { afterHangUp, send } from '../run/send.ts';
+import { like } from '../grammar/examples.ts';
+import { jsonText } from '../grammar/json-text.ts';
+import { onTheWire } from '../grammar/wire-text.ts';
 import type { ServiceScene, Target } from '../target.ts';
-
-interface DialectRequest {
-  readonly path: string;
-  readonly bearer: Bearer;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: WireText;
-  readonly cuts: readonly number[];
-  readonly hangsUp: boolean;
-}
+import { checkCase, httpCases, sendCase, withCredential, type HttpCase } from './http-case.ts';
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
   {},
@@ -24,9 +12,27 @@ const headers = fc.constantFrom<Readonly<Record<string, string>>>(
   { 'x-service-cache': 'ttl=60' },
   { 'x-service-errors': 'upstream', accept: 'text/event-stream' },
 );
+/** The same stored item, named many times. */
+const references = fc.integer({ min: 1, max: 500 }).map((count) => ({
+  model: '{{model}}',
+  input: Array.from({ length: count }, () => ({ type: 'item_reference', id: '{{item_id}}' })),
+}));
+const BODIES = {
+  responses: fc.oneof(
+    { weight: 9, arbitrary: like('responses-request') },
+    { weight: 1, arbitrary: references },
+  ),
+  messages: like('messages-request'),
+};
+const PATHS: Readonly<Record<string, keyof typeof BODIES>> = {
+  '/v1/responses': 'responses',
+  '/v1/responses/input_tokens': 'responses',
+  '/v1/messages': 'messages',
+  '/v1/messages/count_tokens': 'messages',
+};
 
 /** Whole conversations with every kind of item, block and tool, for upstreams of every kind. */
-export const dialects: Target<DialectRequest, ServiceScene> = {
+export const dialects: Target<HttpCase, ServiceScene> = {
   name: 'dialects',
   about: 'bodies of /v1/responses, /v1/messages and what counts their tokens',
   scene: 'service',
@@ -34,28 +40,17 @@ export const dialects: Target<DialectRequest, ServiceScene> = {
   cases: () =>
     Promise.resolve(
       fc.oneof(
-        ...Object.entries(DIALECT_BODIES).map(([path, body]) =>
-          fc.record({
+        ...Object.entries(PATHS).map(([path, name]) =>
+          httpCases({
             path: fc.constant(path),
-            bearer: bearerAmong('api_key'),
-            headers,
-            body: onTheWire(textOf(mutated(body))),
-            cuts,
-            hangsUp: rarely(),
+            headers: withCredential(['api_key'], headers),
+            body: onTheWire(jsonText(BODIES[name])),
           }),
         ),
       ),
     ),
-  async run({ path, bearer, headers: more, body, cuts: positions, hangsUp }, scene) {
-    const answer = await send(scene.restUrl, {
-      method: 'POST',
-      path,
-      headers: { ...more, ...bearerHeader(bearer, scene.values) },
-      pieces: cutAt(bytesOf(body, scene.values), positions),
-      hangsUp,
-    });
-    if (hangsUp) return afterHangUp(scene.restUrl);
-    if (answer.outcome === 'broken off') return ['the connection broke'];
-    return checkAnswer(answer, scene.secrets);
+  async run(each, scene) {
+    const answer = await sendCase(each, scene.restUrl, scene.values);
+    return checkCase(each, answer, scene.restUrl, scene);
   },
 };

@@ -2,18 +2,12 @@ import { once } from 'node:events';
 import { rpcCall, waitUntil } from '@model-gateway/testkit';
 import * as fc from 'fast-check';
 import { WebSocket } from 'ws';
-import {
-  encodeTunnelFrame,
-  FRAME_KINDS,
-  responseHead,
-  tunnelFrame,
-} from '../grammar/tunnel-frame.ts';
-import { answersTo } from '../grammar/upstream-body.ts';
-import { bytesOf, cutAt, type WireText } from '../grammar/wire-text.ts';
-import { checkAnswer } from '../run/check-answer.ts';
-import { send } from '../run/send.ts';
+import { jsonText } from '../grammar/json-text.ts';
+import { answersWith } from '../grammar/upstream-answer.ts';
+import { bytesOf, cutAt, onTheWire, type WireText } from '../grammar/wire-text.ts';
 import type { ServiceScene, Target } from '../target.ts';
-import { checkBlame, checkCut } from './upstream-http.ts';
+import { askModel, CHAT, MESSAGES } from './ask-model.ts';
+import { encodeTunnelFrame, FRAME_KINDS, tunnelFrame } from './tunnel-frame.ts';
 
 interface NodeAnswer {
   readonly head: WireText;
@@ -39,6 +33,21 @@ const LISTING = Buffer.from(JSON.stringify({ data: [{ id: MODEL }] }));
 const HEARTBEAT = JSON.stringify({ jsonrpc: '2.0', method: 'Agent.Heartbeat', params: {} });
 const USUAL_HEAD = Buffer.from('{"status":200,"headers":[["content-type","application/json"]]}');
 
+const HEADERS = [
+  [['content-type', 'application/json']],
+  [['content-type', 'text/event-stream']],
+  [
+    ['content-length', '-1'],
+    ['transfer-encoding', 'chunked'],
+  ],
+  [['x-bad\r\nx-injected', '1']],
+  [['set-cookie', 'a\u0000b']],
+];
+const responseHead = fc.record({
+  status: fc.constantFrom(200, 204, 404, 500, 599),
+  headers: fc.constantFrom(...HEADERS),
+});
+
 /** What a GPU node answers through its HTTP tunnel. */
 export const nodeAnswers: Target<NodeAnswer, ServiceScene> = {
   name: 'node-answers',
@@ -49,9 +58,9 @@ export const nodeAnswers: Target<NodeAnswer, ServiceScene> = {
     Promise.resolve(
       fc
         .record({
-          answer: fc.oneof(answersTo('external chat'), answersTo('external stream')),
+          answer: fc.oneof(answersWith('external chat'), answersWith('external stream')),
           head: fc.oneof(
-            { weight: 1, arbitrary: responseHead },
+            { weight: 1, arbitrary: onTheWire(jsonText(responseHead)) },
             { weight: 2, arbitrary: fc.constant({ text: USUAL_HEAD.toString() }) },
           ),
           stray: fc.oneof(
@@ -66,24 +75,11 @@ export const nodeAnswers: Target<NodeAnswer, ServiceScene> = {
   async run(each, scene) {
     const node = await connectedNode(scene);
     node.answer = (exchangeId) => framesOf(each, exchangeId, scene.values);
-    const received = await send(scene.restUrl, {
-      method: 'POST',
-      path: '/v1/chat/completions',
-      headers: { authorization: `Bearer ${scene.values['api_key']}` },
-      pieces: [
-        Buffer.from(
-          JSON.stringify({
-            model: MODEL,
-            messages: [{ role: 'user', content: 'Hello' }],
-            stream: each.isStream,
-          }),
-        ),
-      ],
-    });
+    const body = { model: MODEL, messages: MESSAGES, stream: each.isStream };
+    const problems = await askModel(scene, CHAT, body);
     node.answer = undefined;
     if (each.closes) await disconnect(scene, node);
-    if (received.outcome === 'broken off') return checkCut(received);
-    return [...checkAnswer(received, scene.secrets), ...checkBlame(received)];
+    return problems;
   },
 };
 

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import * as fc from 'fast-check';
 import { WebSocket } from 'ws';
-import { bearerAmong, bearerHeader, type Bearer } from '../grammar/bearer.ts';
 import { rpcMessage } from '../grammar/rpc-message.ts';
 import { bytesOf, type WireText } from '../grammar/wire-text.ts';
 import { ANSWER_BYTES_MAX } from '../run/check-answer.ts';
 import { ANSWER_TIMEOUT_MS } from '../run/send.ts';
 import type { ServiceScene, Target } from '../target.ts';
+import { filled, withCredential, type HttpCase } from './http-case.ts';
 import { checkEnvelopes } from './rpc-envelope.ts';
 
 interface SocketFrame {
@@ -17,7 +17,7 @@ interface SocketFrame {
 }
 
 interface SocketTalk {
-  readonly bearer: Bearer;
+  readonly headers: HttpCase['headers'];
   readonly frames: readonly SocketFrame[];
 }
 
@@ -40,13 +40,13 @@ export const rpcSocket: Target<SocketTalk, ServiceScene> = {
   cases: () =>
     Promise.resolve(
       fc.record({
-        bearer: bearerAmong('user_jwt', 'admin_jwt', 'none'),
+        headers: withCredential(['user_jwt', 'admin_jwt', '']),
         frames: fc.array(frame, { minLength: 1, maxLength: 6 }),
       }),
     ),
-  async run({ bearer, frames }, scene) {
+  async run({ headers, frames }, scene) {
     const socket = new WebSocket(`${scene.rpcUrl.replace('http', 'ws')}/api/rpc`, {
-      headers: bearerHeader(bearer, scene.values),
+      headers: filled(headers, scene.values),
       maxPayload: ANSWER_BYTES_MAX,
     });
     const answers: string[] = [];

@@ -1,17 +1,13 @@
 import * as fc from 'fast-check';
-import { hostileValue, mutated, textOf } from '../grammar/hostile.ts';
-import { treeOf } from '../grammar/json-tree.ts';
+import { like } from '../grammar/examples.ts';
+import { hostileValue } from '../grammar/hostile.ts';
+import { jsonText } from '../grammar/json-text.ts';
 import { bytesOf, onTheWire, type WireText } from '../grammar/wire-text.ts';
-import { checkAnswer } from '../run/check-answer.ts';
 import { send, type Answer } from '../run/send.ts';
 import type { ServiceScene, Target } from '../target.ts';
+import { checkCase, httpCases, oddQuery, sendCase, type HttpCase } from './http-case.ts';
 
-interface SignInRequest {
-  readonly method: string;
-  /** The path with its query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: WireText | null;
+interface SignInCase extends HttpCase {
   /** The answer of the provider to the code of a sign-in. */
   readonly tokens: WireText;
 }
@@ -70,93 +66,62 @@ const queryValue = fc.oneof(
   ),
   fc.string().map((text) => encodeURIComponent(text)),
 );
-const query = fc
-  .array(
-    fc.tuple(
-      fc.constantFrom('state', 'code', 'return_to', 'error', 'iss', 'id_token', '__proto__'),
-      queryValue,
-    ),
-    { maxLength: 4 },
-  )
-  .map((pairs) => `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}`);
+const query = oddQuery(
+  ['state', 'code', 'return_to', 'error', 'iss', 'id_token', '__proto__'],
+  queryValue,
+);
 /** What a provider sends back with a browser that it has signed in. */
 const usualQuery = fc.constantFrom(
   '?code=c&state={{state}}',
   '?error=access_denied&state={{state}}',
 );
-const credentials = fc
-  .record({
-    email: fc.constantFrom('user@example.com', 'nobody@example.com', 'A@B.C', 'a'.repeat(300)),
-    password: fc.constantFrom('wrong password', 'short', 'p'.repeat(200)),
-  })
-  .map(treeOf);
-const ID_TOKENS = [
-  'a.b.c',
-  'eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.',
-  'eyJhbGciOiJIUzI1NiJ9.e30.x',
-  '',
-];
-const tokenAnswer = fc
-  .record({
-    access_token: fc.constant('a'),
-    token_type: fc.constantFrom('Bearer', 'x'),
-    id_token: fc.constantFrom(...ID_TOKENS),
-    expires_in: fc.nat(),
-  })
-  .map(treeOf);
+const tokens = onTheWire(fc.oneof(jsonText(like('oidc-tokens')), hostileValue));
 
 /** Signing in and out with a browser, by a password or a provider, from pages of any origin. */
-export const signIn: Target<SignInRequest, ServiceScene> = {
+export const signIn: Target<SignInCase, ServiceScene> = {
   name: 'sign-in',
   about: 'sessions of browsers, sign-in through OIDC, cookies and origins',
   scene: 'service',
   shortCases: 90,
-  cases: () => {
-    const shared = {
-      headers,
-      tokens: onTheWire(fc.oneof(textOf(mutated(tokenAnswer)), hostileValue)),
-    };
-    return Promise.resolve(
-      fc.oneof(
-        fc.record({
-          method: fc.constantFrom('POST', 'POST', 'GET', 'DELETE', 'PUT', 'OPTIONS'),
-          path: fc.constantFrom(...SESSION_PATHS),
-          body: onTheWire(textOf(mutated(credentials))),
-          ...shared,
-        }),
-        fc.record({
-          method: fc.constantFrom('GET', 'GET', 'GET', 'POST', 'OPTIONS'),
-          path: fc
-            .tuple(fc.constantFrom(...OIDC_PATHS), fc.oneof(query, usualQuery))
-            .map(([path, search]) => `${path}${search}`),
-          body: fc.constant(null),
-          ...shared,
-        }),
-      ),
-    );
-  },
-  async run({ method, path, headers: named, body, tokens }, scene) {
-    const values = { ...scene.values, ...(await begin(scene, path, named)) };
-    const fill = (text: string): string => bytesOf({ text }, values).toString('latin1');
+  cases: () =>
+    Promise.resolve(
+      fc
+        .tuple(
+          fc.oneof(
+            ...['POST', 'DELETE'].map((method) =>
+              httpCases({
+                method,
+                path: fc.constantFrom(...SESSION_PATHS),
+                headers,
+                body: onTheWire(jsonText(like('credentials'))),
+              }),
+            ),
+            httpCases({
+              method: 'GET',
+              path: fc
+                .tuple(fc.constantFrom(...OIDC_PATHS), fc.oneof(query, usualQuery))
+                .map((parts) => parts.join('')),
+              headers,
+            }),
+          ),
+          tokens,
+        )
+        .map(([request, answered]) => ({ ...request, tokens: answered })),
+    ),
+  async run(each, scene) {
+    const values = { ...scene.values, ...(await begin(scene, each)) };
     const provider = scene.upstreams.of.external;
     provider.answerWith(({ url = '' }) =>
       url.startsWith('/token')
-        ? { status: 200, headers: JSON_TYPE, pieces: [bytesOf(tokens)], breaks: false }
+        ? { status: 200, headers: JSON_TYPE, pieces: [bytesOf(each.tokens)], breaks: false }
         : undefined,
     );
     try {
-      const answer = await send(scene.rpcUrl, {
-        method,
-        path: fill(path),
-        headers: Object.fromEntries(
-          Object.entries(named).map(([name, value]) => [name, fill(value)]),
-        ),
-        pieces: body === null || method === 'GET' ? [] : [bytesOf(body, values)],
-      });
-      if (answer.outcome === 'broken off') return ['the connection broke'];
+      const answer = await sendCase(each, scene.rpcUrl, values);
+      const problems = await checkCase(each, answer, scene.rpcUrl, scene);
+      if (problems.length > 0 || answer.outcome !== 'answered') return problems;
       return [
-        ...checkAnswer(answer, scene.secrets),
-        ...checkOrigin(answer, named['origin']),
+        ...checkOrigin(answer, each.headers['origin']),
         ...checkLocation(answer, provider.url),
       ];
     } finally {
@@ -170,8 +135,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 /** Begins a sign-in, if the case names what is in its cookie. */
 async function begin(
   scene: ServiceScene,
-  path: string,
-  named: Readonly<Record<string, string>>,
+  { path, headers: named }: SignInCase,
 ): Promise<Readonly<Record<string, string>>> {
   if (!`${path} ${named['cookie'] ?? ''}`.includes('{{')) return {};
   const request = { method: 'GET', path: START, headers: {}, pieces: [] };

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
-import { mutated, textOf } from '../grammar/hostile.ts';
-import { objectTree, rawTree, treeOf, type JsonTree } from '../grammar/json-tree.ts';
-import { message, usage } from '../grammar/upstream-body.ts';
+import { like } from '../grammar/examples.ts';
+import { jsonText, Raw } from '../grammar/json-text.ts';
 import { bytesOf, onTheWire, type WireText } from '../grammar/wire-text.ts';
 import { checkAnswer } from '../run/check-answer.ts';
-import { send } from '../run/send.ts';
+import { modelOf } from '../scenes/scripted-upstreams.ts';
 import type { ServiceScene, Target } from '../target.ts';
-import { checkBlame, checkCut } from './upstream-http.ts';
+import { askModel, CHAT, EMBEDDINGS, MESSAGES } from './ask-model.ts';
+import { callRpc } from './call-rpc.ts';
 import { checkEnvelopes } from './rpc-envelope.ts';
 
 const OPERATIONS = ['chat', 'stream', 'embeddings', 'invoke'] as const;
@@ -20,52 +20,22 @@ interface EngineCase {
   readonly closes: boolean;
 }
 
-const CHAT_ID = '"chat-1"';
-
-const answer = (result: JsonTree): JsonTree =>
-  objectTree({ jsonrpc: treeOf('2.0'), id: rawTree('{{call_id}}'), result });
-
-const chunk = fc
-  .record(
-    {
-      delta: fc.string({ maxLength: 12 }),
-      done: fc.boolean(),
-      finish_reason: fc.constantFrom('stop', 'length'),
-      usage,
-      error: fc.constantFrom('oom', { code: 1, message: 'oom' }),
-    },
-    { requiredKeys: ['delta', 'done'], noNullPrototype: true },
-  )
-  .map((fields) => {
-    const params = { chat_id: rawTree(CHAT_ID), ...treeFields(fields) };
-    return objectTree({
-      jsonrpc: treeOf('2.0'),
-      method: treeOf('Engine.ChatChunk'),
-      params: objectTree(params),
-    });
-  });
-
-const treeFields = (fields: object): Record<string, JsonTree> =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, treeOf(value)]));
-
-const RESULTS: Readonly<Record<EngineOperation, fc.Arbitrary<JsonTree>>> = {
-  chat: fc
-    .record({ message, finish_reason: fc.constantFrom('stop', null), usage })
-    .map((result) => answer(treeOf(result))),
-  stream: fc.constant(answer(objectTree({ chat_id: rawTree(CHAT_ID) }))),
-  embeddings: fc
-    .record({ data: fc.array(fc.array(fc.double({ noNaN: true })), { maxLength: 3 }), usage })
-    .map((result) => answer(treeOf(result))),
-  invoke: fc.jsonValue().map((result) => answer(treeOf(result))),
+const model = modelOf('engine');
+const RESULTS: Readonly<Record<EngineOperation, fc.Arbitrary<unknown>>> = {
+  chat: like('engine-chat'),
+  stream: fc.constant({ chat_id: 'chat-1' }),
+  embeddings: like('engine-embeddings'),
+  invoke: fc.jsonValue(),
 };
-
-const frame = (tree: fc.Arbitrary<JsonTree>): fc.Arbitrary<WireText> =>
-  onTheWire(textOf(mutated(tree)));
+const frame = (message: object): fc.Arbitrary<unknown> =>
+  fc.constant({ jsonrpc: '2.0', ...message });
+const chunk = like('engine-chunk').chain((params) => frame({ method: 'Engine.ChatChunk', params }));
+const wire = (values: fc.Arbitrary<unknown>): fc.Arbitrary<WireText> => onTheWire(jsonText(values));
 
 /** What ends the call for certain, if the case did not. */
 const LAST_FRAMES = [
-  `{"jsonrpc":"2.0","id":{{call_id}},"error":{"code":-32000,"message":"over"}}`,
-  `{"jsonrpc":"2.0","method":"Engine.ChatChunk","params":{"chat_id":${CHAT_ID},"delta":"","done":true}}`,
+  '{"jsonrpc":"2.0","id":{{call_id}},"error":{"code":-32000,"message":"over"}}',
+  '{"jsonrpc":"2.0","method":"Engine.ChatChunk","params":{"chat_id":"chat-1","delta":"","done":true}}',
 ];
 
 /** Frames of an engine over WebSocket. */
@@ -87,7 +57,7 @@ export const upstreamEngine: Target<EngineCase, ServiceScene> = {
       return true;
     });
     try {
-      return await (operation === 'invoke' ? invoke(scene) : complete(operation, scene));
+      return await ask(operation, scene);
     } finally {
       upstream.callWith(undefined);
     }
@@ -95,50 +65,25 @@ export const upstreamEngine: Target<EngineCase, ServiceScene> = {
 };
 
 function casesOf(operation: EngineOperation): fc.Arbitrary<EngineCase> {
-  const chunks = fc.array(frame(chunk), { maxLength: operation === 'stream' ? 6 : 1 });
+  const chunks = fc.array(wire(chunk), { maxLength: operation === 'stream' ? 6 : 1 });
+  const result = RESULTS[operation].chain((each) =>
+    frame({ id: new Raw('{{call_id}}'), result: each }),
+  );
   return fc.record({
     operation: fc.constant(operation),
     frames: fc
-      .tuple(frame(RESULTS[operation]), chunks, fc.boolean())
+      .tuple(wire(result), chunks, fc.boolean())
       .map(([first, rest, isRepeated]) => [first, ...rest, ...(isRepeated ? [first] : [])]),
     closes: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.boolean()),
   });
 }
 
-const model = 'fuzz-engine';
-
-async function complete(
-  operation: EngineOperation,
-  scene: ServiceScene,
-): Promise<readonly string[]> {
-  const isEmbeddings = operation === 'embeddings';
-  const messages = [{ role: 'user', content: 'Hello' }];
-  const body = isEmbeddings
-    ? { model, input: 'Hello' }
-    : { model, messages, stream: operation === 'stream' };
-  const received = await send(scene.restUrl, {
-    method: 'POST',
-    path: isEmbeddings ? '/v1/embeddings' : '/v1/chat/completions',
-    headers: { authorization: `Bearer ${scene.values['api_key']}` },
-    pieces: [Buffer.from(JSON.stringify(body))],
-  });
-  if (received.outcome === 'broken off') return checkCut(received);
-  return [...checkAnswer(received, scene.secrets), ...checkBlame(received)];
-}
-
-async function invoke(scene: ServiceScene): Promise<readonly string[]> {
-  const call = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'engine.invoke',
-    params: { model, method: 'x', params: {} },
-  };
-  const received = await send(scene.rpcUrl, {
-    method: 'POST',
-    path: '/api/rpc',
-    headers: { authorization: `Bearer ${scene.values['admin_jwt']}` },
-    pieces: [Buffer.from(JSON.stringify(call))],
-  });
-  if (received.outcome === 'broken off') return ['the connection broke'];
-  return [...checkAnswer(received, scene.secrets), ...checkEnvelopes(received.body.toString())];
+async function ask(operation: EngineOperation, scene: ServiceScene): Promise<readonly string[]> {
+  if (operation === 'embeddings') return askModel(scene, EMBEDDINGS, { model, input: 'Hello' });
+  if (operation !== 'invoke')
+    return askModel(scene, CHAT, { model, messages: MESSAGES, stream: operation === 'stream' });
+  const params = JSON.stringify({ model, method: 'x', params: {} });
+  const answer = await callRpc(scene, 'admin_jwt', '"engine.invoke"', params);
+  if (answer.outcome === 'broken off') return ['the connection broke'];
+  return [...checkAnswer(answer, scene.secrets), ...checkEnvelopes(answer.body.toString())];
 }

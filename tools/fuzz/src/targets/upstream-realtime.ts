@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import type { WebSocket } from 'ws';
-import { mutated, textOf } from '../grammar/hostile.ts';
-import { treeOf } from '../grammar/json-tree.ts';
+import { like } from '../grammar/examples.ts';
+import { jsonText } from '../grammar/json-text.ts';
 import { bytesOf, onTheWire, type WireText } from '../grammar/wire-text.ts';
 import { checkAnswer } from '../run/check-answer.ts';
-import { ANSWER_TIMEOUT_MS, send, type Answer } from '../run/send.ts';
+import { ANSWER_TIMEOUT_MS, type Answer } from '../run/send.ts';
 import type { ServiceScene, Target } from '../target.ts';
+import { callRpc } from './call-rpc.ts';
 import { checkEnvelopes } from './rpc-envelope.ts';
 
 interface RealtimeCase {
@@ -16,37 +17,6 @@ interface RealtimeCase {
   readonly closes: boolean;
 }
 
-const delta = fc.string({ maxLength: 12 });
-const counts = fc.record({
-  input_tokens: fc.nat(),
-  output_tokens: fc.nat(),
-  total_tokens: fc.nat(),
-});
-const upstreamEvent = fc.oneof(
-  fc.record({ type: fc.constant('session.created'), session: fc.record({ id: delta }) }),
-  fc.record({ type: fc.constant('response.created'), response: fc.record({ id: delta }) }),
-  fc.record({
-    type: fc.constantFrom(
-      'response.text.delta',
-      'response.output_text.delta',
-      'response.audio_transcript.delta',
-      'response.audio.delta',
-      'response.function_call_arguments.delta',
-    ),
-    delta,
-  }),
-  fc.record({ type: fc.constant('response.text.done'), text: delta }),
-  fc.record({
-    type: fc.constant('response.done'),
-    response: fc.record({ id: delta, status: fc.constant('completed'), usage: counts }),
-  }),
-  fc.record({ type: fc.constant('error'), error: fc.record({ message: delta }) }),
-);
-const clientEvent = fc.oneof(
-  fc.record({ type: fc.constant('response.create') }),
-  fc.record({ type: fc.constant('input_audio_buffer.append'), audio: fc.base64String() }),
-  fc.record({ type: fc.constant('session.update'), session: fc.record({ voice: delta }) }),
-);
 const LAST_EVENT = JSON.stringify({ type: 'fuzz.last' });
 
 /** Events of a realtime API, and the events that a client sends to it. */
@@ -60,12 +30,12 @@ export const upstreamRealtime: Target<RealtimeCase, ServiceScene> = {
       fc.record({
         frames: fc.array(
           fc.record({
-            body: onTheWire(textOf(mutated(upstreamEvent.map(treeOf)))),
+            body: onTheWire(jsonText(like('realtime-event'))),
             isBinary: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.boolean()),
           }),
           { maxLength: 6 },
         ),
-        event: onTheWire(textOf(mutated(clientEvent.map(treeOf)))),
+        event: onTheWire(jsonText(like('realtime-client-event'))),
         closes: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.boolean()),
       }),
     ),
@@ -108,14 +78,7 @@ interface Session {
 }
 
 const call = (scene: ServiceScene, method: string, params: string): Promise<Answer> =>
-  send(scene.rpcUrl, {
-    method: 'POST',
-    path: '/api/rpc',
-    headers: { authorization: `Bearer ${scene.values['user_jwt']}` },
-    pieces: [
-      Buffer.from(`{"jsonrpc":"2.0","id":1,"method":${method},"params":${params}}`, 'latin1'),
-    ],
-  });
+  callRpc(scene, 'user_jwt', method, params);
 
 const check = (answer: Answer, scene: ServiceScene): readonly string[] =>
   answer.outcome === 'broken off'

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { VIDEO_ANSWERS, type UpstreamAnswer } from '../grammar/upstream-body.ts';
+import { answersWith, type UpstreamAnswer } from '../grammar/upstream-answer.ts';
 import { checkAnswer } from '../run/check-answer.ts';
 import { ANSWER_TIMEOUT_MS, send } from '../run/send.ts';
 import type { ServiceScene, Target } from '../target.ts';
-import { scripted } from './upstream-http.ts';
+import { scripted } from './ask-model.ts';
 
 interface VideoCase {
   readonly submit: UpstreamAnswer;
@@ -23,9 +23,9 @@ export const upstreamVideo: Target<VideoCase, ServiceScene> = {
   cases: () =>
     Promise.resolve(
       fc.record({
-        submit: VIDEO_ANSWERS.submit,
-        queries: fc.array(VIDEO_ANSWERS.query, { minLength: 1, maxLength: 3 }),
-        file: VIDEO_ANSWERS.file,
+        submit: answersWith('video submit'),
+        queries: fc.array(answersWith('video query'), { minLength: 1, maxLength: 3 }),
+        file: answersWith('video file'),
       }),
     ),
   async run({ submit, queries, file }, scene) {
