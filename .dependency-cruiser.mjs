@@ -153,7 +153,7 @@ export default {
       severity: 'error',
       from: {
         path: '^apps/browser-tool/src/',
-        pathNot: '/(foreign/|(run-bundle|finish-build|index|config)\\.ts$)',
+        pathNot: '^apps/browser-tool/src/(foreign/|(run-bundle|finish-build|index|config)\\.ts$)',
       },
       to: {
         path: ['^packages/browser-', '^apps/browser-tool/src/(foreign/|run-bundle)'],
