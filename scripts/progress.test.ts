@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import { clockText, longStep, startProgress } from './progress.mjs';
 
 function startOn(isTTY: boolean) {
@@ -10,18 +9,18 @@ function startOn(isTTY: boolean) {
 }
 
 beforeEach(() => {
-  mock.timers.enable({ apis: ['setInterval'] });
+  jest.useFakeTimers();
 });
 afterEach(() => {
-  mock.timers.reset();
+  jest.useRealTimers();
 });
 
 test('a terminal has one line, which changes every second and makes way for other text', () => {
   const { progress, written } = startOn(true);
-  mock.timers.tick(2_000);
+  jest.advanceTimersByTime(2_000);
   progress.write('✗ a failure\n');
   progress.stop();
-  mock.timers.tick(10_000);
+  jest.advanceTimersByTime(10_000);
   const clear = '\r\u001B[K';
   expect(written).toEqual([
     `${clear}step 1`,
@@ -34,7 +33,7 @@ test('a terminal has one line, which changes every second and makes way for othe
 
 test('elsewhere there is a line every 30 seconds', () => {
   const { progress, written } = startOn(false);
-  mock.timers.tick(60_000);
+  jest.advanceTimersByTime(60_000);
   progress.write('✗ a failure\n');
   progress.stop();
   expect(written).toEqual(['step 1\n', 'step 2\n', '✗ a failure\n']);
@@ -48,9 +47,9 @@ test('a long step says what it does, every ten seconds how far it is, and its wh
   const written: string[] = [];
   const output = { isTTY: false, write: (text: string) => written.push(text) };
   const run = async (report: (done: number, total: number) => void) => {
-    mock.timers.tick(10_000);
+    jest.advanceTimersByTime(10_000);
     report(3, 40);
-    mock.timers.tick(10_000);
+    jest.advanceTimersByTime(10_000);
   };
   await longStep('Build', 'all packages', run, output);
   expect(written.map((text) => text.replace(/\d:\d\d/, 'TIME'))).toEqual([

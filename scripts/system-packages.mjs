@@ -37,7 +37,7 @@ const OTHER_STORES = ['openssl', 'pgbouncer', 'valkey-server'];
  * Installs the missing programs of a run of all tests, or of some paths, as root on Debian; otherwise it fails with the command to
  * install them.
  */
-export async function ensureSystemPackages({ isWhole = false, paths = [] } = {}) {
+export async function ensureSystemPackages({ isLong = false, paths = [] } = {}) {
   const compiles = paths.length === 0 || paths.some((path) => path.includes('browser-ffi'));
   const missing = [...NEEDED, ...(compiles ? [COMPILER] : [])].filter(
     ({ programs }) => !programs.some(isInstalled),
@@ -47,7 +47,7 @@ export async function ensureSystemPackages({ isWhole = false, paths = [] } = {})
     if (missing.length > 0) await aptInstall(names);
     if (!isInstalled(HEADLESS_SHELL) && !(await tryInstall(HEADLESS_SHELL)))
       process.stdout.write(`${HEADLESS_SHELL} could not be installed; the tests take longer.\n`);
-    for (const name of isWhole ? OTHER_STORES : []) {
+    for (const name of isLong ? OTHER_STORES : []) {
       if (isInstalled(name) || (await tryInstall(name))) continue;
       process.stdout.write(`${name} could not be installed; the tests with it are skipped.\n`);
     }

@@ -1,22 +1,22 @@
-// `npm test`: installs what is needed, checks the code, builds it and runs the tests. With TEST_LONG=1 (`npm run test:long`)
-// also the long ones, `*.long.test.ts`, the search for dead code and the check of licenses; with TEST_FULL=1 all of them at full
-// size. `npm test -- <jest arguments>` runs only those tests.
+// `npm test`: installs what is needed, checks the code, builds it and runs the tests. `npm run test:long` runs what takes longer
+// instead: the tests of whole installations, `*.long.test.ts`, the search for dead code and the check of licenses.
+// `npm test -- <jest arguments>` runs only those tests. With TEST_FULL=1 tests that repeat themselves do so at full size.
 import { ensureApiClients, ensureBuilt, ensureToolchain } from './bootstrap.mjs';
 import { startChecks } from './check.mjs';
-import { runTests } from './jest/run-tests.mjs';
 import { endChildrenOnSignal, fail } from './run-command.mjs';
+import { runTests } from './run-tests.mjs';
 import { ensureSystemPackages } from './system-packages.mjs';
 
 const jestArguments = process.argv.slice(2);
-const isWhole = ['TEST_LONG', 'TEST_FULL'].some((name) => process.env[name] === '1');
+const isLong = process.env.TEST_LONG === '1';
 endChildrenOnSignal();
 await ensureToolchain();
-await ensureSystemPackages({ isWhole, paths: jestArguments });
-if (isWhole || jestArguments.some((argument) => argument.includes('api-clients')))
+await ensureSystemPackages({ isLong, paths: jestArguments });
+if (isLong || jestArguments.some((argument) => argument.includes('api-clients')))
   await ensureApiClients();
 
 let checks = { isBuilt: true, counted: Promise.resolve({ passed: 0, failed: [] }) };
-if (jestArguments.length === 0) checks = await startChecks({ isWhole });
+if (jestArguments.length === 0) checks = await startChecks(isLong ? 'long' : 'short');
 else await ensureBuilt();
 if (!checks.isBuilt) {
   await checks.counted;

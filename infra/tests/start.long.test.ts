@@ -60,7 +60,7 @@ const optionsOf = (app: string) => ({
 const needed = (app: string): readonly string[] =>
   app === 'browser-tool' ? NEEDED_OFF_LOOPBACK : requiredVariables(app);
 
-/** All required variables of an app at once; each of them alone with `npm run test:full`. */
+/** All required variables of an app at once; each of them alone with `TEST_FULL=1`. */
 const MISSING = fullTable(
   [
     ...APPS.map((app) => ({ app, variables: needed(app) })),

@@ -12,10 +12,13 @@ import {
   waitUntil,
   type TestDatabase,
   type TestProcess,
+  watchForSecrets,
 } from '@model-gateway/testkit';
 import { startBalancer, type Balancer } from './balancer.ts';
 import { engineCommand, type AgentRecord } from './scene.ts';
 import { connectAgent } from './simulated-agent.ts';
+
+watchForSecrets();
 
 /** Long enough that a busy machine does not take a node for a lost one. */
 const TIMEOUT_MS = 8_000;

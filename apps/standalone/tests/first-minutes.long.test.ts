@@ -3,10 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProcess } from '@model-gateway/testkit';
-import { temporaryDataDir, type TemporaryFolder } from '@model-gateway/testkit';
+import { temporaryDataDir, type TemporaryFolder, watchForSecrets } from '@model-gateway/testkit';
 import { startChatUpstream } from '@model-gateway/testkit/upstreams';
 import OpenAI from 'openai';
 import { chat, chatOnce, processesOf, startStandalone } from './standalone.ts';
+
+watchForSecrets();
 
 const run = promisify(execFile);
 let folder: TemporaryFolder;

@@ -71,8 +71,10 @@ afterAll(async () => {
 });
 
 /** Runs in the page. */
-async function useClient(): Promise<unknown> {
-  const { createRpcClient } = await import('@model-gateway/client');
+async function useClient(
+  load: (name: string) => Promise<typeof import('@model-gateway/client')>,
+): Promise<unknown> {
+  const { createRpcClient } = await load('@model-gateway/client');
   const over = async (transport: 'http' | 'websocket') => {
     const client = createRpcClient({ baseUrl: location.origin, transport, token: 'a token' });
     const subscription = client.subscribe('mine');
@@ -101,8 +103,10 @@ test('the built client runs in a browser, with no dependency except JSON-RPC and
   });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(server.url);
-  // Passed as text, because the test runner rewrites the import in a function.
-  const answers: unknown = await page.evaluate(`(${useClient.toString()})()`);
+  // Passed as text, because the test runner rewrites an import in a function.
+  const answers: unknown = await page.evaluate(
+    `(${useClient.toString()})((name) => import(name))`,
+  );
   const received = (of: string) => ({ jsonrpc: '2.0', method: 'realtime.event', params: { of } });
   const expected = {
     call: { method: 'usage.list', params: { limit: 5 } },

@@ -16,6 +16,6 @@ const settings = {
 /** Where tests make their databases, and of what they are copies. */
 export const testCluster = () => loadConfig(settings, process.env);
 
-/** How often a test repeats something: `small` in every run, `full` with `npm run test:full`. */
+/** How often a test repeats something: `small` in every run, `full` with `TEST_FULL=1`. */
 export const fullSize = (full: number, { small }: { readonly small: number }): number =>
   testCluster().isFull ? full : small;

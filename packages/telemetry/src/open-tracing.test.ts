@@ -53,14 +53,18 @@ function makeSpans(tracing: Tracing): void {
 test('without an endpoint OpenTelemetry is not loaded', async () => {
   const script = `
     import { createRequire } from 'node:module';
-    const { openTracing } = await import('./dist/index.js');
+    const { openTracing } = await import('./src/index.ts');
     const tracing = await openTracing({ name: 'x', tracesEndpoint: undefined }, {}, {});
     const loaded = Object.keys(createRequire(import.meta.url).cache);
     console.log(JSON.stringify([tracing ?? null, loaded.filter((file) => /opentelemetry.(sdk|core|exporter|otlp)/.test(file))]));`;
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: join(import.meta.dirname, '..'),
-  });
+  const { stdout } = await run(
+    process.execPath,
+    ['--conditions=model-gateway-source', '--input-type=module', '-e', script],
+    {
+      cwd: join(import.meta.dirname, '..'),
+    },
+  );
   expect(JSON.parse(stdout)).toEqual([null, []]);
 });
 

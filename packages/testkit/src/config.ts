@@ -25,7 +25,7 @@ const testSettings = {
   }),
   isFull: setting('TEST_FULL', withDefault(flag(), false), {
     description:
-      'Whether tests that repeat themselves do so at full size; set by `npm run test:full`.',
+      'Whether tests that repeat themselves do so at full size; set by the developer.',
   }),
   isRecording: setting('TEST_RECORD', withDefault(flag(), false), {
     description: 'Whether tests of recorded answers write their files anew instead of comparing.',
@@ -48,17 +48,17 @@ export function dataDirTemplate(): string | undefined {
 /** The Redis that all tests share; use a `uniquePrefix()` for your keys. */
 export const testRedisUrl = (): string => present('TEST_REDIS_URL', settings().redisUrl);
 
-/** How often a test repeats something: `small` in every run, `full` with `npm run test:full`. */
+/** How often a test repeats something: `small` in every run, `full` with `TEST_FULL=1`. */
 export const fullSize = (full: number, { small }: { readonly small: number }): number =>
   settings().isFull ? full : small;
 
-/** The cases of a table of slow tests: the first `small` in every run, all with `npm run test:full`. */
+/** The cases of a table of slow tests: the first `small` in every run, all with `TEST_FULL=1`. */
 export const fullTable = <Case>(
   cases: readonly Case[],
   { small }: { readonly small: number },
 ): readonly Case[] => cases.slice(0, fullSize(cases.length, { small }));
 
-/** A test of `npm run test:full` alone, for what repeats at a larger scale what another test shows in every run. */
+/** A test of runs with `TEST_FULL=1` alone, for what repeats at a larger scale what another test shows in every run. */
 export function fullTest(name: string, run: () => Promise<void>): void {
   if (settings().isFull) test(name, run);
 }

@@ -21,6 +21,7 @@ export { expectRecorded } from './recorded-answers.ts';
 export { recordWhile } from './record-while.ts';
 export { usageEvent, usageEventsIn } from './usage-event.ts';
 export { uniquePrefix } from './unique-prefix.ts';
+export { watchForSecrets } from './secret-watch.ts';
 export { waitUntil } from './wait-until.ts';
 export { rpcCall, type RpcAnswer } from './rpc-call.ts';
 export { createTestContext, type TestContext } from './test-context.ts';

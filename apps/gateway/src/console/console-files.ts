@@ -1,5 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /** How a file can be sent, best first. */
 const ENCODINGS = [
@@ -31,7 +33,10 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** A bundle finds the folder by the name of the package. */
 const builtFolder = (): URL =>
-  new URL('./dist/', import.meta.resolve('@model-gateway/console/package.json'));
+  new URL(
+    './dist/',
+    pathToFileURL(createRequire(import.meta.url).resolve('@model-gateway/console/package.json')),
+  );
 
 export function createConsoleFiles(folder: () => URL = builtFolder): ConsoleFiles {
   // Read on the first request: most processes never serve it.

@@ -1,4 +1,3 @@
-import { mock } from 'node:test';
 import { createStreamOutput } from './stream-output.ts';
 
 function setup(lateListenerMs?: number) {
@@ -39,22 +38,22 @@ test('a listener that arrives after the end gets everything, too', async () => {
 });
 
 test('a listener may come up to ten seconds after the end', async () => {
-  mock.timers.enable();
+  jest.useFakeTimers();
   try {
     const { output, sent, listen } = setup();
     const ended = output.end('end');
-    mock.timers.tick(9_999);
+    jest.advanceTimersByTime(9_999);
     expect(sent).toEqual([]);
     listen();
     await ended;
     expect(sent).toEqual(['end']);
     const unheard = setup();
     const over = unheard.output.end('end');
-    mock.timers.tick(10_000);
+    jest.advanceTimersByTime(10_000);
     await over;
     expect(unheard.sent).toEqual(['end']);
   } finally {
-    mock.timers.reset();
+    jest.useRealTimers();
   }
 });
 

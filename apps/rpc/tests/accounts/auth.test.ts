@@ -1,8 +1,16 @@
 import { manualClock } from '@model-gateway/kernel';
-import { fullSize, fullTable, rpcCall, type RpcAnswer } from '@model-gateway/testkit';
+import {
+  fullSize,
+  fullTable,
+  rpcCall,
+  type RpcAnswer,
+  watchForSecrets,
+} from '@model-gateway/testkit';
 import { createRpc } from '../../src/app.ts';
 import { readRpcConfig } from '../../src/config.ts';
 import { startRpc, type RpcServer } from '../rpc-server.ts';
+
+watchForSecrets();
 
 interface SignedIn {
   readonly access_token: string;

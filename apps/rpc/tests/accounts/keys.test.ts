@@ -1,6 +1,9 @@
 import { newId } from '@model-gateway/kernel';
 import type { TestAccount } from '@model-gateway/testkit';
+import { watchForSecrets } from '@model-gateway/testkit';
 import { startRpc, type RpcServer } from '../rpc-server.ts';
+
+watchForSecrets();
 
 interface Key {
   readonly id: string;

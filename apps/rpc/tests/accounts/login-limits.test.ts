@@ -1,7 +1,16 @@
 import { createLog } from '@model-gateway/kernel';
-import { fullSize, fullTest, insertAccount, rpcCall, type RpcAnswer } from '@model-gateway/testkit';
+import {
+  fullSize,
+  fullTest,
+  insertAccount,
+  rpcCall,
+  type RpcAnswer,
+  watchForSecrets,
+} from '@model-gateway/testkit';
 import { openSocket } from '../rpc-server.ts';
 import { startTwoServers, type TwoServers } from '../two-servers.ts';
+
+watchForSecrets();
 
 const PASSWORD = 'long enough';
 const WRONG = { code: -32_005, message: 'invalid email or password' };

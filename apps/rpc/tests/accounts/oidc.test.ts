@@ -1,5 +1,10 @@
 import { request } from 'node:http';
-import { createTestContext, rpcCall, type TestContext } from '@model-gateway/testkit';
+import {
+  createTestContext,
+  rpcCall,
+  type TestContext,
+  watchForSecrets,
+} from '@model-gateway/testkit';
 import { createRpc } from '../../src/app.ts';
 import { readRpcConfig } from '../../src/config.ts';
 import { openBrowser, type Visit } from './oidc-browser.ts';
@@ -9,6 +14,8 @@ import {
   startProvider,
   type TestProvider,
 } from '@model-gateway/testkit/oidc';
+
+watchForSecrets();
 
 const ADDRESS = 'https://gateway.example.com';
 const TOLERANCE_SECS = 60;

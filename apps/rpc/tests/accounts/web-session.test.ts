@@ -1,7 +1,10 @@
 import { manualClock } from '@model-gateway/kernel';
+import { watchForSecrets } from '@model-gateway/testkit';
 import { createRpc } from '../../src/app.ts';
 import { readRpcConfig } from '../../src/config.ts';
 import { ADMIN_TOKEN, openSocket, startRpc, type RpcServer } from '../rpc-server.ts';
+
+watchForSecrets();
 
 let rpc: RpcServer;
 beforeAll(async () => {

@@ -1,7 +1,10 @@
 import { newId } from '@model-gateway/kernel';
 import type { TestAccount } from '@model-gateway/testkit';
 import { startChatUpstream } from '@model-gateway/testkit/upstreams';
+import { watchForSecrets } from '@model-gateway/testkit';
 import { ADMIN_TOKEN, startRpc, type RpcServer } from '../rpc-server.ts';
+
+watchForSecrets();
 
 let rpc: RpcServer;
 let admin: TestAccount;

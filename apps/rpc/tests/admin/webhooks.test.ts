@@ -1,5 +1,8 @@
 import type { TestAccount } from '@model-gateway/testkit';
+import { watchForSecrets } from '@model-gateway/testkit';
 import { ADMIN_TOKEN, startRpc, type RpcServer } from '../rpc-server.ts';
+
+watchForSecrets();
 
 const INVALID = -32_602;
 const FORBIDDEN = -32_007;

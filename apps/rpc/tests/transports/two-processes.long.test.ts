@@ -15,6 +15,7 @@ import {
   waitUntil,
   type TestDatabase,
   type TestProcess,
+  watchForSecrets,
 } from '@model-gateway/testkit';
 import { startChatUpstream, type RunningChatUpstream } from '@model-gateway/testkit/upstreams';
 import {
@@ -26,6 +27,8 @@ import {
   type TestUser,
 } from '../chat/chat-scene.ts';
 import { openSocket, openStream } from '../rpc-server.ts';
+
+watchForSecrets();
 
 const BATCHES = fullSize(20, { small: 2 });
 const BATCH = 50;

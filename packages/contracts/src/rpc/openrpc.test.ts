@@ -18,9 +18,7 @@ function createValidator() {
       DRAFT_7_TEXT,
     )
     .replaceAll(/https:\/\/meta\.json-schema\.tools\/?/g, DRAFT_7);
-  // It is a CommonJS module, which its types do not reflect.
-  const { default: schema } = JSON.parse(text) as { readonly default: object };
-  return new Ajv({ strict: false, validateFormats: false }).compile(schema);
+  return new Ajv({ strict: false, validateFormats: false }).compile(JSON.parse(text) as object);
 }
 
 test('the document is valid OpenRPC', () => {

@@ -1,5 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 /** A path relative to the index of this package, which a bundle finds by the package's name. */
 export const fileInPackage = (path: string): string =>
-  fileURLToPath(new URL(path, import.meta.resolve('@model-gateway/db')));
+  join(dirname(createRequire(import.meta.url).resolve('@model-gateway/db')), path);

@@ -1,13 +1,7 @@
 import type { SpendFilter } from '@model-gateway/billing';
 import { newId } from '@model-gateway/kernel';
 import * as fc from 'fast-check';
-import {
-  expectSums,
-  forgetAll,
-  insertRows,
-  someRows,
-  wrongDays,
-} from '../expected-spend.ts';
+import { expectSums, forgetAll, insertRows, someRows, wrongDays } from '../expected-spend.ts';
 import { DAY_MS, type Row } from '../random-usage.ts';
 import { openTestDatabase, type OpenedDatabase } from '../test-database.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-const kernel = new URL('../../dist/index.js', import.meta.url).href;
+const kernel = new URL('../index.ts', import.meta.url).href;
 
 /** Logs as many lines as each line of its standard input says, and responds on descriptor 3. */
 const SCRIPT = `

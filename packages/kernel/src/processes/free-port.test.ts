@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { freePort } from './free-port.ts';
 
-const BUILD = new URL('../../dist/processes/free-port.js', import.meta.url).href;
+const SOURCE = new URL('./free-port.ts', import.meta.url).href;
 
 /** Another process, the port that it got, and its end. */
 async function portOfProcess(preferred: number): Promise<{ port: number; child: ChildProcess }> {
   const program = `
-    const { freePort } = await import('${BUILD}');
+    const { freePort } = await import('${SOURCE}');
     console.log(await freePort('127.0.0.1', ${preferred}));
     setInterval(() => {}, 1000);
   `;

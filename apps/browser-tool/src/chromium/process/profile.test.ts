@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@model-gateway/kernel';
 import { sweepProfiles } from './profile.ts';
@@ -12,16 +12,13 @@ const ENDED = '2147483646';
 const OTHER_USER = 65_534;
 
 let folder: string;
-let before: string | undefined;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'browser-tool-test-'));
-  before = process.env['TMPDIR'];
-  process.env['TMPDIR'] = folder;
+  jest.spyOn(os, 'tmpdir').mockReturnValue(folder);
 });
 afterEach(async () => {
-  if (before === undefined) delete process.env['TMPDIR'];
-  else process.env['TMPDIR'] = before;
+  jest.restoreAllMocks();
   await rm(folder, { recursive: true, force: true });
 });
 
