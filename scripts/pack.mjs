@@ -1,4 +1,4 @@
-// `npm run package [-- [--no-build] [folder]]`: the standalone service and the command line as one npm package that runs
+// `node scripts/pack.mjs [--no-build] [folder]`: the standalone service and the command line as one npm package that runs
 // without a checkout. Writes its tarball to the folder, else to the current one, and prints the path.
 import {
   cpSync,
@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuilt, ensureToolchain } from './bootstrap.mjs';
+import { continueOnNode24 } from './node24.mjs';
 import { endChildrenOnSignal, fail, ROOT, runCommand } from './run-command.mjs';
 
 const PACKAGE = 'model-gateway';
@@ -33,6 +34,7 @@ const FOUND_BY_NAME = {
 /** A file of the library whose files are copied instead of bundled. */
 const VIEWER = 'packages/http/node_modules/swagger-ui-dist/swagger-ui-bundle.js';
 
+await continueOnNode24();
 endChildrenOnSignal();
 const { values, positionals } = parseArgs({
   options: { 'no-build': { type: 'boolean' } },
@@ -42,7 +44,7 @@ if (values['no-build'] !== true) {
   await ensureToolchain();
   await ensureBuilt();
 }
-const destination = resolve(process.env.INIT_CWD ?? '.', positionals[0] ?? '.');
+const destination = resolve(positionals[0] ?? '.');
 mkdirSync(destination, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), 'model-gateway-package-'));
 try {

@@ -1,4 +1,4 @@
-// Generates the reference: `pnpm build && pnpm reference`.
+// Generates the reference: `pnpm build && node scripts/reference.mjs`.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { renderCommandLine } from './reference/render-command-line.mjs';

@@ -12,7 +12,7 @@ export function renderCommandLine(program) {
   return [
     '# Command line reference',
     '',
-    'Generated from the code by `pnpm reference`; do not edit. It is what `--help` prints, without the',
+    'Generated from the code by `node scripts/reference.mjs`; do not edit. It is what `--help` prints, without the',
     'examples. [The command line](../command-line.md) is the guide.',
     '',
     ...sections,

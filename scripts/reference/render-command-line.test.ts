@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createProgram } from '../../apps/cli/src/app.ts';
 import { renderCommandLine } from './render-command-line.mjs';
 
-test('the command line reference matches the code (pnpm build && pnpm reference)', async () => {
+test('the command line reference matches the code (pnpm build && node scripts/reference.mjs)', async () => {
   const written = await readFile(join('docs', 'reference', 'command-line.md'), 'utf8');
   const program = createProgram(process, () => () => Promise.resolve());
   expect(written).toBe(renderCommandLine(program));

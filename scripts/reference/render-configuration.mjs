@@ -27,7 +27,7 @@ export function renderConfiguration(processes) {
   return [
     '# Configuration reference',
     '',
-    'Generated from the code by `pnpm reference`; do not edit. A process reads its variables once, at',
+    'Generated from the code by `node scripts/reference.mjs`; do not edit. A process reads its variables once, at',
     'start, and reports every problem in one message. A blank variable counts as unset.',
     '',
     '| Variable | Default | Meaning | Read by |',

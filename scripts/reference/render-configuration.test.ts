@@ -10,7 +10,7 @@ import { processSettings as standalone } from '../../apps/standalone/src/config.
 import { processSettings as videoWorker } from '../../apps/video-worker/src/config.ts';
 import { renderConfiguration } from './render-configuration.mjs';
 
-test('the configuration reference matches the code (pnpm build && pnpm reference)', async () => {
+test('the configuration reference matches the code (pnpm build && node scripts/reference.mjs)', async () => {
   const written = await readFile(join('docs', 'reference', 'configuration.md'), 'utf8');
   expect(written).toBe(
     renderConfiguration([

@@ -14,7 +14,7 @@ export function renderErrors(help, rest, rpc) {
   return [
     '# Error reference',
     '',
-    'Generated from the code by `pnpm reference`; do not edit. On the HTTP surfaces an error is',
+    'Generated from the code by `node scripts/reference.mjs`; do not edit. On the HTTP surfaces an error is',
     '`error.code` with the status beside it; on `/api/rpc` it is the number in `error.code`. A running',
     'service has the same table at `/docs/errors`, and with `SERVICE_PUBLIC_URL` every error on the HTTP',
     'surfaces names its row in `error.doc`.',

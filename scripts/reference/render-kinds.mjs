@@ -1,6 +1,6 @@
 // Renders the kinds of backends: the table of the guide, and what the help of the command line says of them.
 
-const BEGIN = '<!-- The table is written by `pnpm reference`. -->';
+const BEGIN = '<!-- The table is written by `node scripts/reference.mjs`. -->';
 const END = '<!-- End of the table. -->';
 
 /** @typedef {ReturnType<typeof import('../../packages/backends/src/index.ts').kindViews>[number]} Kind */
@@ -44,7 +44,7 @@ function aligned([head, ...rows]) {
 export function renderKindsModule(kinds) {
   const offered = kinds.filter((kind) => !kind.is_internal);
   const lines = offered.map(({ name, purpose }) => `  ['${name}', '${purpose}'],`);
-  return `// Written by \`pnpm reference\` from packages/backends/src/kinds.ts.
+  return `// Written by \`node scripts/reference.mjs\` from packages/backends/src/kinds.ts.
 
 /** The kinds of backends that operators register, and what each is for. */
 export const BACKEND_KINDS: readonly (readonly [name: string, purpose: string])[] = [

@@ -5,7 +5,7 @@ import { renderKindsModule, renderKindsTable } from './render-kinds.mjs';
 
 const read = (...path: readonly string[]) => readFile(join(...path), 'utf8');
 
-test('the table of the kinds of backends matches the code (pnpm build && pnpm reference)', async () => {
+test('the table of the kinds of backends matches the code (pnpm build && node scripts/reference.mjs)', async () => {
   const page = await read('docs', 'backends', 'README.md');
   expect(page).toBe(renderKindsTable(page, kindViews()));
   for (const { name } of kindViews()) expect(page).toContain(`| \`${name}\``);

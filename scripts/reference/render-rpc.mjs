@@ -12,7 +12,7 @@ const AUTH = {
 
 const INTRODUCTION = `# The management plane
 
-Generated from the code by \`pnpm reference\`; do not edit. The same document for machines is what
+Generated from the code by \`node scripts/reference.mjs\`; do not edit. The same document for machines is what
 \`rpc.discover\` answers (OpenRPC). [packages/client](../packages/client/README.md) is a typed client
 for Node and the browser.
 

@@ -1,4 +1,4 @@
-// `pnpm console:shots [folder] [names]`: screenshots of every page, or of those whose names begin with one of the given (`usage,keys`), at three widths, light and dark, and what is wrong with each; also of the pages in the other languages, on a phone.
+// `pnpm --filter console shots [folder] [names]`: screenshots of every page, or of those whose names begin with one of the given (`usage,keys`), at three widths, light and dark, and what is wrong with each; also of the pages in the other languages, on a phone.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openBrowser, problemsOf, startService } from './browser.mjs';

@@ -8,7 +8,7 @@ import { describeError, silentLog } from '@model-gateway/kernel';
 import { secretOrGenerated } from '@model-gateway/server-process';
 import { readCheckConfig, readStandaloneConfig } from './config.ts';
 
-// Behind `pnpm config:check`. With `--plan` it reads the database of DATABASE_URL, or that of a running `npm start`.
+// Behind `pnpm gateway config:check`. With `--plan` it reads the database of DATABASE_URL, or that of a running `npm start`.
 const { variables, invokedFrom, webhookAllowPrivate } = readCheckConfig();
 const args = process.argv
   .slice(2)

@@ -111,7 +111,7 @@ export function readStandaloneConfig(environment: Environment = process.env): Co
 const withoutPreloads = (options: string): string =>
   options.replaceAll(/(?<!\S)(?:--import|--require|-r)[= ]\S+/g, '').trim();
 
-/** For `pnpm config:check`: the variables of a configuration file, and the folder that the command was called in. */
+/** For `pnpm gateway config:check`: the variables of a configuration file, and the folder that the command was called in. */
 export const readCheckConfig = (environment: Environment = process.env) => ({
   ...loadConfig({ webhookAllowPrivate: gatewaySettings.webhookAllowPrivate }, environment),
   variables: environment,

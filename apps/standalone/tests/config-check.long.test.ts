@@ -29,7 +29,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** Runs the program behind `pnpm config:check` to its end. */
+/** Runs the program behind `pnpm gateway config:check` to its end. */
 function run(
   ...args: readonly string[]
 ): Promise<{ readonly code: number; readonly output: string }> {
@@ -228,6 +228,6 @@ webhooks:
 test('without a file it says how it is used', async () => {
   expect(await run()).toEqual({
     code: 2,
-    output: 'usage: pnpm config:check <file.yaml> [--plan]\n',
+    output: 'usage: pnpm gateway config:check <file.yaml> [--plan]\n',
   });
 });

@@ -6,7 +6,7 @@ interface RejectedUsageConfig {
   readonly pointsPerUsd: number;
 }
 
-/** The process behind `pnpm usage:rejected`. */
+/** The process behind `pnpm gateway usage:rejected`. */
 export const runRejectedUsage = (
   readConfig: () => RejectedUsageConfig | Promise<RejectedUsageConfig>,
 ): Promise<void> =>

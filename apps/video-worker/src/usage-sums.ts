@@ -5,7 +5,7 @@ interface UsageSumsConfig {
   readonly databaseUrl: string;
 }
 
-/** The process behind `pnpm usage:sums`. */
+/** The process behind `pnpm gateway usage:sums`. */
 export const runUsageSums = (
   readConfig: () => UsageSumsConfig | Promise<UsageSumsConfig>,
 ): Promise<void> =>

@@ -104,9 +104,7 @@ test('the built client runs in a browser, with no dependency except JSON-RPC and
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(server.url);
   // Passed as text, because the test runner rewrites an import in a function.
-  const answers: unknown = await page.evaluate(
-    `(${useClient.toString()})((name) => import(name))`,
-  );
+  const answers: unknown = await page.evaluate(`(${useClient.toString()})((name) => import(name))`);
   const received = (of: string) => ({ jsonrpc: '2.0', method: 'realtime.event', params: { of } });
   const expected = {
     call: { method: 'usage.list', params: { limit: 5 } },

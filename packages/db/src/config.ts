@@ -35,7 +35,8 @@ export const readUrlSetting = setting('DATABASE_READ_URL', optional(databaseUrl)
 
 /** Whether the app migrates the database when it starts. */
 export const migrateSetting = setting('SERVICE_MIGRATE', withDefault(flag(), true), {
-  description: 'Migrate the database at start, under a lock; 0 leaves it to `pnpm db:migrate`.',
+  description:
+    'Migrate the database at start, under a lock; 0 leaves it to `pnpm gateway db:migrate`.',
   defaultText: '1',
 });
 

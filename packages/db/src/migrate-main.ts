@@ -2,7 +2,7 @@ import { createLog, describeError, StartupError } from '@model-gateway/kernel';
 import { loadMigrateConfig } from './config.ts';
 import { migrateDatabase } from './migrations/migrate.ts';
 
-// The process behind `pnpm db:migrate`: migrates and ends.
+// The process behind `pnpm gateway db:migrate`: migrates and ends.
 try {
   const { databaseUrl } = loadMigrateConfig();
   const applied = await migrateDatabase({

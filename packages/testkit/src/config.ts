@@ -24,8 +24,7 @@ const testSettings = {
     secret: true,
   }),
   isFull: setting('TEST_FULL', withDefault(flag(), false), {
-    description:
-      'Whether tests that repeat themselves do so at full size; set by the developer.',
+    description: 'Whether tests that repeat themselves do so at full size; set by the developer.',
   }),
   isRecording: setting('TEST_RECORD', withDefault(flag(), false), {
     description: 'Whether tests of recorded answers write their files anew instead of comparing.',

@@ -7,7 +7,7 @@ const RECOVERY_SECONDS_DEFAULT = 10;
 const SECONDS_PER_STEP = 15;
 
 /** Printed by `--help` and for unknown options. */
-export const USAGE = `pnpm chaos [options]
+export const USAGE = `pnpm --filter chaos start [options]
 
   --seed N               the seed of the plan and of the load; a random one by default
   --seeds N              this many runs, with one seed after another; 1 by default

@@ -3,7 +3,7 @@ import { planOf } from '../src/faults/plan.ts';
 import { reportOf, violationsOf } from '../src/run/report.ts';
 import { runChaos } from '../src/run/run-chaos.ts';
 
-// The short form of `pnpm chaos`: few clients, and no limit for the time of a recovery, which depends on the load of
+// The short form of `pnpm --filter chaos start`: few clients, and no limit for the time of a recovery, which depends on the load of
 // the machine.
 
 const SEED = 4;

@@ -9,7 +9,7 @@ export interface Target<Case = unknown, Scene extends AnyScene = AnyScene> {
   /** One line for `--help`. */
   readonly about: string;
   readonly scene: Scene['kind'];
-  /** How many cases `npm run test:full` runs; `npm test` runs a sixth of them. */
+  /** How many cases run with `TEST_FULL=1`; `npm test` runs a sixth of them. */
   readonly shortCases: number;
   /** The grammar. A case is plain JSON, so that the corpus can keep it. */
   cases(scene: Scene): Promise<Arbitrary<Case>>;

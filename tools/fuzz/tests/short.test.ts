@@ -7,7 +7,7 @@ import { startStandaloneProcess } from '../src/scenes/standalone-process.ts';
 import type { AnyScene, ServiceScene } from '../src/target.ts';
 import { targets } from '../src/targets/index.ts';
 
-// The short form of `pnpm fuzz`: the same cases in every run. The browser tool runs without a browser.
+// The short form of `pnpm --filter fuzz start`: the same cases in every run. The browser tool runs without a browser.
 
 const SEED = 1;
 

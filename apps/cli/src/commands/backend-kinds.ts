@@ -1,4 +1,4 @@
-// Written by `pnpm reference` from packages/backends/src/kinds.ts.
+// Written by `node scripts/reference.mjs` from packages/backends/src/kinds.ts.
 
 /** The kinds of backends that operators register, and what each is for. */
 export const BACKEND_KINDS: readonly (readonly [name: string, purpose: string])[] = [

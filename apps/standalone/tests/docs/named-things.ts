@@ -14,7 +14,7 @@ const OWN_COMMANDS = ['add', 'deploy', 'dlx', 'exec', 'i', 'install', 'npx', 'ru
 const PROGRAMS: Readonly<Record<string, string>> = {
   'gpu-agent': 'apps/gpu-agent/src',
   'browser-tool': 'apps/browser-tool/src',
-  'pnpm bench': 'tools/bench/src',
+  'bench start': 'tools/bench/src',
 };
 interface Manifest {
   readonly name: string;

@@ -21,13 +21,13 @@ interface CheckOptions {
 
 type PlanOptions = Pick<InstalledOptions, 'canReadKeys'>;
 
-const USAGE = 'usage: pnpm config:check <file.yaml> [--plan]\n';
+const USAGE = 'usage: pnpm gateway config:check <file.yaml> [--plan]\n';
 const OK = 0;
 const WRONG = 1;
 const MISUSED = 2;
 
 /**
- * The command behind `pnpm config:check`: names what is wrong with a file, or with `--plan` what applying it would change.
+ * The command behind `pnpm gateway config:check`: names what is wrong with a file, or with `--plan` what applying it would change.
  * Returns the exit code.
  */
 export async function checkConfigFile(

@@ -35,7 +35,7 @@ test('a timeout reports what is missing and what to do', async () => {
   ).rejects.toMatchObject({
     name: 'StartupError',
     message:
-      'the database lacks the migration 1_one and 1 more, and SERVICE_MIGRATE=0 leaves them to another process; run `pnpm db:migrate`',
+      'the database lacks the migration 1_one and 1 more, and SERVICE_MIGRATE=0 leaves them to another process; run `pnpm gateway db:migrate`',
   });
 });
 

@@ -99,7 +99,7 @@ export const STARTUP_PROBLEMS = {
   },
   migration_missing: {
     says: 'the database lacks the migration {migrations}, and SERVICE_MIGRATE=0 leaves them to another process',
-    remedy: 'run `pnpm db:migrate`',
+    remedy: 'run `pnpm gateway db:migrate`',
   },
   redis_unusable: {
     says: 'Redis at {server} (REDIS_URL) cannot be used: {reason}',

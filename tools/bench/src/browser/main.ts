@@ -12,7 +12,7 @@ import { browsersOf, measureRound } from './measure.ts';
 import { servePages } from './pages.ts';
 import { connectStdio } from './stdio-client.ts';
 
-export const USAGE = `pnpm bench browser [options]
+export const USAGE = `pnpm --filter bench start browser [options]
 
 Measures the browser tool beside two other MCP servers, with the same browser and page.
 

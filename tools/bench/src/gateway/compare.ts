@@ -15,7 +15,7 @@ const ROUND_MS = 1000;
 const STREAMS = { count: 200, tokens: 50, intervalMs: 20, rampMs: 500 };
 const MODEL = streamedModel(STREAMS.tokens, STREAMS.intervalMs);
 
-export const USAGE = `pnpm bench compare OTHER [options]
+export const USAGE = `pnpm --filter bench start compare OTHER [options]
 
 Compares the CPU time of this checkout's service with that of another checkout, which must be built.
 

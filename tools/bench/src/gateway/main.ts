@@ -7,7 +7,7 @@ import { WORKLOADS } from './workloads.ts';
 
 const names = WORKLOADS.map(({ name }) => name);
 
-export const USAGE = `pnpm bench gateway [options]
+export const USAGE = `pnpm --filter bench start gateway [options]
 
 Measures our service, all of it, beside a bare metered proxy and Portkey, and prints tables in Markdown.
 

@@ -112,7 +112,7 @@ async function runSlice(
       `Finding in ${target.name}, after ${cases} cases and ${details.numShrinks} shrinks:`,
       finding,
       `The smallest case: ${text.slice(0, CASE_CHARS_SHOWN)}${text.length > CASE_CHARS_SHOWN ? '…' : ''}`,
-      `Replay: pnpm fuzz --target ${target.name} --seed ${seed} --path "${details.counterexamplePath ?? ''}"`,
+      `Replay: pnpm --filter fuzz start --target ${target.name} --seed ${seed} --path "${details.counterexamplePath ?? ''}"`,
       ...(options.save ? [`Saved: ${saveToCorpus(target.name, smallest, finding)}`] : []),
       '',
     ].join('\n'),

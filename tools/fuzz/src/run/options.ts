@@ -4,7 +4,7 @@ import { targets } from '../targets/index.ts';
 const MINUTES_DEFAULT = 3;
 
 /** Printed by `--help` and for unknown options. */
-export const USAGE = `pnpm fuzz [options]
+export const USAGE = `pnpm --filter fuzz start [options]
 
   --minutes N      how long to run; ${MINUTES_DEFAULT} by default
   --cases N        run this many cases of each target instead
