@@ -11,7 +11,7 @@ export const PAGES = [
     name: 'playground-code',
     path: '/playground',
     async prepare(page) {
-      await page.getByRole('button', { name: 'Code' }).click();
+      await page.getByRole('button', { name: 'Code', exact: true }).click();
       await page.getByRole('dialog').waitFor();
     },
   },
@@ -126,7 +126,7 @@ export const PAGES = [
     name: 'account',
     path: '/keys',
     async prepare(page) {
-      await page.getByRole('button', { name: 'Account' }).click();
+      await page.locator('.account-button').first().click();
       await page.getByRole('menu').waitFor();
     },
   },

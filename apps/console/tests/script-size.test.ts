@@ -8,7 +8,7 @@ const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 const ASSETS = join(DIST, 'assets');
 const FIRST_LOAD_MAX = 220_000;
 /** The charts belong to what is seen first, although the numbers do not wait for them. */
-const WITH_CHARTS_MAX = 250_000;
+const WITH_CHARTS_MAX = 255_000;
 const PAGE_MAX = 90_000;
 
 const scripts = readdirSync(ASSETS).filter((name) => name.endsWith('.js'));

@@ -22,7 +22,8 @@ export {
 } from './config/config.ts';
 export { unknownSettings, type UnknownSetting } from './config/unknown-settings.ts';
 export { createDeferred } from './async/deferred.ts';
-export { AppError, describeError, errorCode, isError, StartupError } from './errors/errors.ts';
+export { AppError } from './errors/app-error.ts';
+export { describeError, errorCode, isError, StartupError } from './errors/errors.ts';
 export { freePort } from './processes/free-port.ts';
 export { constantTimeEqual, newId, newTimedId, randomToken, sha256Hex } from './ids.ts';
 export { generatedSecret } from './config/generated-secret.ts';

@@ -12,6 +12,13 @@ import { createConsolePage, registerAdmin, type ConsolePage } from './console-pa
 
 // The chat of the playground, and the search. The tests continue each other.
 
+const MARKDOWN = [
+  '# A heading',
+  '**bold** <img src=x onerror="window.isHurt = true"> [a trap](javascript:window.isHurt=true)',
+  '![a picture](https://example.com/picture.png) and [a page](https://example.com/page)',
+  '| a | b |\n|---|---|\n| 1 | 2 |',
+  '```python\nprint("<b>hello</b>")\n```',
+].join('\n\n');
 const ADMIN = { email: 'admin@example.com', password: 'a long password' };
 
 let folder: TemporaryFolder;
@@ -24,7 +31,8 @@ beforeAll(async () => {
   folder = await preparedDataDir();
   upstream = await startChatUpstream({
     models: ['cloud-model'],
-    answer: () => 'one two three four five',
+    answer: ({ messages }) =>
+      messages.at(-1)?.text.includes('in Markdown') === true ? MARKDOWN : 'one two three four five',
   });
   service = await startProcess({
     app: 'standalone',
@@ -107,11 +115,32 @@ test('a chat is there again after its page was left or loaded again, and stopped
   await page.see('Fourth question?');
 });
 
+test('an answer is shown as Markdown, and nothing in it runs or is loaded', async () => {
+  await page.press('New chat');
+  await ask('Answer in Markdown, please.');
+  await page.see('Tokens in / out');
+  const all = (selector: string): Promise<unknown> =>
+    page.evaluate(
+      `[...document.querySelectorAll('.turn-answer ${selector}')].map((one) => one.innerText)`,
+    );
+  expect(await all('h2')).toEqual(['A heading']);
+  expect(await all('strong')).toContain('bold');
+  expect(await all('td')).toEqual(['1', '2']);
+  expect(await all('pre code')).toEqual(['print("<b>hello</b>")']);
+  await waitUntil(async () => String(await all('.hljs-string')).includes('hello'), {
+    what: 'the colors of the code',
+  });
+  expect(await all(':is(img, script, iframe)')).toEqual([]);
+  expect(await all('.markdown a')).toEqual(['a picture', 'a page']);
+  expect(await shown()).toContain('<img src=x onerror="window.isHurt = true">');
+  expect(await page.evaluate('window.isHurt === true')).toBe(false);
+});
+
 test('a new chat forgets the one before, and so does signing out', async () => {
   await page.press('New chat');
-  await page.see('Choose a model and write a message.');
+  await page.see('What do you want to try?');
   await page.open('/console/playground');
-  await page.see('Choose a model and write a message.');
+  await page.see('What do you want to try?');
   await ask('A secret question?');
   await page.see('Tokens in / out');
   await follow('Keys');

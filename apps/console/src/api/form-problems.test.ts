@@ -26,3 +26,7 @@ test('a problem is shown as a sentence', () => {
   expect(problemSentence('must be a number')).toBe('Must be a number.');
   expect(problemSentence('Choose one.')).toBe('Choose one.');
 });
+
+test('a missing value needs no more than that word', () => {
+  expect(problemSentence('required: a text')).toBe('Required.');
+});

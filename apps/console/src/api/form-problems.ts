@@ -18,6 +18,7 @@ export const problemAt = (problems: FormProblems, name: string): string | undefi
 
 /** A problem as a sentence. */
 export function problemSentence(text: string): string {
+  if (text.startsWith('required')) return 'Required.';
   const sentence = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

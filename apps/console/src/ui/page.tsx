@@ -17,11 +17,8 @@ interface PageProps {
 
 /** The content of every page: title, actions, and a thin line while it loads. */
 export function Page({ title, intro, actions, isBusy = false, children }: PageProps) {
-  const { t } = useLanguage();
   const controls = useContext(PageControls);
-  useEffect(() => {
-    document.title = `${title} – ${t('app.name')}`;
-  }, [title, t]);
+  usePageTitle(title);
   return (
     <section className="page">
       <div className={isBusy ? 'progress-line progress-line-on' : 'progress-line'} aria-hidden />
@@ -40,6 +37,14 @@ export function Page({ title, intro, actions, isBusy = false, children }: PagePr
       {children}
     </section>
   );
+}
+
+/** Names the page in the window and the history of the browser. */
+export function usePageTitle(title: string): void {
+  const { t } = useLanguage();
+  useEffect(() => {
+    document.title = `${title} – ${t('app.name')}`;
+  }, [title, t]);
 }
 
 /** Only on the first load; afterwards the old content stays. */

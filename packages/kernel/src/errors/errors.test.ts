@@ -1,5 +1,6 @@
 import { runInNewContext } from 'node:vm';
-import { AppError, describeError, errorCode } from './errors.ts';
+import { AppError } from './app-error.ts';
+import { describeError, errorCode } from './errors.ts';
 
 test.each([
   [new Error('plain'), 'plain'],

@@ -1,20 +1,22 @@
-import { ImagePlus, Square } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { ArrowUp, ImagePlus, Square } from 'lucide-react';
+import { useRef, useState, type ReactNode } from 'react';
 import { useLanguage } from '../../preferences/language.tsx';
-import { Button } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { dataUrlOf, IMAGE_BYTES_MAX, IMAGE_TYPES } from './images.ts';
-import { Images } from './turn-view.tsx';
+import { Images } from './images-view.tsx';
 import type { Question } from './use-chat.ts';
 
 interface ComposerProps {
   readonly isRunning: boolean;
   readonly onSend: (question: Question) => void;
   readonly onStop: () => void;
+  /** What else is decided about the chat, beside the buttons. */
+  readonly children: ReactNode;
 }
 
-/** Where a question is written, with images. */
-export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
+/** Where a question is written. Images are chosen, pasted or dropped. */
+export function Composer({ isRunning, onSend, onStop, children }: ComposerProps) {
   const { t, format } = useLanguage();
   const [text, setText] = useState('');
   const [images, setImages] = useState<readonly string[]>([]);
@@ -27,8 +29,9 @@ export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
     setImages([]);
   };
   const attach = async (files: readonly File[]): Promise<void> => {
-    setTooLarge(files.find(({ size }) => size > IMAGE_BYTES_MAX)?.name);
-    const fitting = files.filter(({ size }) => size <= IMAGE_BYTES_MAX);
+    const shown = files.filter(({ type }) => IMAGE_TYPES.split(',').includes(type));
+    setTooLarge(shown.find(({ size }) => size > IMAGE_BYTES_MAX)?.name);
+    const fitting = shown.filter(({ size }) => size <= IMAGE_BYTES_MAX);
     const added = await Promise.all(fitting.map(dataUrlOf));
     setImages((all) => [...all, ...added]);
   };
@@ -39,11 +42,21 @@ export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
         event.preventDefault();
         send();
       }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        void attach([...event.dataTransfer.files]);
+      }}
     >
+      <Images
+        images={images}
+        onRemove={(place) => setImages((all) => all.filter((_, other) => other !== place))}
+      />
       <TextField
         label={t('playground.message')}
+        isLabelHidden
         placeholder={t('playground.placeholder')}
-        render={<textarea rows={3} />}
+        render={<textarea rows={1} />}
         value={text}
         problem={
           tooLarge === undefined
@@ -51,6 +64,12 @@ export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
             : t('playground.image.large', { name: tooLarge, limit: format.bytes(IMAGE_BYTES_MAX) })
         }
         onValueChange={(value) => setText(value)}
+        onPaste={(event) => {
+          const files = [...event.clipboardData.files];
+          if (files.length === 0) return;
+          event.preventDefault();
+          void attach(files);
+        }}
         onKeyDown={(event) => {
           // Not while an input method composes a character.
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -58,7 +77,6 @@ export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
           send();
         }}
       />
-      <Images images={images} />
       <input
         ref={picker}
         type="file"
@@ -71,20 +89,24 @@ export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
         }}
       />
       <div className="composer-actions">
-        {images.length === 0 ? null : (
-          <Button onClick={() => setImages([])}>{t('playground.image.remove')}</Button>
-        )}
-        <Button onClick={() => picker.current?.click()}>
-          <ImagePlus aria-hidden size={14} /> {t('playground.image.add')}
-        </Button>
+        <IconButton label={t('playground.image.add')} onClick={() => picker.current?.click()}>
+          <ImagePlus aria-hidden size={16} />
+        </IconButton>
+        {children}
+        <span className="composer-hint">{t('playground.keys')}</span>
         {isRunning ? (
-          <Button onClick={onStop}>
-            <Square aria-hidden size={14} /> {t('playground.stop')}
-          </Button>
+          <IconButton className="composer-send" label={t('playground.stop')} onClick={onStop}>
+            <Square aria-hidden size={14} fill="currentcolor" />
+          </IconButton>
         ) : (
-          <Button kind="primary" type="submit" disabled={text.trim() === ''}>
-            {t('playground.send')}
-          </Button>
+          <IconButton
+            className="button-primary composer-send"
+            type="submit"
+            label={t('playground.send')}
+            disabled={text.trim() === ''}
+          >
+            <ArrowUp aria-hidden size={16} />
+          </IconButton>
         )}
       </div>
     </form>

@@ -4,7 +4,7 @@ import { useApi, useCall } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Confirm, SidePanel } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Skeleton } from '../../ui/page.tsx';
@@ -27,7 +27,7 @@ export function Conversations({ onClose, onOpen }: ConversationsProps) {
   const shown = list.data?.slice(start, start + PAGE_ROWS) ?? [];
   const [removing, setRemoving] = useState<{ readonly id: string; readonly title: string }>();
   return (
-    <Dialog isOpen onClose={onClose} title={t('playground.conversations')}>
+    <SidePanel isOpen onClose={onClose} title={t('playground.conversations')}>
       <ErrorNote error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending ? <Skeleton /> : null}
       {list.data?.length === 0 ? <Empty text={t('playground.conversations.none')} /> : null}
@@ -36,13 +36,13 @@ export function Conversations({ onClose, onOpen }: ConversationsProps) {
           const { id, title, updated_at: time, message_count: messages } = conversation;
           return (
             <li key={id}>
-              <button type="button" className="link" onClick={() => onOpen(id)}>
+              <button type="button" className="conversation" onClick={() => onOpen(id)}>
                 {title}
+                <small>
+                  {t('playground.conversations.messages', { count: messages })} ·{' '}
+                  {format.relative(time)}
+                </small>
               </button>
-              <span className="page-intro">
-                {t('playground.conversations.messages', { count: messages })} ·{' '}
-                {format.relative(time)}
-              </span>
               <IconButton
                 label={t('playground.conversations.delete', { title })}
                 onClick={() => setRemoving({ id, title })}
@@ -78,6 +78,6 @@ export function Conversations({ onClose, onOpen }: ConversationsProps) {
           }
         />
       )}
-    </Dialog>
+    </SidePanel>
   );
 }

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { canEmbed, modelsQuery } from '../../api/models.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -13,6 +13,7 @@ import { formText, trimmedText } from '../../ui/form-text.ts';
 import { Page, Skeleton } from '../../ui/page.tsx';
 import { cosine } from './cosine.ts';
 import { ModelPicker } from './model-picker.tsx';
+import { PlaygroundTabs } from './playground-tabs.tsx';
 import { NoModel } from './no-model.tsx';
 
 const route = getRouteApi('/shell/playground/embeddings');
@@ -67,11 +68,7 @@ export function EmbeddingsPage() {
       title={t('embeddings.title')}
       intro={t('embeddings.intro')}
       isBusy={embed.isPending}
-      actions={
-        <Link to="/playground" className="button">
-          {t('playground.title')}
-        </Link>
-      }
+      actions={<PlaygroundTabs />}
     >
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       {models.isPending ? <Skeleton /> : null}
@@ -80,7 +77,7 @@ export function EmbeddingsPage() {
       ) : null}
       {model === undefined ? null : (
         <form
-          className="form"
+          className="form form-narrow"
           onSubmit={(event) => {
             event.preventDefault();
             const form = new FormData(event.currentTarget);
@@ -93,6 +90,7 @@ export function EmbeddingsPage() {
           }}
         >
           <ModelPicker
+            isLabelHidden={false}
             models={able}
             value={model}
             onChange={(next) => void navigate({ search: { model: next }, replace: true })}

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { problemOf } from '../../api/problem.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
@@ -34,13 +33,6 @@ export function ModelFailureNote({ turn: { model, refId }, failure }: ModelFailu
     >
       {retryAfterSecs === undefined ? null : (
         <p>{t('error.retry_after', { seconds: retryAfterSecs })}</p>
-      )}
-      {request === undefined || request === null ? null : (
-        <p>
-          <Link to="/requests" search={{ request: request.id }}>
-            {t('playground.failed.request')}
-          </Link>
-        </p>
       )}
     </AlertNote>
   );

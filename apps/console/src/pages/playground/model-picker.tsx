@@ -6,13 +6,17 @@ import { Select } from '../../ui/select.tsx';
 interface ModelPickerProps {
   readonly models: readonly ModelEntry[];
   readonly value: string;
+  /** Whether it is the model to compare with. */
+  readonly isSecond?: boolean;
+  readonly isLabelHidden?: boolean;
   readonly onChange: (model: string) => void;
 }
 
 const MILLION = 1_000_000;
 
 /** Chooses a model, with what it can do and what it costs. */
-export function ModelPicker({ models, value, onChange }: ModelPickerProps) {
+export function ModelPicker(props: ModelPickerProps) {
+  const { models, value, isSecond = false, isLabelHidden = true, onChange } = props;
   const { t, format } = useLanguage();
   const choices = useMemo(() => {
     const priceOf = ({ pricing }: ModelEntry): string => {
@@ -34,6 +38,12 @@ export function ModelPicker({ models, value, onChange }: ModelPickerProps) {
     }));
   }, [models, t, format]);
   return (
-    <Select label={t('playground.model')} value={value} choices={choices} onChange={onChange} />
+    <Select
+      label={t(isSecond ? 'playground.beside' : 'playground.model')}
+      isLabelHidden={isLabelHidden}
+      value={value}
+      choices={choices}
+      onChange={onChange}
+    />
   );
 }

@@ -1,38 +1,42 @@
 import './playground.css';
-import { Code, History, Plus } from 'lucide-react';
-import { Link, getRouteApi } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
-import { canChat, canEmbed, canTalk, modelsQuery } from '../../api/models.ts';
+import { getRouteApi } from '@tanstack/react-router';
+import { Columns2, X } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { canChat, modelsQuery } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
-import { Button } from '../../ui/button.tsx';
-import { chatSnippets, KEY_PLACEHOLDER } from '../../ui/code-snippets.ts';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { SidePanel } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Page, Skeleton } from '../../ui/page.tsx';
-import { Select } from '../../ui/select.tsx';
-import { Snippets } from '../../ui/snippets.tsx';
+import { Skeleton, usePageTitle } from '../../ui/page.tsx';
+import { useMedia } from '../../ui/use-media.ts';
+import { ChatCode } from './chat-code.tsx';
 import { ChatColumn } from './chat-column.tsx';
-import { messagesOf, responseFormat, storedTurns } from './chat-settings.ts';
+import { storedTurns } from './chat-settings.ts';
+import { ChatStart } from './chat-start.tsx';
 import { Composer } from './composer.tsx';
 import { Conversations } from './conversations.tsx';
 import { ModelPicker } from './model-picker.tsx';
+import { NoModel } from './no-model.tsx';
 import { Parameters, settingsOf } from './parameters.tsx';
+import { PlaygroundBar, type PlaygroundTool } from './playground-bar.tsx';
 import { storedModel, storeModel } from './stored-model.ts';
 import { storedParameters, storeParameters } from './stored-parameters.ts';
-import { useKeptChat } from './use-kept-chat.ts';
 import type { Question, useChat } from './use-chat.ts';
-import { NoModel } from './no-model.tsx';
+import { useKeptChat } from './use-kept-chat.ts';
 
 const route = getRouteApi('/shell/playground');
 
 const NONE = '';
 const TITLE_CHARS_MAX = 60;
+/** There is room for the parameters beside the chat. */
+const WIDE = '(min-width: 1100px)';
 
 /** A chat with any model, or with two at once, with its numbers and the same request as code. */
 export function PlaygroundPage() {
   const { t } = useLanguage();
+  usePageTitle(t('playground.title'));
   const api = useApi();
   const models = useQuery(modelsQuery(api));
   const search = route.useSearch();
@@ -40,18 +44,18 @@ export function PlaygroundPage() {
   const navigate = route.useNavigate();
   const [texts, setTexts] = useState(storedParameters);
   const [isKept, setKept] = useState(false);
-  const [open, setOpen] = useState<'code' | 'conversations'>();
-  // On a phone the chat is first.
-  const [isWide] = useState(() => matchMedia('(min-width: 900px)').matches);
+  const [open, setOpen] = useState<PlaygroundTool>();
+  const isWide = useMedia(WIDE);
   const { chat, other, isRunning, beside, setBeside } = useKeptChat(search);
   const create = useCall('conversations.create', { changes: ['conversations.list'] });
   const stored = useStoredTurns(conversation, chat.show);
-  const chatModels = useMemo(() => (models.data ?? []).filter(canChat), [models.data]);
+  const chatModels = (models.data ?? []).filter(canChat);
   const [remembered] = useState(storedModel);
   const find = (id: string | undefined) => chatModels.find((each) => each.id === id)?.id;
   const model = find(wanted) ?? find(remembered) ?? chatModels[0]?.id;
-  const second = find(beside);
+  const second = conversation === undefined ? find(beside) : undefined;
   const settings = { ...settingsOf(texts), model: model ?? '', conversationId: conversation };
+  const close = (): void => setOpen(undefined);
 
   const change = (next: {
     readonly model?: string;
@@ -67,6 +71,10 @@ export function PlaygroundPage() {
         ),
       replace: true,
     });
+  const compare = (id: string): void => {
+    setBeside(id);
+    change({ beside: id });
+  };
 
   async function send(question: Question): Promise<void> {
     let conversationId = conversation;
@@ -93,31 +101,27 @@ export function PlaygroundPage() {
     other.clear();
     change({ conversation: NONE });
   };
-  const actions = (
-    <>
-      {models.data?.some(canEmbed) === true ? (
-        <Link to="/playground/embeddings" className="button">
-          {t('playground.embeddings')}
-        </Link>
-      ) : null}
-      {models.data?.some(canTalk) === true ? (
-        <Link to="/playground/realtime" className="button">
-          {t('playground.realtime')}
-        </Link>
-      ) : null}
-      <Button onClick={() => setOpen('conversations')}>
-        <History aria-hidden size={14} /> {t('playground.conversations')}
-      </Button>
-      <Button onClick={() => setOpen('code')} disabled={model === undefined}>
-        <Code aria-hidden size={14} /> {t('playground.code')}
-      </Button>
-      <Button onClick={restart} disabled={chat.turns.length === 0}>
-        <Plus aria-hidden size={14} /> {t('playground.clear')}
-      </Button>
-    </>
+  const stop = (): void => {
+    chat.stop();
+    other.stop();
+  };
+  const parameters = (
+    <Parameters
+      texts={texts}
+      onChange={(next) => {
+        setTexts(next);
+        storeParameters(next);
+      }}
+    />
   );
+  const start = <ChatStart onAsk={(text) => void send({ text, images: [] })} />;
   return (
-    <Page title={t('playground.title')} actions={actions}>
+    <section className="playground">
+      <PlaygroundBar
+        open={open}
+        onOpen={(tool) => setOpen(tool === open ? undefined : tool)}
+        {...(chat.turns.length === 0 ? {} : { onRestart: restart })}
+      />
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       <ErrorNote error={create.error ?? stored.error} />
       {models.isPending ? <Skeleton /> : null}
@@ -125,110 +129,108 @@ export function PlaygroundPage() {
         <NoModel text={t('playground.model.none')} />
       ) : null}
       {model === undefined ? null : (
-        <div className="playground">
-          <div className="playground-panel">
-            <ModelPicker
-              models={chatModels}
-              value={model}
-              onChange={(next) => {
-                storeModel(next);
-                change({ model: next });
-              }}
-            />
-            {conversation === undefined ? (
-              <Select
-                label={t('playground.beside')}
-                value={second ?? NONE}
-                choices={[
-                  { value: NONE, label: t('playground.beside.none') },
-                  ...chatModels.map(({ id }) => ({ value: id, label: id })),
-                ]}
-                onChange={(next) => {
-                  setBeside(next);
-                  change({ beside: next });
-                }}
-              />
-            ) : null}
-            <details className="details" open={isWide}>
-              <summary>{t('playground.parameters')}</summary>
-              <div className="form">
-                <label className="check">
-                  <input
-                    type="checkbox"
-                    checked={isKept || conversation !== undefined}
-                    disabled={conversation !== undefined}
-                    onChange={(event) => setKept(event.currentTarget.checked)}
-                  />
-                  {t('playground.keep')}
-                </label>
-                <Parameters
-                  texts={texts}
-                  onChange={(next) => {
-                    setTexts(next);
-                    storeParameters(next);
-                  }}
-                />
-              </div>
-            </details>
-          </div>
+        <div className="playground-body">
           <div className="playground-chat">
-            <div className="playground-columns">
-              <ChatColumn chat={chat} settings={settings} />
+            <div className="chat-columns">
+              <ChatColumn
+                chat={chat}
+                settings={settings}
+                empty={start}
+                head={
+                  <>
+                    <ModelPicker
+                      models={chatModels}
+                      value={model}
+                      onChange={(next) => {
+                        storeModel(next);
+                        change({ model: next });
+                      }}
+                    />
+                    {second === undefined && conversation === undefined ? (
+                      <Button
+                        kind="quiet"
+                        onClick={() => compare(otherModel(chatModels, model))}
+                        disabled={isRunning}
+                      >
+                        <Columns2 aria-hidden size={14} /> {t('playground.compare')}
+                      </Button>
+                    ) : null}
+                  </>
+                }
+              />
               {second === undefined ? null : (
                 <ChatColumn
                   chat={other}
                   settings={{ ...settings, model: second, conversationId: undefined }}
+                  empty={null}
+                  head={
+                    <>
+                      <ModelPicker isSecond models={chatModels} value={second} onChange={compare} />
+                      <IconButton
+                        label={t('playground.compare.end')}
+                        onClick={() => {
+                          other.clear();
+                          compare(NONE);
+                        }}
+                      >
+                        <X aria-hidden size={16} />
+                      </IconButton>
+                    </>
+                  }
                 />
               )}
             </div>
-            <Composer
-              isRunning={isRunning}
-              onStop={() => {
-                chat.stop();
-                other.stop();
-              }}
-              onSend={(question) => void send(question)}
-            />
+            <Composer isRunning={isRunning} onStop={stop} onSend={(asked) => void send(asked)}>
+              <label className="check composer-keep">
+                <input
+                  type="checkbox"
+                  checked={isKept || conversation !== undefined}
+                  disabled={conversation !== undefined}
+                  onChange={(event) => setKept(event.currentTarget.checked)}
+                />
+                {t('playground.keep')}
+              </label>
+            </Composer>
           </div>
+          {open === 'parameters' && isWide ? (
+            <aside className="playground-panel" aria-label={t('playground.parameters')}>
+              <div className="panel-head">
+                <h2>{t('playground.parameters')}</h2>
+                <IconButton label={t('action.close')} onClick={close}>
+                  <X aria-hidden size={16} />
+                </IconButton>
+              </div>
+              {parameters}
+            </aside>
+          ) : null}
         </div>
       )}
-      <Dialog
-        isOpen={open === 'code'}
-        onClose={() => setOpen(undefined)}
-        title={t('playground.code.title')}
-        description={t('playground.code.key', { placeholder: KEY_PLACEHOLDER })}
+      <SidePanel
+        isOpen={open === 'parameters' && !isWide}
+        onClose={close}
+        title={t('playground.parameters')}
       >
-        <Snippets
-          snippets={chatSnippets(location.origin, KEY_PLACEHOLDER, {
-            model: settings.model,
-            messages: messagesOf(
-              settings.system,
-              chat.turns.slice(0, -1),
-              chat.turns.at(-1)?.question ?? t('welcome.chat.prompt'),
-              chat.turns.at(-1)?.images,
-            ),
-            temperature: settings.temperature,
-            max_tokens: settings.maxTokens,
-            tools: settings.tools,
-            response_format:
-              settings.schema === undefined ? undefined : responseFormat(settings.schema),
-          })}
-        />
-      </Dialog>
+        {parameters}
+      </SidePanel>
+      {open === 'code' ? <ChatCode settings={settings} turns={chat.turns} onClose={close} /> : null}
       {open === 'conversations' ? (
         <Conversations
-          onClose={() => setOpen(undefined)}
+          onClose={close}
           onOpen={(id) => {
-            setOpen(undefined);
+            close();
             other.clear();
             setBeside(NONE);
             change({ conversation: id, beside: NONE });
           }}
         />
       ) : null}
-    </Page>
+    </section>
   );
 }
+
+/** The model to compare with at first. */
+const otherModel = (models: readonly { readonly id: string }[], model: string): string =>
+  models.find(({ id }) => id !== model)?.id ?? model;
 
 /** Shows the turns of the conversation in the address, once it is loaded. */
 function useStoredTurns(

@@ -9,7 +9,7 @@ export interface ParameterTexts {
   readonly schema: string;
 }
 
-const NO_PARAMETERS: ParameterTexts = {
+export const NO_PARAMETERS: ParameterTexts = {
   system: '',
   temperature: '',
   maxTokens: '',

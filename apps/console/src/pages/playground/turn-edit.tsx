@@ -23,7 +23,8 @@ export function TurnEdit({ text, onClose, onSend }: TurnEditProps) {
       }}
     >
       <TextField
-        label={t('playground.message')}
+        label={t('playground.edit')}
+        isLabelHidden
         render={<textarea rows={3} />}
         value={edited}
         onValueChange={(value) => setEdited(value)}

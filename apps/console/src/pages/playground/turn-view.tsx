@@ -1,17 +1,19 @@
-import './playground.css';
 import { Link } from '@tanstack/react-router';
-import { Pencil, RotateCcw } from 'lucide-react';
+import { FileText, Pencil, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { useLanguage } from '../../preferences/language.tsx';
-import { Button } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { ModelFailure, type ChatEnd } from './chat-turn.ts';
+import { AnswerView } from './answer-view.tsx';
+import { ModelFailure } from './chat-turn.ts';
+import { Images } from './images-view.tsx';
 import { ModelFailureNote } from './model-failure-note.tsx';
 import { requestOfQuery } from './request-of.ts';
 import { TurnEdit } from './turn-edit.tsx';
+import { TurnNumbers } from './turn-numbers.tsx';
 import type { Turn } from './use-chat.ts';
 
 interface TurnViewProps {
@@ -24,48 +26,43 @@ interface TurnViewProps {
 /** A question, its answer and the numbers of the answer. */
 export function TurnView({ turn, onRegenerate, onEdit }: TurnViewProps) {
   const { t } = useLanguage();
-  const [isEditing, setEditing] = useState(false);
+  const [isRaw, setRaw] = useState(false);
+  const isRunning = turn.state === 'running';
   return (
     <article className="turn">
-      <div className="turn-question">
-        <strong>{t('playground.you')}</strong>
-        {isEditing && onEdit !== undefined ? (
-          <TurnEdit text={turn.question} onClose={() => setEditing(false)} onSend={onEdit} />
-        ) : (
-          <p className="turn-text">{turn.question}</p>
-        )}
-        <Images images={turn.images} />
-      </div>
-      <div className="turn-answer" aria-busy={turn.state === 'running'}>
-        <strong>{turn.end?.model ?? turn.model}</strong>
-        <p className="turn-text">{turn.answer}</p>
-        {turn.toolCalls.map((call, place) => (
-          <pre key={place} className="turn-call">
-            {call.name}({call.arguments})
-          </pre>
-        ))}
+      <QuestionView turn={turn} {...(onEdit === undefined ? {} : { onEdit })} />
+      <div className="turn-answer" aria-busy={isRunning}>
+        <p className="turn-model">{turn.end?.model ?? turn.model}</p>
+        <AnswerView
+          text={turn.answer}
+          toolCalls={turn.toolCalls}
+          isRunning={isRunning}
+          isRaw={isRaw}
+        />
         {turn.state === 'stopped' ? <p className="turn-state">{t('playground.stopped')}</p> : null}
         {turn.error instanceof ModelFailure ? (
           <ModelFailureNote turn={turn} failure={turn.error} />
         ) : (
           <ErrorNote error={turn.error} />
         )}
-        {turn.state === 'running' ? null : (
+        {isRunning ? null : (
           <div className="turn-foot">
-            {turn.end === undefined ? null : <Numbers end={turn.end} refId={turn.refId} />}
-            <span className="turn-actions">
-              <CopyButton text={turn.answer} />
-              {onEdit === undefined ? null : (
-                <Button kind="quiet" onClick={() => setEditing(true)}>
-                  <Pencil aria-hidden size={14} /> {t('playground.edit')}
-                </Button>
-              )}
-              {onRegenerate === undefined ? null : (
-                <Button kind="quiet" onClick={onRegenerate}>
-                  <RotateCcw aria-hidden size={14} /> {t('playground.regenerate')}
-                </Button>
-              )}
-            </span>
+            {turn.answer === '' ? null : <CopyButton text={turn.answer} />}
+            {turn.answer === '' ? null : (
+              <IconButton
+                label={t('playground.raw')}
+                aria-pressed={isRaw}
+                onClick={() => setRaw(!isRaw)}
+              >
+                <FileText aria-hidden size={14} />
+              </IconButton>
+            )}
+            {onRegenerate === undefined ? null : (
+              <IconButton label={t('playground.regenerate')} onClick={onRegenerate}>
+                <RotateCcw aria-hidden size={14} />
+              </IconButton>
+            )}
+            <TurnFacts turn={turn} />
           </div>
         )}
       </div>
@@ -73,73 +70,40 @@ export function TurnView({ turn, onRegenerate, onEdit }: TurnViewProps) {
   );
 }
 
-interface NumbersProps {
-  readonly end: ChatEnd;
-  readonly refId: string | undefined;
-}
-
-function Numbers({ end, refId }: NumbersProps) {
-  const { t, format } = useLanguage();
-  const api = useApi();
-  const usage = useQuery(requestOfQuery(api, refId)).data;
-  const seconds = (end.totalMs - (end.firstTokenMs ?? 0)) / 1000;
-  const speed = seconds > 0 ? (end.completionTokens ?? 0) / seconds : undefined;
-  const facts: readonly (readonly [name: string, value: string])[] = [
-    [t('playground.stats.backend'), usage?.upstream ?? ''],
-    [
-      t('playground.stats.first_token'),
-      end.firstTokenMs === undefined ? '' : format.duration(Math.round(end.firstTokenMs)),
-    ],
-    [t('playground.stats.speed'), speed === undefined ? '' : format.number(Math.round(speed))],
-    [
-      t('playground.stats.tokens'),
-      `${format.number(end.promptTokens ?? 0)} / ${format.number(end.completionTokens ?? 0)}`,
-    ],
-    [
-      t('playground.stats.cached'),
-      usage?.cached_tokens === null || usage?.cached_tokens === undefined
-        ? ''
-        : format.number(usage.cached_tokens),
-    ],
-    [
-      t('playground.stats.cost'),
-      usage?.cost === null || usage?.cost === undefined ? '' : format.money(usage.cost),
-    ],
-    [t('playground.stats.memory'), end.memory === 'disabled' ? '' : end.memory],
-  ];
+function QuestionView({ turn, onEdit }: Omit<TurnViewProps, 'onRegenerate'>) {
+  const { t } = useLanguage();
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing && onEdit !== undefined)
+    return <TurnEdit text={turn.question} onClose={() => setEditing(false)} onSend={onEdit} />;
+  if (turn.question === '' && turn.images.length === 0) return null;
   return (
-    <dl className="facts">
-      {facts.map(([name, value]) =>
-        value === '' ? null : (
-          <div key={name} className="fact">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
+    <div className="turn-question">
+      <span className="visually-hidden">{t('playground.you')}</span>
+      {onEdit === undefined ? null : (
+        <IconButton label={t('playground.edit')} onClick={() => setEditing(true)}>
+          <Pencil aria-hidden size={14} />
+        </IconButton>
       )}
-      {usage === undefined || usage === null ? null : (
-        <div className="fact">
-          <dt>{t('playground.stats.request')}</dt>
-          <dd>
-            <Link to="/requests" search={{ request: usage.id }}>
-              {t('playground.stats.request.open')}
-            </Link>
-          </dd>
-        </div>
-      )}
-    </dl>
+      <div className="turn-bubble">
+        <Images images={turn.images} />
+        <p className="turn-text">{turn.question}</p>
+      </div>
+    </div>
   );
 }
 
-/** The images of a question. */
-export function Images({ images }: { readonly images: readonly string[] }) {
+/** The numbers of a turn, and the way to all that is known of its request. */
+function TurnFacts({ turn: { end, refId } }: Pick<TurnViewProps, 'turn'>) {
   const { t } = useLanguage();
-  if (images.length === 0) return null;
+  const request = useQuery(requestOfQuery(useApi(), refId)).data;
   return (
-    <div className="turn-images">
-      {images.map((image, place) => (
-        <img key={place} src={image} alt={t('playground.image', { number: place + 1 })} />
-      ))}
-    </div>
+    <>
+      {end === undefined ? null : <TurnNumbers end={end} request={request} />}
+      {request === undefined || request === null ? null : (
+        <Link to="/requests" search={{ request: request.id }} className="turn-request">
+          {t('playground.request')}
+        </Link>
+      )}
+    </>
   );
 }

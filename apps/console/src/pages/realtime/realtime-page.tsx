@@ -1,5 +1,5 @@
 import '../playground/playground.css';
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { Mic, Square } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { canTalk, modelsQuery } from '../../api/models.ts';
@@ -19,6 +19,7 @@ import { hasMicrophone } from './microphone.ts';
 import { SaidView } from './said-view.tsx';
 import { useRealtime } from './use-realtime.ts';
 import { NoModel } from '../playground/no-model.tsx';
+import { PlaygroundTabs } from '../playground/playground-tabs.tsx';
 
 const route = getRouteApi('/shell/playground/realtime');
 
@@ -35,15 +36,7 @@ export function RealtimePage() {
   const { model: wanted } = route.useSearch();
   const model = able.find(({ id }) => id === wanted)?.id ?? able[0]?.id;
   return (
-    <Page
-      title={t('realtime.title')}
-      intro={t('realtime.intro')}
-      actions={
-        <Link to="/playground" className="button">
-          {t('playground.title')}
-        </Link>
-      }
-    >
+    <Page title={t('realtime.title')} intro={t('realtime.intro')} actions={<PlaygroundTabs />}>
       <ErrorNote error={models.error} onRetry={() => void models.refetch()} />
       {models.isPending ? <Skeleton /> : null}
       {models.data !== undefined && model === undefined ? (
@@ -75,6 +68,7 @@ function Conversation({ models, model }: ConversationProps) {
     <div className="playground">
       <div className="playground-panel">
         <ModelPicker
+          isLabelHidden={false}
           models={models}
           value={model}
           onChange={(next) => void navigate({ search: { model: next }, replace: true })}
