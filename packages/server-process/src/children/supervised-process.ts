@@ -51,6 +51,8 @@ export function createSupervisedProcess(options: SupervisedOptions): SupervisedP
   let ended: readonly MetricsSnapshot[] = [];
 
   async function launch(): Promise<Running> {
+    // Each process accepts its connections itself: one that this process had handed to a process that is killed would hang.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: script, args: [] });
     const worker = cluster.fork(options.environment);
     const link = createProcessLink<ChildCalls>(worker, served);
