@@ -150,6 +150,7 @@ export const PAGES = [
     path: '/backends',
     async prepare(page) {
       await page.getByRole('button', { name: 'Add a backend' }).first().click();
+      await page.getByRole('button', { name: 'Other' }).click();
       await page.getByLabel('Address').fill('http://127.0.0.1:9');
       await page.getByRole('button', { name: 'Test and add' }).click();
       await page.getByText('The test failed').waitFor();
@@ -325,6 +326,7 @@ export const TRANSLATED_PATHS = [
 
 async function addBackend(page, name, url) {
   await page.getByRole('button', { name: 'Add a backend' }).first().click();
+  await page.getByRole('button', { name: 'Other' }).click();
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Address').fill(url);
   await page.getByLabel('Models').fill('llama-3.3-70b\nqwen-3-coder');

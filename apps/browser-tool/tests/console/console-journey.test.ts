@@ -86,7 +86,6 @@ const named = (tag: string, name: string): string =>
 const field = (label: string): string =>
   `//label[normalize-space()="${label}"]/following::*[self::input or self::textarea][1]`;
 
-// An empty page has its main action twice.
 const press = (name: string, within = ''): Promise<void> =>
   act('/click', { target: `xpath=(${within}${named('button', name)})[1]` });
 const fill = (label: string, text: string): Promise<void> =>
@@ -127,6 +126,7 @@ test('a new installation is set up, also after a break: account, demo model, key
 test('a wrong backend says why, and is mended', async () => {
   await open('/console/backends');
   await press('Add a backend');
+  await press('OpenAI');
   await fill('Name', 'cloud');
   await fill('Address', 'ftp://nowhere');
   await press('Test and add');
@@ -178,8 +178,8 @@ test('a model is deployed on a GPU node, with its progress', async () => {
 });
 
 test('a video job is submitted and followed until it is done', async () => {
-  await visit('Backends');
-  await press('Add a backend');
+  await open('/console/backends#new');
+  await press('Other');
   await act('/click', { target: `${DIALOG}//*[@role="combobox"]` });
   await act('/click', { target: '//*[@role="option"][normalize-space()="Video cloud"]' });
   await fill('Name', 'studio');

@@ -120,7 +120,7 @@ const isNarrowEnough = (): Promise<unknown> =>
 test('every page of the navigation is looked at here', async () => {
   await page.open('/console/playground');
   const found = await page.evaluate(
-    '[...document.querySelectorAll("nav a")].map((link) => link.getAttribute("href"))',
+    '[...document.querySelectorAll("nav.navigation a")].map((link) => link.getAttribute("href"))',
   );
   expect(found).toEqual(IN_NAVIGATION);
 });
@@ -145,7 +145,7 @@ test('an address without a page says so, with the navigation around it', async (
   await tool.post('/resize', { width: 1280, height: 900 });
   await openWhole('/console/nowhere');
   await page.see('There is no such page');
-  expect(await page.evaluate('document.querySelectorAll("nav a").length')).toBe(
+  expect(await page.evaluate('document.querySelectorAll("nav.navigation a").length')).toBe(
     IN_NAVIGATION.length,
   );
 });

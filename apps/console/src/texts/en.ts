@@ -169,6 +169,8 @@ export const en = {
   'backends.circuit.open': 'Open after failures',
   'backends.circuit.half-open': 'Half open: one request tries it',
   'backends.kind': 'Kind',
+  'backends.provider': 'Provider',
+  'backends.provider.other': 'Other',
   'backends.address': 'Address',
   'backends.checked': 'Checked',
   'backends.not_checked': 'Not yet',
@@ -659,7 +661,8 @@ export const en = {
 
   // Welcome
   'welcome.title': 'Set up Model Gateway',
-  'welcome.intro': 'Three steps, then a first chat. You can skip the last two.',
+  'welcome.intro':
+    'One API for every model that you run or rent. Three steps, then a first chat; you can skip the last two.',
   'welcome.account': 'Admin account',
   'welcome.account.text': 'This account is the admin.',
   'welcome.account.tier': 'It is on the tier {tier}.',

@@ -23,7 +23,7 @@ interface DialogProps {
 }
 
 const FIRST_FIELD =
-  ':is(input, textarea, [role=combobox]):not([type=hidden], [aria-hidden=true], :disabled)';
+  ':is(input, textarea, [role=combobox], [aria-pressed]):not([type=hidden], [aria-hidden=true], :disabled)';
 
 /** A window above the page, for a short form or a result. */
 export function Dialog({ isWide = false, ...props }: DialogProps) {

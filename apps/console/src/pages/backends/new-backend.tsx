@@ -1,3 +1,4 @@
+import './new-backend.css';
 import { useState } from 'react';
 import { ROUTING_QUERIES } from '../../api/models.ts';
 import { useApi, useCall } from '../../api/use-api.ts';
@@ -11,6 +12,7 @@ import { Select } from '../../ui/select.tsx';
 import { backendOf, emptyDraft, problemsOf, type BackendDraft } from './backend-draft.ts';
 import { BackendFields } from './backend-fields.tsx';
 import { kindsQuery, type BackendKind } from './kinds.ts';
+import { freeName, PROVIDERS, type Provider } from './providers.ts';
 import { TestResult } from './test-result.tsx';
 
 interface NewBackendProps {
@@ -46,7 +48,9 @@ function NewBackendForm({ kinds, first, takenNames, onDone, onCancel }: NewBacke
   const test = useCall('backends.test');
   const add = useCall('backends.add', { changes: CHANGES });
   const [kind, setKind] = useState(first);
-  const [draft, setDraft] = useState(() => emptyDraft(first.name, first.example_url));
+  const [draft, setDraft] = useState(() => emptyDraft('', ''));
+  // Undefined until one is chosen; null is a server of another kind.
+  const [provider, setProvider] = useState<Provider | null>();
   const [isChecked, setChecked] = useState(false);
   const problems = problemsOf(kind, draft, takenNames);
   const isPending = test.isPending || add.isPending;
@@ -59,6 +63,48 @@ function NewBackendForm({ kinds, first, takenNames, onDone, onCancel }: NewBacke
     add.reset();
     setDraft(next);
   };
+  const choose = (next: Provider | null): void => {
+    const its = kinds.find(({ name }) => name === next?.kind) ?? first;
+    setProvider(next);
+    setKind(its);
+    setChecked(false);
+    change({
+      ...emptyDraft(
+        freeName(next?.name ?? its.name, takenNames),
+        next === null || next.url === '' ? its.example_url : next.url,
+      ),
+      apiKey: draft.apiKey,
+    });
+  };
+  const cards = (
+    <fieldset className="providers">
+      <legend className="field-label">{t('backends.provider')}</legend>
+      {[...PROVIDERS.filter((one) => kinds.some(({ name }) => name === one.kind)), null].map(
+        (one) => (
+          <button
+            key={one?.name ?? ''}
+            type="button"
+            className="provider"
+            aria-pressed={provider === one}
+            onClick={() => choose(one)}
+          >
+            {one?.title ?? t('backends.provider.other')}
+          </button>
+        ),
+      )}
+    </fieldset>
+  );
+  if (provider === undefined)
+    return (
+      <div className="form">
+        {cards}
+        {onCancel === undefined ? null : (
+          <div className="dialog-actions">
+            <Button onClick={onCancel}>{t('action.cancel')}</Button>
+          </div>
+        )}
+      </div>
+    );
   return (
     <form
       className="form"
@@ -74,19 +120,25 @@ function NewBackendForm({ kinds, first, takenNames, onDone, onCancel }: NewBacke
         );
       }}
     >
-      <div className="field">
+      {cards}
+      {provider === null ? (
         <Select
           label={t('backends.kind')}
+          hint={tServed(kind.purpose)}
           value={kind.name}
           choices={kinds.map(({ name, title }) => ({ value: name, label: tServed(title) }))}
           onChange={(name) => {
             const next = kinds.find((each) => each.name === name) ?? first;
             setKind(next);
-            change({ ...draft, name, url: next.example_url, models: '' });
+            change({
+              ...draft,
+              name: freeName(name, takenNames),
+              url: next.example_url,
+              models: '',
+            });
           }}
         />
-        <p className="field-hint">{tServed(kind.purpose)}</p>
-      </div>
+      ) : null}
       <BackendFields
         kind={kind}
         draft={draft}

@@ -17,6 +17,10 @@ import { ModelsStep } from './models-step.tsx';
 import { finishSetUp, isBefore, stepAfter, STEPS, storedStep, storeStep } from './set-up.ts';
 import type { StepName } from './set-up.ts';
 
+/** What is shown of the first key later: enough to find it in the list. */
+const KEY_START = 12;
+const KEY_END = 4;
+
 /** Account, models and key, then a first chat: the first minutes of an installation. A setup that was left is continued. */
 export function WelcomePage() {
   const { t } = useLanguage();
@@ -100,6 +104,7 @@ export function WelcomePage() {
                 leave('key');
               }}
             />,
+            key === undefined ? undefined : `${key.slice(0, KEY_START)}…${key.slice(-KEY_END)}`,
           )}
         </ol>
         {reached === 'chat' ? (
