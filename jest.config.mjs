@@ -58,7 +58,7 @@ const project = {
   // The copy of Prisma's query compiler that CommonJS may load.
   moduleNameMapper: { '^(@prisma/client/runtime/.+)\\.mjs$': '$1.js' },
   transform: {
-    '\\.(ts|tsx|js|mjs)$': [
+    '\\.(ts|tsx|js|mjs|cjs)$': [
       createRequire(new URL('scripts/package.json', import.meta.url)).resolve('@swc/jest'),
       {
         swcrc: false,
