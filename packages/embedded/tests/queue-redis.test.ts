@@ -1,17 +1,33 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { startQueueRedis, type QueueRedis } from '../src/queue-redis.ts';
 
-let store: QueueRedis;
+// In a process of its own: the library tells buffers apart by their class, which differs between jest's realm and Node's.
+const PROGRAM = join(import.meta.dirname, 'serve-queue-redis.ts');
+
+let store: ChildProcess;
+let url: string;
 
 beforeEach(async () => {
-  store = await startQueueRedis();
+  const conditions = '--conditions=model-gateway-source';
+  store = spawn(process.execPath, ['--no-warnings', conditions, PROGRAM], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (store.stdout === null) throw new Error('the output of the process is a pipe');
+  [url] = (await once(createInterface(store.stdout), 'line')) as [string];
 });
 
-afterEach(() => store.stop());
+afterEach(async () => {
+  if (store.exitCode !== null) return;
+  store.kill('SIGTERM');
+  await once(store, 'exit');
+});
 
 test('BullMQ adds a job, runs it and returns its result', async () => {
-  const connection = { url: store.url, maxRetriesPerRequest: null };
+  const connection = { url, maxRetriesPerRequest: null };
   const queue = new Queue('video', { connection });
   const events = new QueueEvents('video', { connection });
   await events.waitUntilReady();
@@ -26,7 +42,7 @@ test('BullMQ adds a job, runs it and returns its result', async () => {
 });
 
 test('it listens on the loopback address and requires its password', async () => {
-  const { host, hostname } = new URL(store.url);
+  const { host, hostname } = new URL(url);
   expect(hostname).toBe('127.0.0.1');
   const unauthenticated = new Redis(`redis://${host}`, { maxRetriesPerRequest: 0 });
   unauthenticated.on('error', () => undefined);
@@ -35,10 +51,10 @@ test('it listens on the loopback address and requires its password', async () =>
 });
 
 test('it stops while clients are connected', async () => {
-  const other = await startQueueRedis();
-  const client = new Redis(other.url, { retryStrategy: () => null });
+  const client = new Redis(url, { retryStrategy: () => null });
   client.on('error', () => undefined);
   expect(await client.ping()).toBe('PONG');
-  await other.stop();
+  store.kill('SIGTERM');
+  expect(await once(store, 'exit')).toEqual([0, null]);
   client.disconnect();
 });
